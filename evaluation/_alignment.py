@@ -1,0 +1,38 @@
+"""Alignment: whether what a peer summary says is so, and its mean with coverage."""
+
+from collections.abc import Iterable
+
+from evaluation._guards import checked_share
+from evaluation._labels import Label, count_labels
+
+
+def alignment(labels: Iterable[Label | None]) -> float | None:
+    """Share of the peer summary's claims that the source supports; also called factual consistency.
+
+    In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the
+    denominator. None where there are no claims, or none is scored.
+    Raises InvalidLabel.
+    Source: the alignment part of the summarization metrics of DeepEval and Mastra; unlike theirs, a missing
+    verdict neither passes nor fails, and no claims at all give no score instead of 0.
+    Example: `alignment(["yes", "no", None])` is 0.5.
+    """
+    return count_labels(labels).share_of_yes
+
+
+def factual_alignment(coverage: float | None, consistency: float | None) -> float | None:
+    """Harmonic mean of claim coverage (recall) and alignment (precision).
+
+    In [0, 1], higher is better; 0 where both are 0, None where either is None.
+    Raises InvalidPercent if a part lies outside 0 to 1.
+    Source: the factual alignment metric of Assert LLM Tools (an F1).
+    Example: `factual_alignment(0.5, 1.0)` is 0.666667.
+    """
+    if coverage is None or consistency is None:
+        return None
+    checked_share("Coverage", coverage)
+    checked_share("Consistency", consistency)
+    if min(coverage, consistency) == 0:
+        return 0.0
+    # 2 / (1/c + 1/a) without the overflow of 1/c for the smallest numbers.
+    smaller, larger = sorted((coverage, consistency))
+    return min(2 * smaller / (1 + smaller / larger), 1.0)

@@ -1,0 +1,23 @@
+"""Brevity: DUC 2002's bonus for a summary shorter than asked."""
+
+from evaluation.errors import InvalidBudget
+
+
+def brevity(peer_words: int, target_words: int | None) -> float | None:
+    """Share of the length budget that a peer summary leaves unused.
+
+    In [0, 1]; 0 at or above the target, 1 for an empty summary; higher is shorter. None where there is no
+    target. Both lengths are in the same unit, words unless the project says otherwise.
+    Raises InvalidBudget if the target is below 1 or the length below 0.
+    Source: DUC 2002, length-adjusted coverage, point 3.
+    Example: 47 words of a 50-word target give 0.06.
+    """
+    if peer_words < 0:
+        raise InvalidBudget(f"A length must be at least 0, got {peer_words}.")
+    if target_words is None:
+        return None
+    if target_words < 1:
+        raise InvalidBudget(
+            f"A target length must be at least 1, got {target_words}; leave it out for no target."
+        )
+    return max(0, target_words - peer_words) / target_words

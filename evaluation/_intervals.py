@@ -1,0 +1,189 @@
+"""Bootstrap intervals that resample clusters, never single values.
+
+Judgments nest in summaries and summaries in documents; resampling below the level that was sampled makes
+intervals too narrow. The clusters here are usually document sets. What these intervals cover is the sampling
+of documents only.
+"""
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation._guards import check_same_length
+from evaluation._means import mean
+from evaluation.errors import EvaluationError, InvalidPercent
+
+DEFAULT_CONFIDENCE = 0.95
+DEFAULT_DRAWS = 10_000
+FEWEST_CLUSTERS = 2
+
+# Resampling holds one count per draw and cluster; larger jobs are done in pieces of this many counts.
+_COUNTS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A macro mean over clusters with its percentile interval.
+
+    `mean` is None where there is no value, `low` and `high` where there are fewer than two clusters.
+    `left_out` counts the values that were None.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    clusters: int
+    draws: int
+    seed: int
+    left_out: int = 0
+    confidence: float = DEFAULT_CONFIDENCE
+
+
+def bootstrap_interval(
+    values: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
+) -> Interval:
+    """Macro mean of the values over their clusters, with a percentile interval that resamples clusters.
+
+    Values of one cluster are averaged first; without `clusters` each value is one of its own. None values are
+    left out and counted. Fewer than two clusters give no interval. Equal input gives an equal interval, in
+    any order of rows.
+    Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is
+    not finite or fewer than one draw.
+    Source: Efron's percentile bootstrap over clusters.
+    Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6, from the cluster means 0.3
+    and 0.9.
+    """
+    labels: Sequence[Hashable] = range(len(values)) if clusters is None else clusters
+    check_same_length("values", values, "clusters", labels)
+    _check(values, confidence, draws)
+    grouped: dict[Hashable, list[float | None]] = {}
+    for label, value in zip(labels, values, strict=True):
+        grouped.setdefault(label, []).append(value)
+    # Sorted, so that neither the order of rows nor the names of clusters move the interval.
+    means = sorted(value for group in grouped.values() if (value := mean(group)) is not None)
+    column = np.array(means, dtype=np.float64).reshape(-1, 1)
+    left_out = sum(value is None for value in values)
+    (interval,) = _intervals(
+        column, np.ones(column.shape, dtype=np.bool_), [left_out], confidence, draws, seed
+    )
+    return interval
+
+
+def system_intervals(
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Intervals of several systems, from the same resampled clusters for all of them.
+
+    `values[system][cluster]` is the system's mean within that cluster. A system may lack clusters: it is then
+    averaged over those that it has, in each draw too, and `left_out` counts those that it lacks. Order of the
+    result is that of the systems. Errors as `bootstrap_interval`.
+    """
+    if not values:
+        return {}
+    _check([value for column in values.values() for value in column.values()], confidence, draws)
+    names = sorted({cluster for column in values.values() for cluster in column})
+    present = np.array([[name in column for column in values.values()] for name in names], dtype=np.bool_)
+    matrix = np.array(
+        [[column.get(name, 0.0) for column in values.values()] for name in names], dtype=np.float64
+    )
+    shape = (len(names), len(values))
+    left_out = [len(names) - len(column) for column in values.values()]
+    found = _intervals(matrix.reshape(shape), present.reshape(shape), left_out, confidence, draws, seed)
+    return dict(zip(values, found, strict=True))
+
+
+def bootstrap_means(
+    values: NDArray[np.float64], present: NDArray[np.bool_], *, draws: int = DEFAULT_DRAWS, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Means of every system in every draw; each draw takes the same clusters for all systems.
+
+    `values` and `present` have shape (clusters, systems); what stands where `present` is False is ignored.
+    Returns two arrays of shape (draws, systems): the means, and whether the draw held any cluster of that
+    system (where it did not, the mean is 0 and must be ignored). Never NaN.
+    """
+    weights = present.astype(np.float64)
+    filled = np.where(present, values, 0.0)
+    means: list[NDArray[np.float64]] = []
+    counted: list[NDArray[np.bool_]] = []
+    for counts in _resampled_counts(len(filled), draws, seed):
+        held = counts @ weights
+        counted.append(held > 0)
+        means.append((counts @ filled) / np.maximum(held, 1.0))
+    return np.concatenate(means), np.concatenate(counted)
+
+
+def _check(values: Sequence[float | None], confidence: float, draws: int) -> None:
+    if not 0 < confidence < 1:
+        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    if draws < 1:
+        raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
+    for value in values:
+        if value is not None and not math.isfinite(value):
+            raise EvaluationError(
+                f"A value is {value!r}; every value must be finite, or None where there is none."
+            )
+
+
+def _resampled_counts(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each draw took each cluster, shape (some draws, clusters), until all draws are made."""
+    generator = np.random.default_rng(seed)
+    at_once = max(1, _COUNTS_AT_ONCE // max(1, clusters))
+    for start in range(0, draws, at_once):
+        rows = min(at_once, draws - start)
+        taken = generator.integers(0, clusters, size=(rows, clusters))
+        taken += clusters * np.arange(rows)[:, np.newaxis]
+        counts = np.bincount(taken.ravel(), minlength=rows * clusters)
+        yield counts.reshape(rows, clusters).astype(np.float64)
+
+
+def _intervals(
+    values: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    left_out: Sequence[int],
+    confidence: float,
+    draws: int,
+    seed: int,
+) -> list[Interval]:
+    clusters = present.sum(axis=0)
+    bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(clusters)
+    if len(values) >= FEWEST_CLUSTERS:
+        means, counted = bootstrap_means(values, present, draws=draws, seed=seed)
+        bounds = [
+            _bounds(means[counted[:, system], system], int(clusters[system]), confidence)
+            for system in range(len(clusters))
+        ]
+    return [
+        Interval(
+            mean=mean(values[present[:, system], system].tolist()),
+            low=low,
+            high=high,
+            clusters=int(clusters[system]),
+            draws=draws,
+            seed=seed,
+            left_out=left_out[system],
+            confidence=confidence,
+        )
+        for system, (low, high) in enumerate(bounds)
+    ]
+
+
+def _bounds(
+    means: NDArray[np.float64], clusters: int, confidence: float
+) -> tuple[float | None, float | None]:
+    if clusters < FEWEST_CLUSTERS or not len(means):
+        return None, None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)

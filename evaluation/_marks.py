@@ -1,0 +1,98 @@
+"""Marks: which peer units express some of which model unit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation._guards import check_same_length, checked_percent
+from evaluation.errors import InvalidMark
+
+MarkWarningCode = Literal["percent_without_marks", "marks_with_zero_percent"]
+
+_MESSAGES: dict[MarkWarningCode, str] = {
+    "percent_without_marks": "Model unit {unit} has {percent:g} % but no peer unit is marked for it.",
+    "marks_with_zero_percent": "Model unit {unit} has marked peer units but 0 %.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MarkWarning:
+    """A judgment that is allowed but seldom meant; it warns and never blocks."""
+
+    model_unit: int
+    code: MarkWarningCode
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """All marks of one comparison, many to many; units are numbered from 1.
+
+    `links` holds a pair (model unit, peer unit) for each mark.
+    Raises InvalidMark for a mark on a unit that does not exist.
+    """
+
+    model_units: int
+    peer_units: int
+    links: frozenset[tuple[int, int]] = frozenset()
+
+    def __post_init__(self) -> None:
+        for model_unit, peer_unit in sorted(self.links):
+            if not 1 <= model_unit <= self.model_units:
+                raise InvalidMark(
+                    f"There is no model unit {model_unit}; they run from 1 to {self.model_units}."
+                )
+            if not 1 <= peer_unit <= self.peer_units:
+                raise InvalidMark(f"There is no peer unit {peer_unit}; they run from 1 to {self.peer_units}.")
+
+    @classmethod
+    def of(cls, marks: Mapping[int, Iterable[int]], *, model_units: int, peer_units: int) -> "Marks":
+        """Marks from a mapping of model unit number to the numbers of the peer units marked for it.
+
+        Raises InvalidMark.
+        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves peer units 1 and 4
+        unmarked.
+        """
+        links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
+        return cls(model_units=model_units, peer_units=peer_units, links=links)
+
+    def of_model_unit(self, model_unit: int) -> frozenset[int]:
+        """The peer units marked for this model unit."""
+        return frozenset(peer for model, peer in self.links if model == model_unit)
+
+    @property
+    def marked(self) -> frozenset[int]:
+        """Peer units marked for at least one model unit (their number is column 24 of a DUC 2002 table)."""
+        return frozenset(peer for _, peer in self.links)
+
+    @property
+    def unmarked(self) -> tuple[int, ...]:
+        """Peer units marked for no model unit, in order (their number is column 25 of a DUC 2002 table)."""
+        marked = self.marked
+        return tuple(unit for unit in range(1, self.peer_units + 1) if unit not in marked)
+
+    def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
+        """Judgments that look like slips: a percent without marks, or marks with 0 %.
+
+        `percents` are 0 to 100, one per model unit in order, None where none is given yet.
+        Raises LengthMismatch, InvalidPercent.
+        Source: the DUC protocol pages forbid neither, so both only warn.
+        """
+        check_same_length("percents", percents, "model units", range(self.model_units))
+        warnings = []
+        for unit, percent in enumerate(percents, start=1):
+            code = self._warning_code(unit, percent)
+            if code is not None:
+                message = _MESSAGES[code].format(unit=unit, percent=percent)
+                warnings.append(MarkWarning(model_unit=unit, code=code, message=message))
+        return tuple(warnings)
+
+    def _warning_code(self, model_unit: int, percent: float | None) -> MarkWarningCode | None:
+        if percent is None:
+            return None
+        has_marks = bool(self.of_model_unit(model_unit))
+        if checked_percent(percent) > 0 and not has_marks:
+            return "percent_without_marks"
+        if percent == 0 and has_marks:
+            return "marks_with_zero_percent"
+        return None

@@ -1,0 +1,31 @@
+"""Means that do not depend on the order of their values."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from evaluation._guards import check_same_length, checked_weight
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Arithmetic mean of the values that exist; None where none does."""
+    present = [value for value in values if value is not None]
+    return math.fsum(present) / len(present) if present else None
+
+
+def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Weighted mean of the values that exist; None where none does or their weights add up to 0.
+
+    Never outside the range of the values. Raises LengthMismatch, InvalidWeight.
+    """
+    check_same_length("values", values, "weights", weights)
+    for weight in weights:
+        checked_weight("A weight", weight)
+    present = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
+    largest = max((weight for _, weight in present), default=0.0)
+    if largest == 0:
+        return None
+    # Dividing by the largest weight first keeps huge weights from overflowing.
+    total = math.fsum(weight / largest for _, weight in present)
+    result = math.fsum(value * (weight / largest) for value, weight in present) / total
+    lowest, highest = min(value for value, _ in present), max(value for value, _ in present)
+    return min(max(result, lowest), highest)

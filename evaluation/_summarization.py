@@ -1,0 +1,67 @@
+"""The summarization score: right and complete, whichever is worse."""
+
+import math
+from dataclasses import dataclass
+
+from evaluation._guards import checked_share
+from evaluation.errors import InvalidWeight
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizationResult:
+    """The score in [0, scale], whether it reaches the threshold, and why; None where nothing can be said."""
+
+    score: float | None
+    passed: bool | None
+    reason: str
+
+
+def summarization(
+    alignment: float | None,
+    coverage: float | None,
+    *,
+    threshold: float = 0.5,
+    strict: bool = False,
+    scale: float = 1.0,
+) -> SummarizationResult:
+    """The lower of alignment and coverage: a summary must be both right and complete.
+
+    The score lies in [0, scale], higher is better. `passed` compares the minimum before scaling with the
+    threshold (reaching it passes). `strict` asks for perfection: score 1 (times scale) and passed where both
+    parts are 1, else 0 and not passed, whatever the threshold. Score and `passed` are None where either part
+    is None.
+    Raises InvalidPercent if a part or the threshold lies outside 0 to 1, InvalidWeight unless scale is above
+    0.
+    Source: the summarization metrics of DeepEval and Mastra; unlike Mastra's, `scale` multiplies the result
+    alone.
+    Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.
+    """
+    checked_share("The threshold", threshold)
+    if not (math.isfinite(scale) and scale > 0):
+        raise InvalidWeight(f"The scale must be a finite number above 0, got {scale!r}.")
+    parts = {"alignment": alignment, "coverage": coverage}
+    known = {name: checked_share(name.capitalize(), part) for name, part in parts.items() if part is not None}
+    if len(known) < len(parts):
+        missing = " and ".join(name for name in parts if name not in known)
+        return SummarizationResult(
+            score=None, passed=None, reason=f"No score: {missing} could not be scored."
+        )
+    lowest = min(known.values())
+    if strict:
+        perfect = lowest == 1
+        return SummarizationResult(
+            float(perfect) * scale, perfect, _reason(known, float(perfect) * scale, strict)
+        )
+    return SummarizationResult(lowest * scale, lowest >= threshold, _reason(known, lowest * scale, strict))
+
+
+def _reason(parts: dict[str, float], score: float, strict: bool) -> str:
+    """One sentence that names both parts and which of them decided."""
+    figures = ", ".join(f"{name} {part:.2f}" for name, part in parts.items())
+    if strict:
+        return f"The score is {score:.2f} because strict scoring asks for 1 in both parts: {figures}."
+    if len(set(parts.values())) == 1:
+        return f"The score is {score:.2f} because both parts are equal: {figures}."
+    return (
+        f"The score is {score:.2f} because {min(parts, key=parts.__getitem__)} is the lower part: {figures}."
+    )

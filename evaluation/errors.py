@@ -1,0 +1,66 @@
+"""Errors that the library raises, each with a stable machine-readable `code`.
+
+```
+ValueError
+└── EvaluationError          evaluation_error
+    ├── InvalidBudget        invalid_budget     a length or target length that cannot be one
+    ├── InvalidPercent       invalid_percent    a percent, share or threshold outside its range
+    ├── InvalidWeight        invalid_weight     a negative or non-finite weight
+    ├── InvalidLabel         invalid_label      a label other than yes, no, unsure or None
+    ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
+    ├── LengthMismatch       length_mismatch    two lists that must be as long as each other are not
+    └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
+```
+
+An answer that a judge failed to give is not an error: it is *unscored* (None) with its reason.
+"""
+
+from typing import ClassVar
+
+
+class EvaluationError(ValueError):
+    """The root: something handed to the library cannot be scored."""
+
+    code: ClassVar[str] = "evaluation_error"
+
+
+class InvalidBudget(EvaluationError):
+    """A length below 0 or a target length below 1."""
+
+    code: ClassVar[str] = "invalid_budget"
+
+
+class InvalidPercent(EvaluationError):
+    """A percent outside 0 to 100, or a share outside 0 to 1."""
+
+    code: ClassVar[str] = "invalid_percent"
+
+
+class InvalidWeight(EvaluationError):
+    """A weight that is negative, infinite or not a number."""
+
+    code: ClassVar[str] = "invalid_weight"
+
+
+class InvalidLabel(EvaluationError):
+    """A label that is not "yes", "no", "unsure" or None."""
+
+    code: ClassVar[str] = "invalid_label"
+
+
+class InvalidMark(EvaluationError):
+    """A mark between units of which at least one does not exist."""
+
+    code: ClassVar[str] = "invalid_mark"
+
+
+class LengthMismatch(EvaluationError):
+    """Two sequences that belong together item by item differ in length."""
+
+    code: ClassVar[str] = "length_mismatch"
+
+
+class JudgeError(EvaluationError):
+    """The root of what can go wrong with a judge itself, as opposed to one of its answers."""
+
+    code: ClassVar[str] = "judge_error"

@@ -1,0 +1,93 @@
+"""Judges: what answers checks automatically."""
+
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from evaluation._labels import Label
+from evaluation.errors import JudgeError
+from evaluation.judging import _sync
+from evaluation.judging.errors import JudgeRefused, JudgeSettings, JudgeUnavailable, UnusableReply
+from evaluation.judging.lexical import LexicalJudge
+from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.protocol import (
+    CallStore,
+    ExtractedClaim,
+    Judge,
+    Limits,
+    MemoryCallStore,
+    Side,
+    StoredCall,
+    Text,
+    Usage,
+    Verdict,
+)
+
+_R = TypeVar("_R")
+
+__all__ = [
+    "CallStore",
+    "ExtractedClaim",
+    "Judge",
+    "JudgeError",
+    "JudgeRefused",
+    "JudgeSettings",
+    "JudgeUnavailable",
+    "Label",
+    "LexicalJudge",
+    "Limits",
+    "MemoryCallStore",
+    "OpenAIJudge",
+    "Side",
+    "StoredCall",
+    "Text",
+    "UnusableReply",
+    "Usage",
+    "Verdict",
+    "check_claims",
+    "extract_claims",
+]
+
+
+def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> tuple[ExtractedClaim, ...]:
+    """The atomic claims that a text makes, in the order of its units; a string's units are its sentences.
+
+    `language` is that of a string; a Text has its own. None for a blank text. Also works where an event loop
+    is running, and waits there. Raises JudgeError, see evaluation.judging.errors.
+    Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
+    """
+    given = _as_text(text, language)
+    return _sync.run(_closing(judge, judge.extract(given)))
+
+
+def check_claims(
+    claims: Sequence[str],
+    text: str | Text,
+    *,
+    judge: Judge,
+    side: Side = "covered",
+    language: str = "en",
+) -> tuple[Verdict, ...]:
+    """One verdict per claim, in order: does the text express it ("covered") or bear it out ("supported")?
+
+    A claim without a usable answer has the label None and the reason. Evidence are unit numbers, from 1; a
+    string's units are its sentences, in `language`. Also works where an event loop is running, and waits
+    there.
+    Raises JudgeError, see evaluation.judging.errors.
+    Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
+    """
+    if isinstance(claims, str):
+        raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")
+    given = _as_text(text, language)
+    return _sync.run(_closing(judge, judge.check(tuple(claims), given, side=side)))
+
+
+def _as_text(text: str | Text, language: str) -> Text:
+    return text if isinstance(text, Text) else Text.of(text, language)
+
+
+async def _closing(judge: Judge, work: Awaitable[_R]) -> _R:
+    # The event loop of this call ends with it, and its connections must not outlive it.
+    try:
+        return await work
+    finally:
+        await judge.aclose()

@@ -1,0 +1,231 @@
+"""One attempt at a chat completion, through the `openai` package with nothing left to the environment.
+
+Nothing else knows that package.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+import openai
+
+# What the client may say besides its key. The `openai` package also adds headers that it finds in the
+# environment (organisation, project, OPENAI_CUSTOM_HEADERS); those never leave.
+_OWN_HEADERS = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
+)
+_OWN_HEADER_PREFIX = "x-stainless-"
+
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+_REJECTED_STATUS = frozenset({400, 413, 422})
+_LONGEST_MESSAGE = 300
+
+
+class Transient(Exception):
+    """This attempt failed; another may succeed, after `wait` seconds where the server said so."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class Rejected(Exception):
+    """The server will not answer this request; other requests it may answer."""
+
+    def __init__(self, message: str, *, code: str = "", parameter: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.parameter = parameter
+
+
+class Denied(Exception):
+    """The server will answer no request of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server said. `content` is the text of the answer or of the refusal."""
+
+    content: str
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+
+
+class _SealedClient(openai.AsyncOpenAI):
+    """An `AsyncOpenAI` that sends the headers that we know and no others."""
+
+    bearer: str | None = None
+
+    async def _prepare_request(self, request: httpx2.Request) -> None:
+        for name in list(request.headers):
+            if name.lower() not in _OWN_HEADERS and not name.lower().startswith(_OWN_HEADER_PREFIX):
+                del request.headers[name]
+        if self.bearer is not None:
+            request.headers["Authorization"] = f"Bearer {self.bearer}"
+
+
+class Service:
+    """A chat-completions service, for one event loop."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None,
+        timeout_seconds: float,
+        http_client: httpx2.AsyncClient | None,
+    ) -> None:
+        self._key = api_key
+        self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
+        # Every value that is None would be looked up in the environment instead.
+        self._client = _SealedClient(
+            api_key=api_key or "none",
+            admin_api_key="",
+            organization="",
+            project="",
+            webhook_secret="",
+            base_url=base_url,
+            timeout=timeout_seconds,
+            max_retries=0,
+            http_client=http_client or self._owned,
+        )
+        self._client.bearer = api_key
+
+    async def ask(self, body: Mapping[str, Any]) -> Reply:
+        """Make one attempt.
+
+        Raises Transient, Rejected or Denied; their messages hold no secret.
+        """
+        started = time.perf_counter()
+        try:
+            response = await self._client.chat.completions.with_raw_response.create(**body)
+        except openai.APITimeoutError:
+            raise Transient("it did not answer in time") from None
+        except openai.APIConnectionError as failure:
+            raise Transient(f"the connection failed ({_cause_name(failure)})") from None
+        except openai.APIStatusError as failure:
+            raise self._status_fault(failure) from None
+        return _reply(response.content, time.perf_counter() - started)
+
+    async def aclose(self) -> None:
+        """Close the connections, unless they belong to a client that was handed in."""
+        if self._owned is not None:
+            await self._owned.aclose()
+
+    def _status_fault(self, failure: openai.APIStatusError) -> Transient | Rejected | Denied:
+        status = failure.status_code
+        code = failure.code or ""
+        if status == 429 and code == "insufficient_quota":
+            return Denied("the account has no quota left (HTTP 429, insufficient_quota)")
+        if status in _TRANSIENT_STATUS or status >= 500:
+            return Transient(f"it answered HTTP {status}", _retry_after(failure.response.headers))
+        if status in _REJECTED_STATUS:
+            message = self._without_key(_server_message(failure))
+            return Rejected(f"HTTP {status}: {message}", code=code, parameter=failure.param or "")
+        return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
+
+    def _without_key(self, message: str) -> str:
+        return message.replace(self._key, "[key]") if self._key else message
+
+
+_HINTS = {
+    401: " (check the API key)",
+    402: " (the account cannot pay)",
+    403: " (the API key may not use this model)",
+    404: " (check the model's name and the base URL)",
+}
+
+
+def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
+    # Redirects are not followed: a judge calls the address it was given and no other.
+    return httpx2.AsyncClient(
+        timeout=timeout_seconds,
+        trust_env=False,
+        follow_redirects=False,
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+    )
+
+
+def _cause_name(failure: BaseException) -> str:
+    return type(failure.__cause__ or failure).__name__
+
+
+def _server_message(failure: openai.APIStatusError) -> str:
+    body = failure.body
+    message = body.get("message") if isinstance(body, dict) else body
+    return str(message or "no reason given")[:_LONGEST_MESSAGE]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks us to wait, given as milliseconds, seconds or a date, or None."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        seconds = _seconds(headers.get(name, ""))
+        if seconds is not None:
+            return seconds / unit
+    try:
+        date = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, date.timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _seconds(value: str) -> float | None:
+    # "nan", "inf", "1_0" and signs are floats to Python and nothing to HTTP.
+    plain = value.strip()
+    return (
+        float(plain) if plain.replace(".", "", 1).isascii() and plain.replace(".", "", 1).isdigit() else None
+    )
+
+
+def _reply(content: bytes, seconds: float) -> Reply:
+    """Read a completion without trusting its shape: what is not there reads as an empty answer."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return Reply("", "not a completion", None, None, seconds)
+    choice = _member(_first(_member(body, "choices")))
+    message = _member(choice.get("message"))
+    finish_reason = _string(choice.get("finish_reason"))
+    text = _content(message.get("content"))
+    refusal = _string(message.get("refusal"))
+    if refusal:
+        text, finish_reason = refusal, "refusal"
+    if not choice:
+        text, finish_reason = _string(_member(_member(body).get("error")).get("message")), "not a completion"
+    usage = _member(_member(body).get("usage"))
+    return Reply(
+        text,
+        finish_reason,
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        seconds,
+    )
+
+
+def _member(value: object, name: str | None = None) -> Any:
+    members = value if isinstance(value, dict) else {}
+    return members if name is None else members.get(name)
+
+
+def _first(value: object) -> object:
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _content(value: object) -> str:
+    """A message's text, which some servers send in parts."""
+    if isinstance(value, list):
+        return "".join(_string(_member(part, "text")) for part in value)
+    return _string(value)
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,49 @@
+"""What can go wrong with a judge itself.
+
+```
+JudgeError (evaluation.errors)
+├── JudgeSettings       judge_settings       settings that no judge can work with
+├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
+├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
+└── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
+```
+
+A claim that gets no usable answer raises nothing: its verdict is unscored (label None) with the reason.
+No message ever holds an API key.
+"""
+
+from typing import ClassVar
+
+from evaluation.errors import JudgeError
+
+
+class JudgeSettings(JudgeError):
+    """A judge was asked for with settings that it cannot work with."""
+
+    code: ClassVar[str] = "judge_settings"
+
+
+class JudgeRefused(JudgeError):
+    """The judge's service will not answer us, now or later; a run stops at once."""
+
+    code: ClassVar[str] = "judge_refused"
+
+
+class JudgeUnavailable(JudgeError):
+    """The service was not reached or kept failing for all attempts allowed; the work can be resumed."""
+
+    code: ClassVar[str] = "judge_unavailable"
+
+
+class UnusableReply(JudgeError):
+    """The judge answered, but nothing that can be read as claims.
+
+    Raised instead of returning no claims, which would score as "nothing to find". `call` names the stored
+    reply.
+    """
+
+    code: ClassVar[str] = "unusable_reply"
+
+    def __init__(self, message: str, *, call: str | None = None) -> None:
+        super().__init__(message)
+        self.call = call

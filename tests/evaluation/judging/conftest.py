@@ -1,0 +1,37 @@
+"""The scripted server and a judge that asks it, for every test of this folder."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluation.judging import Limits, OpenAIJudge
+from evaluation.judging import _caller as caller
+from tests.llm_server import LLMServer, llm_server
+
+__all__ = ["llm_server"]
+
+JudgeMaker = Callable[..., OpenAIJudge]
+
+
+@pytest.fixture
+def judge_of(llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> JudgeMaker:
+    """Makes judges that ask the scripted server and do not wait long before they try again."""
+    monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
+
+    def make(**changes: Any) -> OpenAIJudge:
+        settings: dict[str, Any] = {
+            "model": "scripted",
+            "base_url": llm_server.base_url,
+            "api_key": "sk-test-4711",
+            "limits": Limits(timeout_seconds=20.0, max_attempts=3, max_wait_seconds=5.0),
+        }
+        return OpenAIJudge(**(settings | changes))
+
+    return make
+
+
+@pytest.fixture
+def judge(judge_of: JudgeMaker) -> OpenAIJudge:
+    """A judge that asks the scripted server."""
+    return judge_of()

@@ -1,0 +1,192 @@
+"""The synchronous doors, with and without a running event loop."""
+
+import asyncio
+import inspect
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from evaluation import judging
+from evaluation._text import Span
+from evaluation.judging import (
+    ExtractedClaim,
+    Judge,
+    JudgeSettings,
+    JudgeUnavailable,
+    LexicalJudge,
+    Side,
+    Text,
+    Usage,
+    Verdict,
+    check_claims,
+    extract_claims,
+)
+from evaluation.judging.protocol import MemoryCallStore, StoredCall
+
+
+class Recorder:
+    """A judge that notes in which thread it is asked, and whether it was closed."""
+
+    name = "recorder"
+    kind = "lexical"
+    signature = "recorder:1"
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.threads: list[int] = []
+        self.texts: list[Text] = []
+        self.closed = 0
+        self._failure = failure
+
+    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
+        self.texts.append(text)
+        return ()
+
+    async def check(
+        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    ) -> tuple[Verdict, ...]:
+        self.threads.append(threading.get_ident())
+        self.texts.append(text)
+        await asyncio.sleep(0)
+        if self._failure is not None:
+            raise self._failure
+        return tuple(Verdict("yes") for _ in claims)
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def test_without_a_loop_the_caller_does_the_work() -> None:
+    judge = Recorder()
+    assert check_claims(["a", "b"], "text", judge=judge) == (Verdict("yes"), Verdict("yes"))
+    assert judge.threads == [threading.get_ident()]
+
+
+def test_inside_a_running_loop_another_thread_does_the_work() -> None:
+    judge = Recorder()
+
+    async def notebook_cell() -> tuple[Verdict, ...]:
+        return check_claims(["a"], "text", judge=judge)
+
+    assert asyncio.run(notebook_cell()) == (Verdict("yes"),)
+    assert judge.threads != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("in_a_loop", [False, True])
+def test_an_error_reaches_the_caller_and_the_judge_is_closed(in_a_loop: bool) -> None:
+    judge = Recorder(JudgeUnavailable("gone"))
+
+    async def notebook_cell() -> None:
+        check_claims(["a"], "text", judge=judge)
+
+    def script() -> None:
+        check_claims(["a"], "text", judge=judge)
+
+    with pytest.raises(JudgeUnavailable, match="gone"):
+        asyncio.run(notebook_cell()) if in_a_loop else script()
+    assert judge.closed == 1
+
+
+INTERRUPTED = """
+import asyncio, os, signal, threading
+from evaluation.judging import LexicalJudge, check_claims
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+seen = []
+
+class Hanging(LexicalJudge):
+    async def check(self, claims, text, *, side="covered"):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+async def notebook_cell():
+    check_claims(["a"], "text", judge=Hanging())
+
+# A notebook's loop does not run under asyncio.run, which has a handler of its own for Ctrl-C.
+loop = asyncio.new_event_loop()
+try:
+    loop.run_until_complete(notebook_cell())
+except KeyboardInterrupt:
+    seen.append("interrupted")
+print(seen, [thread.name for thread in threading.enumerate()])
+"""
+
+
+def test_an_interrupt_cancels_the_work_before_it_surfaces() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "['cancelled', 'interrupted'] ['MainThread']"
+
+
+def test_a_string_becomes_its_sentences_in_its_language() -> None:
+    judge = Recorder()
+    extract_claims("Es regnete. Wir gingen.", judge=judge, language="de")
+    assert judge.texts == [Text("Es regnete. Wir gingen.", (Span(0, 11), Span(12, 23)), "de")]
+
+
+def test_a_text_is_taken_as_it_is() -> None:
+    judge = Recorder()
+    text = Text("One. Two.", (Span(0, 9),), "en")
+    check_claims(["a"], text, judge=judge)
+    assert judge.texts == [text]
+
+
+def test_one_string_is_no_list_of_claims() -> None:
+    with pytest.raises(JudgeSettings, match="write \\[claim\\]"):
+        check_claims("It rained.", "It rained.", judge=LexicalJudge())
+
+
+def test_both_judges_satisfy_the_protocol() -> None:
+    judges: list[Judge] = [LexicalJudge(), judging.OpenAIJudge("m", "http://127.0.0.1:9/v1")]
+    for judge in judges:
+        assert all(
+            inspect.iscoroutinefunction(method) for method in (judge.extract, judge.check, judge.aclose)
+        )
+        assert judge.name
+        assert judge.kind in judge.signature
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(hasattr(judging, name) for name in judging.__all__)
+
+
+def test_judging_without_calls_does_not_load_the_client() -> None:
+    code = (
+        "import sys, evaluation.judging as judging\n"
+        "judging.OpenAIJudge('m', 'http://127.0.0.1:9/v1')\n"
+        "print('openai' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_text_without_units_is_one_unit() -> None:
+    assert list(Text("One. Two.").numbered_units()) == [(1, "One. Two.")]
+
+
+def test_usage_adds_up_what_was_reported() -> None:
+    calls = [
+        StoredCall("k1", "j", "extract", "1", "{}", "", "stop", 10, 5, 0.5),
+        StoredCall("k2", "j", "extract", "1", "{}", "", "stop", None, None, 0.25),
+    ]
+    assert Usage.of(calls) == Usage(calls=2, prompt_tokens=10, completion_tokens=5, seconds=0.75)
+
+
+def test_the_first_call_under_a_key_stays() -> None:
+    store = MemoryCallStore()
+    first, second = (StoredCall("k", "j", "extract", "1", "{}", reply, "stop") for reply in ("a", "b"))
+
+    async def put_both() -> StoredCall | None:
+        await store.put(first)
+        await store.put(second)
+        return await store.get("k")
+
+    assert asyncio.run(put_both()) == first
+    assert asyncio.run(store.get("other")) is None

@@ -1,0 +1,235 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.judging.parsing import (
+    LONGEST_REASON,
+    one_line,
+    parse_claims,
+    parse_verdicts,
+    read_label,
+    storable,
+)
+
+IDS = ["c1", "c2", "c3"]
+
+
+def reply(*entries: dict[str, Any]) -> str:
+    return json.dumps({"verdicts": list(entries)})
+
+
+def entry(identity: object = "c1", label: object = "yes", **more: Any) -> dict[str, Any]:
+    return {"id": identity, "label": label, **more}
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        ("yes", "yes"),
+        ("Yes.", "yes"),
+        (" NO\n", "no"),
+        ('"unsure"', "unsure"),
+        ("**yes**", "yes"),
+        ("ｙｅｓ", "yes"),
+        (True, "yes"),
+        (False, "no"),
+        ("not yes", None),
+        ("yes and no", None),
+        ("idk", None),
+        ("borderline", None),
+        ("supported", None),
+        ("ja", None),
+        ("", None),
+        (1, None),
+        (None, None),
+        (["yes"], None),
+    ],
+)
+def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str | None) -> None:
+    assert read_label(value) == label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        reply(entry()),
+        f"```json\n{reply(entry())}\n```",
+        f"Here you are [as asked]: {reply(entry())} Anything else?",
+        f"<think>{{maybe}} c1?</think>\n{reply(entry())}",
+        "\ufeff" + reply(entry()),
+        json.dumps([entry()]),
+        json.dumps(entry()),
+        reply(entry(" C1 ")),
+        reply(entry(), entry()),
+        reply(entry(), entry("c9"), entry("c2", "perhaps"), {"label": "yes"}),
+    ],
+)
+def test_what_is_certain_is_repaired(text: str) -> None:
+    answers = parse_verdicts(text, IDS, 1)
+    assert {identity: answer.label for identity, answer in answers.items()} == {"c1": "yes"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "yes",
+        "c1: yes",
+        reply(entry("x1")),
+        reply(entry(1)),
+        reply(entry("c1 and c2")),
+        reply(entry(), entry("C1", "no")),
+        '{"verdicts": [{"id": "c1", "label": "no", "label": "yes"}]}',
+        '{"verdicts": "c1 yes"}',
+        '{"verdicts": {"c1": "yes"}}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "9" * 10_000,
+        '{"id": "c1", "label": ' + "9" * 10_000 + "}",
+        "\ud800{",
+    ],
+)
+def test_what_is_not_certain_is_no_answer(text: str) -> None:
+    assert parse_verdicts(text, IDS, 1) == {}
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "probability"),
+    [
+        ("yes", 0.75, 0.75),
+        ("yes", "0.75", 0.75),
+        ("yes", "75%", 0.75),
+        ("no", 0, 0.0),
+        ("unsure", 0.5, 0.5),
+        ("yes", 0.2, None),
+        ("no", 0.8, None),
+        ("yes", 1.5, None),
+        ("yes", -1, None),
+        ("yes", float("nan"), None),
+        ("yes", float("inf"), None),
+        ("yes", True, None),
+        ("yes", "very", None),
+        ("yes", None, None),
+    ],
+)
+def test_a_probability_is_kept_only_where_it_agrees_with_the_label(
+    label: str, value: object, probability: float | None
+) -> None:
+    answers = parse_verdicts(reply(entry(label=label, probability=value)), IDS, 1)
+    assert answers["c1"].probability == probability
+
+
+@pytest.mark.parametrize(
+    ("value", "evidence"),
+    [
+        ([2, 1, 2], (1, 2)),
+        (["2", 3.0], (2, 3)),
+        (3, (3,)),
+        ([0, 4, -1, 1.5, "two", None, True], ()),
+        (None, ()),
+        ({"unit": 1}, ()),
+    ],
+)
+def test_evidence_is_kept_where_it_names_units_of_the_text(value: object, evidence: tuple[int, ...]) -> None:
+    answers = parse_verdicts(reply(entry(evidence=value)), IDS, 3)
+    assert answers["c1"].evidence == evidence
+
+
+def test_a_reason_becomes_one_storable_line() -> None:
+    answers = parse_verdicts(reply(entry(reason="one\x00\n two\ud800  " + "x" * 1000)), IDS, 1)
+    reason = answers["c1"].reason
+    assert reason.startswith("one two x")
+    assert len(reason) == LONGEST_REASON
+    reason.encode("utf-8")
+
+
+def test_text_for_a_database_holds_neither_nul_nor_surrogates() -> None:
+    assert storable("a\x00b\ud800c\n") == "a\ufffdb\ufffdc\n"
+
+
+def test_one_line_leaves_short_text_alone() -> None:
+    assert one_line(" a  b\n", 10) == "a b"
+
+
+def test_claims_are_read_by_unit() -> None:
+    text = (
+        '{"units": [{"unit": "2", "claims": ["It rained.", " It rained. ", ""]}, {"unit": 1, "claims": []}]}'
+    )
+    assert parse_claims(text, [1, 2, 3]) == {1: (), 2: ("It rained.",)}
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [{"unit": 4, "claims": ["a"]}],
+        [{"unit": 1, "claims": "a"}],
+        [{"unit": 1, "claims": ["a", 2]}],
+        [{"unit": 1.5, "claims": ["a"]}],
+        [{"unit": 1, "claims": ["a"]}, {"unit": 1, "claims": ["b"]}],
+        [{"claims": ["a"]}],
+    ],
+)
+def test_claims_of_no_certain_unit_are_no_answer(units: list[dict[str, Any]]) -> None:
+    assert parse_claims(json.dumps({"units": units}), [1, 2, 3]) == {}
+
+
+@given(st.text() | st.binary().map(lambda raw: raw.decode("utf-8", "surrogateescape")))
+def test_no_soup_is_an_answer(text: str) -> None:
+    # Without all five letters of the keys there can be no well-formed answer.
+    if '"label"' not in text:
+        assert parse_verdicts(text, IDS, 3) == {}
+    if '"claims"' not in text:
+        assert parse_claims(text, [1, 2, 3]) == {}
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["c1", "C2", "yes", "Yes.", "x"]),
+    lambda children: (
+        st.lists(children, max_size=4)
+        | st.dictionaries(st.sampled_from(["verdicts", "id", "label", "evidence", "x"]), children, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def well_formed(value: object) -> set[str]:
+    """The ids of the entries that a person would accept, found in another way than the parser does."""
+    listed = value.get("verdicts", value) if isinstance(value, dict) else value
+    entries = listed if isinstance(listed, list) else [listed]
+    return {
+        one["id"].strip().lower()
+        for one in entries
+        if isinstance(one, dict)
+        and isinstance(one.get("id"), str)
+        and read_label(one.get("label")) is not None
+    } & set(IDS)
+
+
+@given(json_values, st.text(alphabet="abc .,:`\n"), st.text(alphabet="abc .,:`\n"))
+def test_only_a_well_formed_answer_for_a_known_id_counts(value: object, before: str, after: str) -> None:
+    answers = parse_verdicts(before + json.dumps(value) + after, IDS, 3)
+    assert set(answers) <= well_formed(value)
+
+
+@given(st.dictionaries(st.sampled_from(IDS), st.sampled_from(["yes", "no", "unsure"])))
+def test_every_well_formed_answer_counts(labels: dict[str, str]) -> None:
+    answers = parse_verdicts(reply(*(entry(identity, label) for identity, label in labels.items())), IDS, 3)
+    assert {identity: answer.label for identity, answer in answers.items()} == labels
+
+
+@given(st.text())
+def test_cutting_a_reply_anywhere_changes_no_answer(reason: str) -> None:
+    whole = reply(entry("c1", "yes", reason=reason), entry("c2", "no"))
+    for end in range(len(whole)):
+        answers = parse_verdicts(whole[:end], IDS, 3)
+        assert {identity: answer.label for identity, answer in answers.items()}.items() <= {
+            "c1": "yes",
+            "c2": "no",
+        }.items()

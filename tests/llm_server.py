@@ -1,0 +1,404 @@
+"""A chat-completions server on the loopback that answers by a simple rule and misbehaves on request.
+
+```
+with LLMServer() as server:
+    server.then(faults.status(500), faults.refusal("No."))     # the next two calls
+    judge = OpenAIJudge("scripted", server.base_url)
+    ...
+    assert len(server.calls) == 3
+```
+
+Unless told otherwise it finds a claim in a text when every word of the claim stands there, and takes every
+unit of a text, without its full stop, for one claim.
+"""
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import pytest
+
+Answer = dict[str, Any]
+_WORD = re.compile(r"\w+")
+_SECONDS_TO_STOP = 5
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it arrived; header names in lower case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def format(self) -> str:
+        """The format of the reply that was asked for."""
+        return str(self.body.get("response_format", {}).get("type", "text"))
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The user's message, which is JSON."""
+        question: dict[str, Any] = json.loads(self.body["messages"][-1]["content"])
+        return question
+
+    @property
+    def prompt_characters(self) -> int:
+        """The characters of all messages."""
+        return sum(len(message["content"]) for message in self.body["messages"])
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with one call. What is left as it is goes right."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    error: dict[str, Any] | None = None
+    raw_body: bytes | None = None
+    answer: Callable[[Answer], Answer] | None = None
+    content: Callable[[str], str | None] | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    delay: float = 0.0
+    reset_after: int | None = None
+
+
+class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
+    """Every way to misbehave."""
+
+    @staticmethod
+    def status(
+        status: int, message: str = "scripted", code: str | None = None, param: str | None = None
+    ) -> Fault:
+        """An error reply as OpenAI writes it."""
+        return Fault(status=status, error={"message": message, "code": code, "param": param, "type": "error"})
+
+    @staticmethod
+    def rate_limited(retry_after: str | None = None, **headers: str) -> Fault:
+        """429, with or without Retry-After."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if retry_after is not None:
+            given["Retry-After"] = retry_after
+        return Fault(status=429, error={"message": "slow down"}, headers=given)
+
+    @staticmethod
+    def slow(seconds: float) -> Fault:
+        """A right answer, late."""
+        return Fault(delay=seconds)
+
+    @staticmethod
+    def hang() -> Fault:
+        """No answer as long as a test lasts."""
+        return Fault(delay=3600)
+
+    @staticmethod
+    def reset() -> Fault:
+        """The connection is cut before the answer."""
+        return Fault(reset_after=0)
+
+    @staticmethod
+    def reset_in_answer() -> Fault:
+        """The connection is cut in the middle of the answer's body."""
+        return Fault(reset_after=40)
+
+    @staticmethod
+    def refusal(text: str = "I cannot help with that.") -> Fault:
+        """The refusal field instead of content."""
+        return Fault(refusal=text, content=lambda _: None)
+
+    @staticmethod
+    def filtered() -> Fault:
+        """A provider's content filter."""
+        return Fault(content=lambda _: "", finish_reason="content_filter")
+
+    @staticmethod
+    def truncated() -> Fault:
+        """The first half, ended by the length limit."""
+        return Fault(content=lambda text: text[: len(text) // 2], finish_reason="length")
+
+    @staticmethod
+    def text(content: str | None) -> Fault:
+        """This content and nothing else."""
+        return Fault(content=lambda _: content)
+
+    @staticmethod
+    def fenced() -> Fault:
+        """The right answer in a code fence."""
+        return Fault(content=lambda text: f"```json\n{text}\n```")
+
+    @staticmethod
+    def prose() -> Fault:
+        """The right answer between sentences, some with brackets."""
+        return Fault(content=lambda text: f"Sure [as asked]! Here {{it}} is:\n\n{text}\n\nAnything else?")
+
+    @staticmethod
+    def changed(change: Callable[[Answer], Answer]) -> Fault:
+        """The right answer after a change."""
+        return Fault(answer=change)
+
+    @staticmethod
+    def wrong_ids() -> Fault:
+        """Every verdict names a claim that was not asked about."""
+        return Fault(answer=lambda answer: _each(answer, lambda entry: {**entry, "id": f"x{entry['id']}"}))
+
+    @staticmethod
+    def contradicting() -> Fault:
+        """Every verdict twice, the second time with another label."""
+        opposite = {"yes": "no", "no": "yes"}
+
+        def doubled(answer: Answer) -> Answer:
+            listed = answer["verdicts"]
+            return {"verdicts": [*listed, *({**one, "label": opposite[one["label"]]} for one in listed)]}
+
+        return Fault(answer=doubled)
+
+    @staticmethod
+    def without(*ids: str) -> Fault:
+        """The verdicts on these claims are left out."""
+        return Fault(
+            answer=lambda answer: {
+                "verdicts": [entry for entry in answer["verdicts"] if entry["id"] not in ids]
+            }
+        )
+
+    @staticmethod
+    def body(raw: bytes) -> Fault:
+        """HTTP 200 with a body of one's own."""
+        return Fault(raw_body=raw)
+
+
+def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
+    return {"verdicts": [change(entry) for entry in answer["verdicts"]]}
+
+
+class LLMServer:
+    """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400."""
+
+    def __init__(
+        self,
+        *,
+        formats: Sequence[str] = ("json_schema", "json_object"),
+        length_field: str = "max_tokens",
+        latency: float = 0.0,
+        api_key: str | None = None,
+    ) -> None:
+        self.calls: list[Call] = []
+        self.formats = tuple(formats)
+        self.length_field = length_field
+        self.latency = latency
+        self.api_key = api_key
+        self.most_at_once = 0
+        self.connections = 0
+        self._at_once = 0
+        self._port = 0
+        self._next: list[Fault] = []
+        self._always: Fault | None = None
+        self._rule: Callable[[Call], Fault | None] | None = None
+        self._arrived = threading.Condition()
+        self._started = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        """What a judge is given."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def then(self, *queued: Fault | None) -> None:
+        """The next calls go wrong like this, one after the other; None stands for one that goes right."""
+        with self._arrived:
+            self._next.extend(fault or Fault() for fault in queued)
+
+    def always(self, fault: Fault | None) -> None:
+        """Every call goes wrong like this until told otherwise."""
+        self._always = fault
+
+    def where(self, rule: Callable[[Call], Fault | None]) -> None:
+        """Calls go wrong as the rule says for each."""
+        self._rule = rule
+
+    def wait_for_calls(self, count: int) -> None:
+        """Returns once that many calls have arrived; raises TimeoutError after ten seconds."""
+        with self._arrived:
+            if not self._arrived.wait_for(lambda: len(self.calls) >= count, timeout=10):
+                raise TimeoutError(f"{len(self.calls)} of {count} calls arrived.")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._started.wait(_SECONDS_TO_STOP):
+            raise RuntimeError("The scripted server did not start.")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(_SECONDS_TO_STOP)
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
+        self._port = server.sockets[0].getsockname()[1]
+        self._started.set()
+        await self._stop.wait()
+        server.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection's requests, one after the other."""
+        self.connections += 1
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while not writer.transport.is_closing():
+                call = await _read(reader)
+                await self._answer(call, writer)
+        writer.close()
+
+    async def _answer(self, call: Call, writer: asyncio.StreamWriter) -> None:
+        with self._arrived:
+            self.calls.append(call)
+            fault = self._fault(call)
+            self._arrived.notify_all()
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            await asyncio.sleep(self.latency + fault.delay)
+        finally:
+            self._at_once -= 1
+        response = self._response(call, fault)
+        if fault.reset_after is not None:
+            head = response.index(b"\r\n\r\n") + 4
+            writer.write(response[: head + fault.reset_after] if fault.reset_after else b"")
+            await writer.drain()
+            writer.transport.abort()
+            return
+        writer.write(response)
+        await writer.drain()
+
+    def _fault(self, call: Call) -> Fault:
+        if denied := self._denial(call):
+            return denied
+        if self._next:
+            return self._next.pop(0)
+        ruled = self._rule(call) if self._rule is not None else None
+        return ruled or self._always or self._rejection(call) or Fault()
+
+    def _denial(self, call: Call) -> Fault | None:
+        given = call.headers.get("authorization")
+        if self.api_key is not None and given != f"Bearer {self.api_key}":
+            # OpenAI quotes the key in this message.
+            return faults.status(401, f"Incorrect API key provided: {given}")
+        if call.path != "/v1/chat/completions":
+            return faults.status(404, "no such page")
+        return None
+
+    def _rejection(self, call: Call) -> Fault | None:
+        """What a server of this sort does not understand."""
+        if call.format != "text" and call.format not in self.formats:
+            return faults.status(
+                400, f"response_format {call.format} is not supported", param="response_format"
+            )
+        if self.length_field not in call.body:
+            message = f"Unsupported parameter; use '{self.length_field}'."
+            return faults.status(400, message, "unsupported_parameter", "max_tokens")
+        return None
+
+    def _response(self, call: Call, fault: Fault) -> bytes:
+        if fault.raw_body is not None:
+            return _http(200, fault.headers, fault.raw_body)
+        if fault.status != 200:
+            return _http(fault.status, fault.headers, json.dumps({"error": fault.error}).encode())
+        answer = scripted_answer(call.question)
+        if fault.answer is not None:
+            answer = fault.answer(answer)
+        content: str | None = json.dumps(answer, ensure_ascii=False)
+        if fault.content is not None:
+            content = fault.content(content or "")
+        return _http(200, fault.headers, json.dumps(_completion(call, content, fault)).encode())
+
+
+def scripted_answer(question: dict[str, Any]) -> Answer:
+    """The right answer to a question, by the server's simple rule."""
+    units = {unit["unit"]: unit["text"] for unit in question["text"]["units"]}
+    if "units_wanted" in question:
+        wanted = question["units_wanted"]
+        return {"units": [{"unit": number, "claims": [units[number].rstrip(".")]} for number in wanted]}
+    return {"verdicts": [_scripted_verdict(claim, units) for claim in question["claims"]]}
+
+
+def _scripted_verdict(claim: dict[str, str], units: dict[int, str]) -> Answer:
+    words = _words(claim["claim"])
+    missing = words - _words(" ".join(units.values()))
+    best = max(units, key=lambda number: len(words & _words(units[number])))
+    return {
+        "id": claim["id"],
+        "evidence": [] if missing else [best],
+        "reason": f"missing: {', '.join(sorted(missing))}" if missing else "all words found",
+        "label": "no" if missing else "yes",
+        "probability": 0.1 if missing else 0.9,
+    }
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _completion(call: Call, content: str | None, fault: Fault) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, "refusal": fault.refusal}
+    completion_tokens = len(content or "") // 4
+    prompt_tokens = call.prompt_characters // 4
+    return {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": call.body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": fault.finish_reason}],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+    }
+
+
+async def _read(reader: asyncio.StreamReader) -> Call:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, target, _ = head[0].split(" ", 2)
+    headers = {
+        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Call(method, urlsplit(target).path, headers, json.loads(body or b"{}"))
+
+
+def _http(status: int, headers: dict[str, str], body: bytes) -> bytes:
+    lines = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Date": formatdate(usegmt=True),
+        **headers,
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    return f"HTTP/1.1 {status} Scripted\r\n{head}\r\n".encode("latin-1") + body
+
+
+@pytest.fixture
+def llm_server() -> Iterator[LLMServer]:
+    """A server of one test's own; a conftest makes it known by importing it."""
+    with LLMServer() as server:
+        yield server
