@@ -1,0 +1,125 @@
+# Coverdict's commands. Each works from a fresh clone, needs Python 3.11 or newer and make, and says what it does.
+
+# The interpreter to build .venv with; empty means the first of CANDIDATES that is new enough.
+PYTHON ?=
+PORT ?= 8000
+BROWSER ?= 1
+# Further arguments for pytest: make test ARGS="tests/config -x"
+ARGS ?=
+# One part of the benchmark: make bench ONLY=startup
+ONLY ?=
+DATA ?=
+
+CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+UV := $(shell uv --version >/dev/null 2>&1 && command -v uv)
+LOCKING := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
+
+# Environment that production settings accept, for checks that connect to nothing.
+PRODUCTION := DJANGO_SETTINGS_MODULE=annotation.config.settings.production \
+	ALLOWED_HOSTS=coverdict.example.org \
+	DATABASE_URL=postgres://coverdict@127.0.0.1/coverdict \
+	CELERY_BROKER_URL=redis://127.0.0.1/0
+LOCAL := DJANGO_SETTINGS_MODULE=annotation.config.settings.local
+DEMO := DJANGO_SETTINGS_MODULE=annotation.config.settings.demo
+
+VAR := $(or $(COVERDICT_VAR),var)
+COLLECTED := $(VAR)/staticfiles/staticfiles.json
+STATIC := $(shell find static 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench lock fit-lexical clean venv tools
+
+help: ## List these commands
+	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
+		while IFS='|' read -r target text; do printf '%-20s %s\n' "$$target" "$$text"; done
+
+setup: .venv/.runtime $(COLLECTED) ## Build .venv from the lock, collect static files, migrate the local database
+	@echo "setup: migrating the database"
+	@$(LOCAL) $(MANAGE) migrate --no-input --verbosity 0
+	@echo "setup: ready"
+
+demo: setup ## Serve the sample project on this machine (PORT=8000, BROWSER=0 opens no browser)
+	@$(DEMO) $(MANAGE) demo --port $(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
+
+test: tools ## Run the tests (ARGS= goes to pytest)
+	@echo "test: pytest $(ARGS)"
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+check: tools ## Format, lint, types, import contracts, templates, migrations, production settings
+	@echo "check: ruff format" && $(BIN)/ruff format --check --quiet .
+	@echo "check: ruff" && $(BIN)/ruff check --quiet .
+	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
+	@echo "check: import contracts" && $(BIN)/lint-imports
+	@echo "check: djlint" && $(BIN)/djlint templates --check --quiet && $(BIN)/djlint templates --lint --quiet
+	@echo "check: missing migrations" && $(LOCAL) $(MANAGE) makemigrations --check --dry-run
+	@echo "check: production settings" && \
+		SECRET_KEY="$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(64))')" $(PRODUCTION) \
+		$(MANAGE) check --deploy --fail-level WARNING
+	@echo "check: all good"
+
+bench: tools ## Measure; a table, and the same in var/bench.json (ONLY=name for one part)
+	@$(BIN)/python -m tests.bench $(ONLY)
+
+lock: $(if $(UV),,venv) ## Resolve requirements/*.in into requirements/*.txt, with hashes and without addresses
+	@echo "lock: requirements/runtime.txt and requirements/dev.txt"
+ifeq ($(UV),)
+	@$(BIN)/python -m venv var/uv && var/uv/bin/python -m pip install --quiet uv
+endif
+	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) runtime.in --output-file runtime.txt
+	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) dev.in --output-file dev.txt
+
+fit-lexical: tools ## Fit the lexical judge's coefficients again to judged data (DATA=folder)
+	@test -n "$(DATA)" || { echo "fit-lexical: name the folder of judged data: make fit-lexical DATA=folder"; exit 2; }
+	@$(BIN)/python -m evaluation.judging._fit "$(DATA)"
+
+clean: ## Remove .venv, caches and collected files; the database under var/ stays
+	@echo "clean: .venv, caches, collected static files"
+	@rm -rf .venv $(VAR)/uv $(VAR)/staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find annotation evaluation tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. Stamps inside .venv say which lock it was made from, so that a second run does nothing.
+
+venv:
+	@if [ -x $(BIN)/python ]; then \
+		if [ -n "$(PYTHON)" ]; then \
+			asked=$$("$(PYTHON)" -c 'import sys; print(sys.version_info[:2])') || exit 2; \
+			have=$$($(BIN)/python -c 'import sys; print(sys.version_info[:2])') || exit 2; \
+			[ "$$asked" = "$$have" ] || { echo ".venv is of Python $$have and PYTHON of $$asked: run make clean first"; exit 2; }; \
+		fi; \
+	else \
+		for python in $(or $(PYTHON),$(CANDIDATES)); do \
+			"$$python" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && found=$$python && break; \
+		done; \
+		[ -n "$$found" ] || { echo "No Python 3.11 or newer among: $(or $(PYTHON),$(CANDIDATES)). Name one: make setup PYTHON=python3.12"; exit 2; }; \
+		echo "setup: .venv with $$found"; \
+		if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --allow-existing --no-python-downloads --python "$$found" .venv; \
+		else "$$found" -m venv .venv || { echo "This Python has no venv module; on Debian: apt install python3-venv"; rm -rf .venv; exit 2; }; fi; \
+	fi
+
+tools: .venv/.dev
+
+# Where the tools are in already, their lock, which holds the runtime's, is what is brought up to date. Only the
+# whole lock is synced: syncing the runtime's would take the tools away. No recipe calls $(MAKE): make runs such
+# lines even under -n.
+.venv/.runtime: requirements/runtime.txt | venv
+	@if [ -e .venv/.dev ]; then $(call install,sync,dev.txt); else $(call install,install -r,runtime.txt); fi
+	@touch $@
+
+.venv/.dev: requirements/dev.txt requirements/runtime.txt | venv
+	@$(call install,sync,dev.txt)
+	@touch .venv/.runtime $@
+
+# The manifest of the collected files stands for all of them; folders count too, for what was taken out.
+$(COLLECTED): .venv/.runtime $(STATIC)
+	@echo "setup: collecting static files"
+	@$(DEMO) $(MANAGE) collectstatic --no-input --verbosity 0
+	@touch $@
+
+define install
+echo "setup: installing requirements/$(2)"; \
+if [ -n "$(UV)" ]; then "$(UV)" pip $(1) requirements/$(2) --quiet --python $(BIN)/python --require-hashes --only-binary :all:; \
+else $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/$(2); fi
+endef

@@ -1,0 +1,34 @@
+"""The Celery app that workers, beat and every queueing process share."""
+
+import os
+import tempfile
+from typing import Any
+
+from celery import Celery
+from celery.signals import celeryd_init, setup_logging
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation.config.settings.production")
+
+app = Celery("coverdict")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["annotation"])
+
+
+@setup_logging.connect
+def keep_our_logging(**_: Any) -> None:
+    """Leave logging as the settings made it: a receiver on this signal is what stops Celery's own set-up."""
+
+
+@celeryd_init.connect
+def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
+    """Make a worker on the filesystem broker take messages by one atomic rename.
+
+    kombu moves each message into the temporary directory before it reads it. Where that directory lies on
+    another file system the move is a copy, and a worker that is killed meanwhile loses the message.
+    """
+    if conf is None or not str(conf.broker_url).startswith("filesystem:"):
+        return
+    beside_the_queue = settings.VAR_DIR / "tmp"
+    beside_the_queue.mkdir(parents=True, exist_ok=True)
+    tempfile.tempdir = str(beside_the_queue)

@@ -1,0 +1,78 @@
+"""What the settings make of environment variables: a database, a broker, a key that is kept."""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import environ
+
+SQLITE_OPTIONS: dict[str, Any] = {
+    # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": (
+        "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-65536;"
+        "PRAGMA mmap_size=134217728;PRAGMA temp_store=MEMORY"
+    ),
+}
+POSTGRESQL_CONNECT_SECONDS = 5
+FILESYSTEM_POLL_SECONDS = 0.1
+BROKER_SOCKET_SECONDS = 30
+
+
+def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
+    """Django's settings for the database that a URL names.
+
+    SQLite gets write-ahead logging and immediate transactions. A PostgreSQL host may be a socket folder,
+    written `postgres://user@%2Frun%2Fpostgresql/name` as libpq does. `keep_seconds` keeps connections open;
+    `server_side_cursors` is False behind a pooler in transaction mode.
+    """
+    config: dict[str, Any] = dict(environ.Env.db_url_config(url))
+    options = dict(config.get("OPTIONS") or {})
+    if config["ENGINE"].endswith("sqlite3"):
+        return {**config, "OPTIONS": {**SQLITE_OPTIONS, **options}}
+    return {
+        **config,
+        "HOST": unquote(str(config.get("HOST") or "")),
+        "OPTIONS": {"connect_timeout": POSTGRESQL_CONNECT_SECONDS, **options},
+        "CONN_MAX_AGE": keep_seconds,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": not server_side_cursors,
+    }
+
+
+def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
+    """Transport options for Celery's broker; makes the folders that the filesystem transport needs."""
+    if not url.startswith("filesystem:"):
+        return {"socket_timeout": BROKER_SOCKET_SECONDS, "socket_keepalive": True} if "redis" in url else {}
+    folders = {name: queue_folder / name for name in ("messages", "control")}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "polling_interval": FILESYSTEM_POLL_SECONDS,
+        "data_folder_in": str(folders["messages"]),
+        "data_folder_out": str(folders["messages"]),
+        "control_folder": folders["control"],
+    }
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in this file, made at the first call and the same ever after.
+
+    Two processes that start at once agree: the first link wins. The file is readable by its owner only.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, fresh = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_urlsafe(64))
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            Path(fresh).unlink()
+    return path.read_text().strip()

@@ -1,0 +1,61 @@
+"""Logging for the standard library and structlog together: plain for people, JSON lines for machines."""
+
+from typing import Any
+
+import structlog
+
+SHARED: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+
+
+def plain(level: str) -> dict[str, Any]:
+    """Django's LOGGING for a terminal: one readable line per event, from this level up."""
+    # The fancy traceback prints local variables, and a judge's key may be one of them.
+    console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    return _logging(level, [console])
+
+
+def json_lines(level: str) -> dict[str, Any]:
+    """Django's LOGGING for a collector: one JSON object per line, exceptions as text, from this level up."""
+    return _logging(level, [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()])
+
+
+def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[str, Any]:
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *SHARED,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "events": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": SHARED,
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+            }
+        },
+        "handlers": {"standard error": {"class": "logging.StreamHandler", "formatter": "events"}},
+        "root": {"handlers": ["standard error"], "level": level},
+        "loggers": {
+            # Django's own default handlers would print the same event twice.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "django.server": {"handlers": [], "level": level, "propagate": True},
+            # httpx2 logs every request's address at INFO, and a judge's address may carry a secret.
+            "httpx2": {"level": "WARNING"},
+            "openai": {"level": "WARNING"},
+            # Its banner at every start; locked doors are warnings.
+            "axes": {"level": "WARNING"},
+        },
+    }

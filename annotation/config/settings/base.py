@@ -1,0 +1,212 @@
+"""What every place shares. Everything that differs comes from the environment or from the module on top."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONE, SELF
+
+import annotation
+from annotation.config import environment
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parents[3]
+# The one folder that a running Coverdict writes to.
+VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(BASE_DIR / "var"))).resolve()
+
+DEBUG = False
+# One-click sign-in as the demo's people; true in the demo settings and nowhere else.
+DEMO_SIGN_IN = False
+# Anybody may sign in as anybody in the demo, so nobody outside of this machine may reach it.
+DEMO_HOST = "127.0.0.1"
+# Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (any port where
+# it names none) and its path at the start; an empty list allows no judge that needs a network.
+COVERDICT_JUDGE_URLS: list[str] = env.list("COVERDICT_JUDGE_URLS", default=[])
+# A worker that has not reported for this long counts as gone.
+WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
+# A job whose worker has not renewed its lease for this long is taken over by another.
+JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=30)
+
+INSTALLED_APPS = [
+    "annotation",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "rest_framework",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    # Last, so that it sees what every other layer made of a failed sign-in.
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "annotation.config.urls"
+WSGI_APPLICATION = "annotation.config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+PLAIN_STORAGES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+HASHED_STORAGES: dict[str, Any] = {
+    **PLAIN_STORAGES,
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+STORAGES = PLAIN_STORAGES
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+
+# Signing in
+
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "sign-in"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+# Per name and address together: a stranger cannot lock somebody else out of their own desk.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+
+SESSION_COOKIE_NAME = "coverdict_session"
+CSRF_COOKIE_NAME = "coverdict_csrf"
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+# API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Coverdict API",
+    "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
+    "VERSION": annotation.__version__,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    # Without this null the page would send the schema's address to a validator on the internet.
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Work in the background. A Job row says what is to be done; a message is a hint that may get lost.
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 5
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
+# A page must not hang on a broker that is away: the job's row is queued again by the reaper.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+}
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {"reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0}}
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+
+def embedded_services() -> dict[str, Any]:
+    """Settings of services that need nothing installed: SQLite and a queue of files, both below VAR_DIR."""
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
+    return {
+        "DATABASES": {"default": environment.database(url)},
+        "CELERY_BROKER_TRANSPORT_OPTIONS": environment.broker_options(CELERY_BROKER_URL, VAR_DIR / "queue"),
+    }

@@ -1,0 +1,23 @@
+"""What manage.py uses: the demo's database under var/, without the demo's one-click sign-in."""
+
+from annotation.config import environment, logs
+from annotation.config.settings.base import *
+from annotation.config.settings.base import VAR_DIR, embedded_services, env
+
+# Off unless asked for: with it Django keeps every query of a long command in memory.
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+COVERDICT_JUDGE_URLS = env.list(
+    "COVERDICT_JUDGE_URLS", default=["http://127.0.0.1", "http://localhost", "http://[::1]"]
+)
+
+_embedded = embedded_services()
+DATABASES = _embedded["DATABASES"]
+CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
+
+# Files under static/ show at the next reload, without collecting them.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+
+LOGGING = logs.plain(env.str("LOG_LEVEL", default="INFO"))

@@ -1,0 +1,129 @@
+"""Production, by the environment alone. What would be unsafe is refused at the start, all of it at once.
+
+Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: COVERDICT_VAR,
+COVERDICT_JUDGE_URLS, CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS,
+SECURE_HSTS_INCLUDE_SUBDOMAINS, CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL.
+"""
+
+from django.core.exceptions import ImproperlyConfigured
+
+from annotation.config import environment, logs
+from annotation.config.settings.base import *
+from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env
+
+SHORTEST_SECRET = 50
+FEWEST_LETTERS = 10
+PLACEHOLDERS = (
+    "django-insecure",
+    "known to everybody",  # the key of the test settings
+    "change",
+    "secret",
+    "example",
+    "default",
+    "password",
+    "placeholder",
+)
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
+DATABASE_URL = env.str("DATABASE_URL", default="")
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")
+
+
+def _secret_key_fault(key: str) -> str | None:
+    way_out = 'Make one: python3 -c "import secrets; print(secrets.token_urlsafe(64))".'
+    if not key:
+        return f"SECRET_KEY is not set. {way_out}"
+    if key.lower().startswith(PLACEHOLDERS):
+        return f"SECRET_KEY is a default or a placeholder, which others know too. {way_out}"
+    if len(key) < SHORTEST_SECRET or len(set(key)) < FEWEST_LETTERS:
+        return (
+            f"SECRET_KEY is too easy to guess: it needs {SHORTEST_SECRET} characters or more, "
+            f"{FEWEST_LETTERS} of them different. {way_out}"
+        )
+    return None
+
+
+def _hosts_fault(hosts: list[str]) -> str | None:
+    if not hosts:
+        return "ALLOWED_HOSTS is empty. Name the hosts that people use: ALLOWED_HOSTS=coverdict.example.org."
+    if any("*" in host or host.strip(". ") == "" for host in hosts):
+        return "ALLOWED_HOSTS is open to every host. Name the hosts that people use instead of a wildcard."
+    return None
+
+
+def _debug_fault() -> str | None:
+    if env.str("DEBUG", default="").strip().lower() in {"", "0", "false", "no", "off", "n", "f"}:
+        return None
+    return "DEBUG is on, and its error pages show code and settings to everybody. Unset DEBUG."
+
+
+def _database_fault(url: str) -> str | None:
+    if not url:
+        return "DATABASE_URL is not set. Give a PostgreSQL: DATABASE_URL=postgres://user:pass@host/name."
+    if url.startswith("sqlite") and ":memory:" in url:
+        return "DATABASE_URL is a database in memory, which forgets everything at the end of the process."
+    return None
+
+
+def _broker_fault(url: str) -> str | None:
+    if not url:
+        return (
+            "CELERY_BROKER_URL is not set. Give a Redis or RabbitMQ: CELERY_BROKER_URL=redis://host:6379/0."
+        )
+    if url.startswith(("filesystem:", "memory:", "sqla")):
+        return (
+            f"CELERY_BROKER_URL uses {url.partition(':')[0]}, which loses messages and serves one machine. "
+            "Use Redis (redis://) or RabbitMQ (amqp://)."
+        )
+    return None
+
+
+def _refuse_what_is_unsafe() -> None:
+    faults = [
+        fault
+        for fault in (
+            _secret_key_fault(SECRET_KEY),
+            _debug_fault(),
+            _hosts_fault(ALLOWED_HOSTS),
+            _database_fault(DATABASE_URL),
+            _broker_fault(CELERY_BROKER_URL),
+        )
+        if fault
+    ]
+    if faults:
+        raise ImproperlyConfigured(
+            "Coverdict does not start with these production settings:\n" + "\n".join(f"- {f}" for f in faults)
+        )
+
+
+_refuse_what_is_unsafe()
+
+DATABASES = {
+    "default": environment.database(
+        DATABASE_URL,
+        keep_seconds=env.int("CONN_MAX_AGE", default=60),
+        # Off behind a pooler that hands a connection to somebody else after each transaction.
+        server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
+    )
+}
+CELERY_BROKER_TRANSPORT_OPTIONS = environment.broker_options(CELERY_BROKER_URL, VAR_DIR / "queue")
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
+
+STORAGES = HASHED_STORAGES
+
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
+# Probes come from inside and speak plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+if env.bool("TRUST_PROXY_HEADER", default=False):
+    # Only behind a proxy that sets this header itself: a browser could claim it otherwise.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Subdomains and browsers' preload lists are for the domain's owner to decide, not for one host on it.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+LOGGING = logs.json_lines(env.str("LOG_LEVEL", default="INFO"))

@@ -1,0 +1,25 @@
+"""Tests: everything real, but quick; tests/conftest.py names the database and a folder of its own."""
+
+from annotation.config import logs
+from annotation.config.settings.base import *
+from annotation.config.settings.base import STATIC_ROOT, VAR_DIR, embedded_services
+
+SECRET_KEY = "known to everybody, and good for tests alone: it guards nothing"
+ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+COVERDICT_JUDGE_URLS = ["http://127.0.0.1", "http://localhost"]
+
+_embedded = embedded_services()
+DATABASES = _embedded["DATABASES"]
+CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file as in the demo: SQLite in memory has no write-ahead log and no second process.
+    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# `client.login` has no request to count failures for; a test of the lock switches this on.
+AXES_ENABLED = False
+
+# WhiteNoise warns of a folder that is missing; the live server finds static files by itself.
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+
+LOGGING = logs.plain("WARNING")

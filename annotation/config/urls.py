@@ -1,0 +1,21 @@
+"""Addresses: health, admin, the API with its schema and docs, and the web at the root."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from annotation.config import health
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api-schema", template_name="api/docs.html"),
+        name="api-docs",
+    ),
+    path("api/v1/", include("annotation.api.urls")),
+    path("", include("annotation.web.urls")),
+]

@@ -1,0 +1,28 @@
+"""The benchmark: one module per part, each measuring one promise.
+
+A part is a module here with `NAME`, what `make bench ONLY=name` calls it, and `run()`, which gives its rows.
+Each part runs in a process of its own, so that none measures what another left in memory; a part that needs
+Django sets it up, and imports rows, inside `run()`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value. `at_most` or `at_least` is the bar that it is held against, if there is one."""
+
+    what: str
+    value: float
+    unit: str
+    at_most: float | None = None
+    at_least: float | None = None
+    note: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the value keeps its bars; None where it has none."""
+        if self.at_most is None and self.at_least is None:
+            return None
+        under = self.at_most is None or self.value <= self.at_most
+        return under and (self.at_least is None or self.value >= self.at_least)

@@ -1,0 +1,112 @@
+"""Run the parts, print a table, and write the same to var/bench.json.
+
+`python -m tests.bench [NAME]`; a part that is measured alone leaves the others' last values in the file. The
+exit status is 1 if a part failed to run; a missed bar is shown and fails nothing, for machines differ.
+"""
+
+import argparse
+import importlib
+import json
+import multiprocessing
+import os
+import pkgutil
+import platform
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import tests.bench
+from tests.bench import Row
+
+RESULT = Path(__file__).resolve().parents[2] / "var" / "bench.json"
+
+
+class Part(Protocol):
+    """What a module of this package has to hold to be a part."""
+
+    NAME: str
+    run: Callable[[], list[Row]]
+
+
+def parts() -> dict[str, str]:
+    """Module of each part, by the part's name, in the order of their names."""
+    modules = [
+        f"{tests.bench.__name__}.{module.name}" for module in pkgutil.iter_modules(tests.bench.__path__)
+    ]
+    named = {
+        _load(module).NAME: module for module in modules if not module.rpartition(".")[2].startswith("_")
+    }
+    return dict(sorted(named.items()))
+
+
+def measure(module: str) -> list[Row]:
+    """The rows of one part, from a fresh process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(_load(module).run).result()
+
+
+def entry(rows: list[Row]) -> dict[str, Any]:
+    """A part as it stands in the file."""
+    measured_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"measured_at": measured_at, "rows": [{**asdict(row), "is_met": row.is_met} for row in rows]}
+
+
+def table(name: str, rows: list[Row]) -> str:
+    """A part as lines for the terminal."""
+    return "\n".join([name, *(f"  {_line(row)}" for row in rows)])
+
+
+def save(path: Path, measured: dict[str, dict[str, Any]]) -> None:
+    """Put these parts into the file; parts measured earlier stay."""
+    kept = json.loads(path.read_text())["parts"] if path.exists() else {}
+    machine = {
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"machine": machine, "parts": {**kept, **measured}}, indent=2) + "\n")
+
+
+def _load(module: str) -> Part:
+    return cast("Part", importlib.import_module(module))
+
+
+def _line(row: Row) -> str:
+    bars = [f"at most {row.at_most:g}"] if row.at_most is not None else []
+    bars += [f"at least {row.at_least:g}"] if row.at_least is not None else []
+    verdict = {True: "met", False: "MISSED", None: ""}[row.is_met]
+    words = [f"{row.what:<58}", f"{row.value:>12,.4g} {row.unit:<10}", f"{' and '.join(bars):<18}"]
+    return " ".join([*words, f"{verdict:<6}", row.note]).rstrip()
+
+
+def main() -> int:
+    known = parts()
+    parser = argparse.ArgumentParser(prog="make bench", description="Measure the parts.")
+    parser.add_argument("only", nargs="?", choices=list(known), help="measure this part alone")
+    parser.add_argument("--output", type=Path, default=RESULT, help="file for the values (var/bench.json)")
+    asked = parser.parse_args()
+    measured, failed = {}, []
+    for name in [asked.only] if asked.only else known:
+        try:
+            rows = measure(known[name])
+        except Exception:  # noqa: BLE001 - one part that fails must not cost the others' results
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        print(table(name, rows), flush=True)
+        measured[name] = entry(rows)
+    save(asked.output, measured)
+    print(f"bench: written to {asked.output}")
+    if failed:
+        print(f"bench: failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

