@@ -1,0 +1,69 @@
+"""Decisions that settle disagreements."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.claim import Check, Claim, Label
+from annotation.models.summary import Comparison, Unit
+
+
+class Adjudication(PublicRow):
+    """An adjudicator's decision on a check (a label) or on a unit of a comparison (a percent).
+
+    The latest one not withdrawn stands. Where claims stand in for units, `claim` is the unit.
+    """
+
+    comparison = models.ForeignKey(
+        Comparison, null=True, blank=True, on_delete=models.CASCADE, related_name="adjudications"
+    )
+    unit = models.ForeignKey(
+        Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="adjudications"
+    )
+    claim = models.ForeignKey(
+        Claim, null=True, blank=True, on_delete=models.PROTECT, related_name="adjudications"
+    )
+    check_row = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="adjudications"
+    )
+    percent = models.PositiveSmallIntegerField(null=True, blank=True)
+    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="adjudications"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="adjudication_of_check_or_unit",
+                condition=Q(
+                    check_row__isnull=False,
+                    label__isnull=False,
+                    comparison__isnull=True,
+                    unit__isnull=True,
+                    claim__isnull=True,
+                    percent__isnull=True,
+                )
+                | (
+                    Q(
+                        check_row__isnull=True,
+                        label__isnull=True,
+                        comparison__isnull=False,
+                        percent__isnull=False,
+                        percent__gte=0,
+                        percent__lte=100,
+                    )
+                    & (Q(unit__isnull=False, claim__isnull=True) | Q(unit__isnull=True, claim__isnull=False))
+                ),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.label or f"{self.percent} %"

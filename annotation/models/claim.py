@@ -1,0 +1,230 @@
+"""Claims, and the checks that hold them against a text."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.base import PublicRow
+from annotation.models.document import DocumentSet
+from annotation.models.judge import Judge
+from annotation.models.project import Project
+from annotation.models.summary import Summary, Unit
+
+
+class Label(models.TextChoices):
+    YES = "yes", "Yes"
+    NO = "no", "No"
+    UNSURE = "unsure", "Unsure"
+
+
+class ClaimOrigin(models.TextChoices):
+    IMPORTED = "imported", "Imported"
+    JUDGE = "judge", "Judge"
+    PERSON = "person", "Person"
+
+
+class ClaimSet(PublicRow):
+    """One version of the claims of one text; the active one is the one that is checked."""
+
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="claim_sets"
+    )
+    document_set = models.ForeignKey(
+        DocumentSet, null=True, blank=True, on_delete=models.CASCADE, related_name="claim_sets"
+    )
+    origin = models.CharField(max_length=8, choices=ClaimOrigin)
+    origin_name = models.CharField(max_length=200, help_text="The file, the judge's signature or the person.")
+    version = models.PositiveIntegerField(default=1)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="claim_set_of_one_text",
+                condition=Q(summary__isnull=False, document_set__isnull=True)
+                | Q(summary__isnull=True, document_set__isnull=False),
+            ),
+            models.UniqueConstraint(
+                fields=("summary",),
+                condition=Q(is_active=True, summary__isnull=False),
+                name="claim_set_one_active_per_summary",
+            ),
+            models.UniqueConstraint(
+                fields=("document_set",),
+                condition=Q(is_active=True, document_set__isnull=False),
+                name="claim_set_one_active_per_document_set",
+            ),
+            models.UniqueConstraint(
+                fields=("summary", "version"),
+                condition=Q(summary__isnull=False),
+                name="claim_set_version_of_summary",
+            ),
+            models.UniqueConstraint(
+                fields=("document_set", "version"),
+                condition=Q(document_set__isnull=False),
+                name="claim_set_version_of_document_set",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"claims {self.public_id} v{self.version}"
+
+
+class Claim(PublicRow):
+    """One atomic, checkable statement taken from a text."""
+
+    claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
+    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="claims")
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    start = models.PositiveIntegerField(null=True, blank=True)
+    end = models.PositiveIntegerField(null=True, blank=True)
+    weight = models.FloatField(default=1.0)
+    origin = models.CharField(max_length=8, choices=ClaimOrigin)
+    supersedes = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="superseded_by"
+    )
+
+    class Meta:
+        ordering = ("claim_set", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("claim_set", "position"), name="claim_position"),
+            models.CheckConstraint(name="claim_weight_positive", condition=Q(weight__gt=0)),
+            models.CheckConstraint(name="claim_has_text", condition=~Q(text="")),
+            models.CheckConstraint(
+                name="claim_offsets_both_or_none",
+                condition=Q(start__isnull=True, end__isnull=True)
+                | Q(start__isnull=False, end__isnull=False, end__gt=F("start")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Check(PublicRow):
+    """The question whether a claim is expressed in, or supported by, a text.
+
+    On the reference side a claim of the model summary (or of the documents, where there is no
+    model summary) is held against the peer summary; on the peer side a claim of the peer
+    summary is held against its source documents. `peer` is the summary that the answer scores.
+
+    The columns below `judge_label` are derived from verdicts and adjudications. Only the
+    verdict service and `rescore` write them; `verify_scores` proves that they are right.
+    """
+
+    class Side(models.TextChoices):
+        REFERENCE = "reference", "Reference"
+        PEER = "peer", "Peer"
+
+    class Decider(models.TextChoices):
+        ADJUDICATOR = "adjudicator", "Adjudicator"
+        REVIEWER = "reviewer", "Reviewer"
+        RULE = "rule", "Rule"
+        JUDGE = "judge", "Judge"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks")
+    claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks")
+    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="checks")
+    side = models.CharField(max_length=9, choices=Side)
+
+    judge_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    judge_probability = models.FloatField(null=True, blank=True, help_text="Of yes, by the deciding judge.")
+    human_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    final_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    final_source = models.CharField(max_length=11, choices=Decider, null=True, blank=True)
+    unscored_reason = models.CharField(max_length=500, blank=True)
+    is_disputed = models.BooleanField(default=False)
+    doubt = models.FloatField(default=1.0, help_text="1 where the judge cannot say, 0 where it is certain.")
+    effect = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
+    queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for draws and tie-breaks.")
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+            models.CheckConstraint(
+                name="check_final_has_source",
+                condition=Q(final_label__isnull=True, final_source__isnull=True)
+                | Q(final_label__isnull=False, final_source__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="check_judge_probability_0_1",
+                condition=Q(judge_probability__isnull=True)
+                | Q(judge_probability__gte=0, judge_probability__lte=1),
+            ),
+        )
+        indexes = (
+            models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
+            models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),
+            models.Index(
+                fields=("project", "queue_key"), condition=Q(is_disputed=True), name="check_disputed"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"check {self.public_id}"
+
+
+class Verdict(PublicRow):
+    """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
+
+    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
+    """
+
+    class Source(models.TextChoices):
+        JUDGE = "judge", "Judge"
+        REVIEWER = "reviewer", "Reviewer"
+
+    class Shown(models.TextChoices):
+        NOTHING = "nothing", "Nothing"
+        JUDGE = "judge", "The judge's verdict"
+
+    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
+    source = models.CharField(max_length=8, choices=Source)
+    judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
+    person = models.ForeignKey(
+        "auth.User", null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts"
+    )
+    origin_name = models.CharField(
+        max_length=200, blank=True, help_text="Where an imported verdict came from, or the judge's signature."
+    )
+    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
+    confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
+    evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text held against.")
+    reason = models.TextField(blank=True)
+    shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
+    run = models.ForeignKey(
+        "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="verdict_source_is_named",
+                condition=Q(source="judge", judge__isnull=False, person__isnull=True)
+                | (Q(source="reviewer", judge__isnull=True) & (Q(person__isnull=False) | ~Q(origin_name=""))),
+            ),
+            models.CheckConstraint(
+                name="verdict_only_judges_fail",
+                condition=Q(label__isnull=False) | Q(source="judge"),
+            ),
+            models.CheckConstraint(
+                name="verdict_probability_0_1",
+                condition=Q(probability__isnull=True) | Q(probability__gte=0, probability__lte=1),
+            ),
+            models.CheckConstraint(
+                name="verdict_confidence_0_1",
+                condition=Q(confidence__isnull=True) | Q(confidence__gte=0, confidence__lte=1),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label or 'unscored'} by {self.source}"

@@ -1,0 +1,54 @@
+"""What is summarised: document sets and their source documents."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.base import PublicRow
+from annotation.models.project import Project
+
+
+class DocumentSet(PublicRow):
+    """One or more source documents that are summarised together."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="document_sets")
+    external_id = models.CharField(max_length=200, help_text="The document_id of the imported file.")
+    group = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Cluster that intervals resample; empty means that the set stands alone.",
+    )
+    language = models.CharField(max_length=12, default="en")
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("project", "external_id")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "external_id"), name="document_set_external_id"),
+        )
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    @property
+    def cluster(self) -> str:
+        """What a bootstrap resamples: the group, else the set itself."""
+        return self.group or self.external_id
+
+
+class Document(PublicRow):
+    """One source text of a document set."""
+
+    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="documents")
+    position = models.PositiveIntegerField(help_text="1 for the first document of the set.")
+    text = models.TextField()
+
+    class Meta:
+        ordering = ("document_set", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("document_set", "position"), name="document_position"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.document_set} [{self.position}]"

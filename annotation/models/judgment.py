@@ -1,0 +1,93 @@
+"""What assessors said in the SEE form."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.assignment import Assignment, Sitting
+from annotation.models.base import PublicRow
+from annotation.models.claim import Claim
+from annotation.models.summary import Summary, Unit
+
+
+class UnitJudgment(PublicRow):
+    """How much of one model unit the marked peer units express together.
+
+    Judges a unit, or a claim where the claims stand in for units. A revision is a new row;
+    the last one is current.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="unit_judgments")
+    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments")
+    claim = models.ForeignKey(
+        Claim, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments"
+    )
+    percent = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty while a draft.")
+    marks = models.JSONField(default=list, blank=True, help_text="Numbers of the marked peer units.")
+    note = models.TextField(blank=True)
+    client_id = models.CharField(max_length=36, blank=True)
+    seq = models.PositiveIntegerField(default=0)
+    is_current = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="unit_judgment_of_unit_or_claim",
+                condition=Q(unit__isnull=False, claim__isnull=True)
+                | Q(unit__isnull=True, claim__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="unit_judgment_percent_0_100",
+                condition=Q(percent__isnull=True) | Q(percent__gte=0, percent__lte=100),
+            ),
+            models.UniqueConstraint(
+                fields=("assignment", "unit"),
+                condition=Q(is_current=True, unit__isnull=False),
+                name="unit_judgment_one_current_per_unit",
+            ),
+            models.UniqueConstraint(
+                fields=("assignment", "claim"),
+                condition=Q(is_current=True, claim__isnull=False),
+                name="unit_judgment_one_current_per_claim",
+            ),
+            models.UniqueConstraint(
+                fields=("assignment", "client_id", "seq"),
+                condition=~Q(client_id=""),
+                name="unit_judgment_act_once",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.percent} %" if self.percent is not None else "no percent yet"
+
+
+class SummaryJudgment(PublicRow):
+    """An assessor's quality answers and unmarked percent for one peer summary."""
+
+    sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="summary_judgments")
+    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
+    quality_answers = models.JSONField(default=dict, blank=True)
+    unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
+    is_current = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="summary_judgment_unmarked_0_100",
+                condition=Q(unmarked_percent__isnull=True)
+                | Q(unmarked_percent__gte=0, unmarked_percent__lte=100),
+            ),
+            models.UniqueConstraint(
+                fields=("sitting", "peer"),
+                condition=Q(is_current=True),
+                name="summary_judgment_one_current",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"quality of {self.peer}"

@@ -1,0 +1,112 @@
+"""A project: one evaluation with its own protocol, people and scores."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", "Owner"
+    MANAGER = "manager", "Manager"
+    ADJUDICATOR = "adjudicator", "Adjudicator"
+    REVIEWER = "reviewer", "Reviewer"
+    ASSESSOR = "assessor", "Assessor"
+    VIEWER = "viewer", "Viewer"
+
+
+class Project(PublicRow):
+    """Documents, summaries and judgments that are scored together under one set of rules."""
+
+    class Blend(models.TextChoices):
+        HUMAN_FIRST = "human_first", "Human first"
+        WEIGHTED = "weighted", "Weighted"
+
+    class AssessorAverage(models.TextChoices):
+        MEAN = "mean", "Mean"
+        MEDIAN = "median", "Median"
+
+    class LengthUnit(models.TextChoices):
+        WORDS = "words", "Words"
+        CHARACTERS = "characters", "Characters"
+        BYTES = "bytes", "Bytes"
+
+    class OverLength(models.TextChoices):
+        ZERO = "zero", "Brevity is 0 (DUC)"
+        TRUNCATE = "truncate", "Cut to the target before judging"
+
+    class PercentScale(models.TextChoices):
+        SIX = "six", "0, 20, 40, 60, 80, 100 %"
+        FIVES = "fives", "Steps of 5 %"
+        FREE = "free", "Any whole percent"
+
+    class Reveal(models.TextChoices):
+        AFTER_ANSWER = "after_answer", "After own answer"
+        ON_REQUEST = "on_request", "On request"
+        SHOWN = "shown", "Shown"
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    blend = models.CharField(max_length=12, choices=Blend, default=Blend.HUMAN_FIRST)
+    blend_human_weight = models.FloatField(
+        default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1)."
+    )
+    assessor_average = models.CharField(max_length=6, choices=AssessorAverage, default=AssessorAverage.MEAN)
+    composite_weight = models.FloatField(
+        default=2 / 3, help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1)."
+    )
+    length_unit = models.CharField(max_length=10, choices=LengthUnit, default=LengthUnit.WORDS)
+    over_length = models.CharField(max_length=8, choices=OverLength, default=OverLength.ZERO)
+    percent_scale = models.CharField(max_length=5, choices=PercentScale, default=PercentScale.SIX)
+    reveal = models.CharField(max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER)
+    deciding_judge = models.ForeignKey(
+        "annotation.Judge",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="deciding_in",
+        help_text="The judge whose verdicts stand where no person has decided.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (
+            models.CheckConstraint(
+                name="project_blend_human_weight_0_1",
+                condition=Q(blend_human_weight__gte=0, blend_human_weight__lte=1),
+            ),
+            models.CheckConstraint(
+                name="project_composite_weight_0_1",
+                condition=Q(composite_weight__gte=0, composite_weight__lte=1),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(PublicRow):
+    """A person's place in a project: a set of roles."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    roles = models.JSONField(default=list, help_text='A list such as ["manager", "reviewer"].')
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("project", "user")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project}"
+
+    @property
+    def role_set(self) -> frozenset[Role]:
+        return frozenset(Role(role) for role in self.roles)

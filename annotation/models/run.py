@@ -1,0 +1,125 @@
+"""Runs, their jobs, and the workers that do them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.document import DocumentSet
+from annotation.models.judge import Judge
+from annotation.models.project import Project
+
+
+class Run(PublicRow):
+    """One pass of a judge over a project's document sets."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active", "Under way"
+        CANCELLED = "cancelled", "Cancelled"
+        FINISHED = "finished", "Finished"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    metrics = models.JSONField(default=list)
+    state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
+    stop_reason = models.CharField(max_length=500, blank=True)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"run {self.public_id}"
+
+
+class Export(PublicRow):
+    """A file for analysts, with what it was made of."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
+    level = models.CharField(max_length=10)
+    format = models.CharField(max_length=8)
+    named_people = models.BooleanField(default=False)
+    path = models.CharField(max_length=500, blank=True, help_text="Below the folder of exports.")
+    manifest = models.JSONField(default=dict, blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="exports"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.level} as {self.format}"
+
+
+class Job(PublicRow):
+    """A piece of long work that ends once, whichever worker dies on the way.
+
+    A worker owns a job as long as it holds the token and the lease has not run out; broker
+    messages are only hints that there may be something to claim.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        WORKING = "working", "Working"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    document_set = models.ForeignKey(
+        DocumentSet, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
+    export = models.ForeignKey(Export, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    token = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")
+    done = models.PositiveIntegerField(default=0)
+    unscored = models.PositiveIntegerField(default=0)
+    error = models.CharField(max_length=1000, blank=True)
+    queued_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="job_of_a_run_or_an_export",
+                condition=Q(run__isnull=False, document_set__isnull=False, export__isnull=True)
+                | Q(run__isnull=True, document_set__isnull=True, export__isnull=False),
+            ),
+            models.UniqueConstraint(fields=("run", "document_set"), name="job_once_per_document_set"),
+            models.CheckConstraint(
+                name="job_working_has_lease",
+                condition=~Q(state="working") | (Q(lease_until__isnull=False) & ~Q(token="")),
+            ),
+        )
+        indexes = (models.Index(fields=("state", "lease_until"), name="job_by_state"),)
+
+    def __str__(self) -> str:
+        return f"job {self.public_id}"
+
+
+class Worker(models.Model):
+    """A worker process and when it was last heard of."""
+
+    name = models.CharField(max_length=200, unique=True)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,46 @@
+"""Scores: derived, and rebuilt at any time from the other rows."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.project import Project
+from annotation.models.summary import Summary
+
+
+class Score(models.Model):
+    """All scores of one peer summary. The columns carry the names of the export."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores")
+    summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
+    peer_words = models.PositiveIntegerField()
+    coverage = models.FloatField(null=True)
+    coverage_judge = models.FloatField(null=True)
+    coverage_human = models.FloatField(null=True)
+    human_share = models.FloatField(null=True)
+    claim_coverage = models.FloatField(null=True)
+    alignment = models.FloatField(null=True)
+    factual_alignment = models.FloatField(null=True)
+    question_coverage = models.FloatField(null=True)
+    summarization = models.FloatField(null=True)
+    completeness = models.FloatField(null=True)
+    conciseness = models.FloatField(null=True)
+    brevity = models.FloatField(null=True)
+    composite_1 = models.FloatField(null=True)
+    composite_2_3 = models.FloatField(null=True)
+    composite_custom = models.FloatField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    claims_unscored = models.PositiveIntegerField(default=0)
+    flags = models.JSONField(default=list)
+    signature = models.CharField(max_length=300)
+    computed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"scores of {self.summary_id}"
+
+
+SCORES = tuple(column.name for column in Score._meta.concrete_fields if isinstance(column, models.FloatField))
+"""The names of the scores, in the order of the columns and of the export."""

@@ -1,0 +1,156 @@
+"""Summaries, who wrote them, their numbered units, and which is held against which."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.base import PublicRow
+from annotation.models.document import Document, DocumentSet
+from annotation.models.project import Project
+
+
+class System(PublicRow):
+    """Who wrote a summary: a summariser, a baseline or a person."""
+
+    class Kind(models.TextChoices):
+        SUMMARISER = "summariser", "Summariser"
+        BASELINE = "baseline", "Baseline"
+        PERSON = "person", "Person"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.SUMMARISER)
+
+    class Meta:
+        ordering = ("project", "name")
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="system_name"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Summary(PublicRow):
+    """A text that is measured against (model summary), under test (peer summary), or both."""
+
+    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="summaries")
+    system = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.PROTECT, related_name="summaries"
+    )
+    is_model = models.BooleanField(default=False)
+    is_peer = models.BooleanField(default=False)
+    external_id = models.CharField(
+        max_length=200, blank=True, help_text="The reference_id of a model summary; may be empty."
+    )
+    target_words = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Target length in the project's length unit."
+    )
+    text = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "summaries"
+        ordering = ("document_set", "id")
+        constraints = (
+            models.CheckConstraint(
+                name="summary_is_model_or_peer", condition=Q(is_model=True) | Q(is_peer=True)
+            ),
+            models.CheckConstraint(
+                name="summary_peer_has_system", condition=Q(is_peer=False) | Q(system__isnull=False)
+            ),
+            models.CheckConstraint(
+                name="summary_target_at_least_1",
+                condition=Q(target_words__isnull=True) | Q(target_words__gte=1),
+            ),
+            models.UniqueConstraint(
+                fields=("document_set", "system", "target_words"),
+                condition=Q(is_peer=True, target_words__isnull=False),
+                name="summary_peer_once_per_target",
+            ),
+            models.UniqueConstraint(
+                fields=("document_set", "system"),
+                condition=Q(is_peer=True, target_words__isnull=True),
+                name="summary_peer_once_without_target",
+            ),
+            models.UniqueConstraint(
+                fields=("document_set", "external_id", "target_words"),
+                condition=Q(is_model=True, target_words__isnull=False),
+                name="summary_model_once_per_target",
+            ),
+            models.UniqueConstraint(
+                fields=("document_set", "external_id"),
+                condition=Q(is_model=True, target_words__isnull=True),
+                name="summary_model_once_without_target",
+            ),
+        )
+
+    def __str__(self) -> str:
+        who = self.system.name if self.system else (self.external_id or "reference")
+        return f"{who} on {self.document_set}"
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.strip()
+
+
+class Unit(PublicRow):
+    """A numbered piece of a summary (model or peer unit) or of a source document.
+
+    Positions run from 1 over one summary, and over all documents of a set together, so that
+    a number names one passage of whatever text a claim is held against.
+    """
+
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="units"
+    )
+    document = models.ForeignKey(
+        Document, null=True, blank=True, on_delete=models.CASCADE, related_name="units"
+    )
+    position = models.PositiveIntegerField()
+    start = models.PositiveIntegerField(help_text="Offset of the first character.")
+    end = models.PositiveIntegerField(help_text="Offset after the last character.")
+    weight = models.FloatField(default=1.0)
+
+    class Meta:
+        ordering = ("summary", "document", "position")
+        constraints = (
+            models.CheckConstraint(
+                name="unit_of_one_text",
+                condition=Q(summary__isnull=False, document__isnull=True)
+                | Q(summary__isnull=True, document__isnull=False),
+            ),
+            models.CheckConstraint(name="unit_not_empty", condition=Q(end__gt=F("start"))),
+            models.CheckConstraint(name="unit_weight_positive", condition=Q(weight__gt=0)),
+            models.CheckConstraint(name="unit_position_from_1", condition=Q(position__gte=1)),
+            models.UniqueConstraint(
+                fields=("summary", "position"),
+                condition=Q(summary__isnull=False),
+                name="unit_position_in_summary",
+            ),
+            models.UniqueConstraint(
+                fields=("document", "position"),
+                condition=Q(document__isnull=False),
+                name="unit_position_in_document",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"unit {self.position}"
+
+
+class Comparison(PublicRow):
+    """One peer summary held against one model summary."""
+
+    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer")
+    model = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_model")
+
+    class Meta:
+        ordering = ("peer", "model")
+        constraints = (
+            models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
+            models.CheckConstraint(name="comparison_not_with_itself", condition=~Q(peer=F("model"))),
+        )
+
+    def __str__(self) -> str:
+        return f"comparison {self.public_id}"

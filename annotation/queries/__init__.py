@@ -1,0 +1,1 @@
+"""What doors read, one noun a module; nothing here writes."""

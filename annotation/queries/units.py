@@ -1,0 +1,26 @@
+"""The one list of units over which a comparison is judged and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.models import Claim, Summary, Unit
+
+
+def active_claims(summary: Summary) -> list[Claim]:
+    """The claims of a summary that are checked at present, in order."""
+    claims = Claim.objects.filter(claim_set__summary=summary, claim_set__is_active=True)
+    return list(claims.select_related("unit", "claim_set").order_by("position"))
+
+
+def has_claims_as_units(claims: Sequence[Claim]) -> bool:
+    """Whether a model summary's active claims stand in for its units: they are not linked to them."""
+    return any(claim.unit_id is None for claim in claims)
+
+
+def unit_list(model: Summary) -> list[Unit] | list[Claim]:
+    """The model summary's units, or its active claims where those are not linked to units."""
+    claims = active_claims(model)
+    if has_claims_as_units(claims):
+        return claims
+    return list(model.units.order_by("position"))

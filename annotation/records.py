@@ -1,0 +1,351 @@
+"""The only place where rows become evaluation values.
+
+Everything here reads the statements themselves (verdicts, judgments, adjudications), never the
+derived columns of a check or a score, so that scores can be thrown away and rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar, cast
+
+from django.db.models import Q
+
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Project,
+    Summary,
+    Unit,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.queries.units import has_claims_as_units
+from evaluation import (
+    AssessorAverage,
+    Blend,
+    Label,
+    LengthUnit,
+    OverLength,
+    ScoredClaim,
+    ScoredComparison,
+    ScoredSummary,
+    ScoredUnit,
+    ScoreRules,
+    count_length,
+    has_word_breaks,
+    truncate,
+)
+
+SUMMARIES_AT_ONCE = 200
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What has been said about one check, reduced to what counts.
+
+    `judge` is the deciding judge's latest usable answer; where it never gave one,
+    `unscored_reason` says why. `reviewer` is the latest reviewer's verdict not withdrawn;
+    `is_disputed` tells that the latest verdicts of several reviewers differ.
+    """
+
+    judge: Label | None = None
+    judge_probability: float | None = None
+    reviewer: Label | None = None
+    adjudicated: Label | None = None
+    rule: Label | None = None
+    is_disputed: bool = False
+    unscored_reason: str = ""
+
+    def scored(self, claim_id: str) -> ScoredClaim:
+        return ScoredClaim(
+            claim_id=claim_id,
+            judge=self.judge,
+            reviewer=self.reviewer,
+            adjudicated=self.adjudicated,
+            rule=self.rule,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """A check, the public id of its claim, and what has been said about it."""
+
+    check: Check
+    claim_id: str
+    answers: Answers
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRecord:
+    """A peer summary with all that has been said of it: the row, its value, its checks."""
+
+    summary: Summary
+    value: ScoredSummary
+    checks: tuple[CheckRecord, ...]
+
+
+def score_rules(project: Project) -> ScoreRules:
+    """The project's scoring rules as the evaluation room wants them."""
+    return ScoreRules(
+        blend=cast("Blend", project.blend),
+        human_weight=project.blend_human_weight,
+        assessor_average=cast("AssessorAverage", project.assessor_average),
+        composite_weight=project.composite_weight,
+        length_unit=cast("LengthUnit", project.length_unit),
+        over_length=cast("OverLength", project.over_length),
+    )
+
+
+def judged_text(summary: Summary, project: Project) -> str:
+    """The text that is judged: the delivered one, cut to the target where the project says so."""
+    if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and summary.target_words:
+        return truncate(summary.text, summary.target_words, cast("LengthUnit", project.length_unit))
+    return summary.text
+
+
+def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
+    """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
+
+    Works through the summaries in batches; the number of queries grows with batches, never with
+    units, claims or verdicts.
+    """
+    # By key alone where there are keys: with the join SQLite would walk through all sets of the project.
+    named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
+    peers = Summary.objects.filter(named, is_peer=True)
+    keys = list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
+    for first in range(0, len(keys), SUMMARIES_AT_ONCE):
+        yield from _Batch.load(project, keys[first : first + SUMMARIES_AT_ONCE]).records()
+
+
+class _Statement(NamedTuple):
+    check_id: int
+    source: str
+    person_id: int | None
+    origin_name: str
+    label: Label | None
+    probability: float | None
+    reason: str
+
+
+@dataclass(slots=True)
+class _Said:
+    """The statements on one check, heard in the order in which they were made."""
+
+    judge: Label | None = None
+    judge_probability: float | None = None
+    failure: str = ""
+    reviewer: Label | None = None
+    latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
+    adjudicated: Label | None = None
+
+    def hear(self, statement: _Statement) -> None:
+        if statement.source == Verdict.Source.REVIEWER:
+            self.reviewer = statement.label
+            self.latest_of_each[statement.person_id or statement.origin_name] = statement.label
+        elif statement.label is None:
+            self.failure = statement.reason
+        else:
+            self.judge, self.judge_probability = statement.label, statement.probability
+
+    def reduced(self, *, rule: Label | None) -> Answers:
+        return Answers(
+            judge=self.judge,
+            judge_probability=self.judge_probability,
+            reviewer=self.reviewer,
+            adjudicated=self.adjudicated,
+            rule=rule,
+            is_disputed=len(set(self.latest_of_each.values())) > 1,
+            unscored_reason="" if self.judge else self.failure,
+        )
+
+
+def _said_of(project: Project, peer_ids: Sequence[int]) -> dict[int, _Said]:
+    said: dict[int, _Said] = defaultdict(_Said)
+    counts = Q(source=Verdict.Source.REVIEWER)
+    if project.deciding_judge_id is not None:
+        counts |= Q(judge_id=project.deciding_judge_id)
+    statements = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    columns = ("check_row_id", "source", "person_id", "origin_name", "label", "probability", "reason")
+    for row in statements.order_by("pk").values_list(*columns):
+        statement = _Statement(*row)
+        said[statement.check_id].hear(statement)
+    decisions = Adjudication.objects.filter(check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    for check_id, label in decisions.order_by("pk").values_list("check_row_id", "label"):
+        said[check_id].adjudicated = cast("Label", label)
+    return said
+
+
+UnitKey = tuple[int, int | None, int | None]
+"""Comparison, unit, or the claim that stands in for a unit."""
+
+
+def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
+    """Percents of closed work; hidden repeats measure the assessor, not the summary."""
+    percents: dict[UnitKey, list[float]] = defaultdict(list)
+    judgments = UnitJudgment.objects.filter(
+        assignment__comparison__peer_id__in=peer_ids,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat_of=None,
+        is_current=True,
+        percent__isnull=False,
+    )
+    columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")
+    for comparison_id, unit_id, claim_id, percent in judgments.order_by("pk").values_list(*columns):
+        percents[comparison_id, unit_id, claim_id].append(float(percent))
+    return percents
+
+
+def _adjudicated_percents(peer_ids: Sequence[int]) -> dict[UnitKey, float]:
+    decisions = Adjudication.objects.filter(comparison__peer_id__in=peer_ids, withdrawn_at=None)
+    columns = ("comparison_id", "unit_id", "claim_id", "percent")
+    return {
+        (comparison_id, unit_id, claim_id): float(percent)
+        for comparison_id, unit_id, claim_id, percent in decisions.order_by("pk").values_list(*columns)
+    }
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The rows of some peer summaries, each kind fetched once."""
+
+    project: Project
+    peers: list[Summary]
+    comparisons: dict[int, list[Comparison]]
+    units: dict[int, list[Unit]]
+    claims: dict[int, list[Claim]]
+    document_claims: dict[int, list[Claim]]
+    extracted: frozenset[tuple[int | None, int | None]]
+    checks: dict[int, dict[int, Check]]
+    said: dict[int, _Said]
+    percents: dict[UnitKey, list[float]]
+    adjudicated: dict[UnitKey, float]
+
+    @classmethod
+    def load(cls, project: Project, peer_ids: Sequence[int]) -> _Batch:
+        peers = list(
+            Summary.objects.filter(pk__in=peer_ids)
+            .select_related("system", "document_set")
+            .order_by("document_set_id", "pk")
+        )
+        comparisons = _by(
+            Comparison.objects.filter(peer_id__in=peer_ids).order_by("pk"), lambda row: row.peer_id
+        )
+        model_ids = {comparison.model_id for rows in comparisons.values() for comparison in rows}
+        active = Claim.objects.filter(claim_set__is_active=True).order_by("claim_set_id", "position")
+        checks: dict[int, dict[int, Check]] = defaultdict(dict)
+        asked = Check.objects.filter(peer_id__in=peer_ids, claim__claim_set__is_active=True)
+        for check in asked.select_related("claim").order_by("pk"):
+            checks[check.peer_id][check.claim_id] = check
+        sets_without_model = {peer.document_set_id for peer in peers if peer.pk not in comparisons}
+        return cls(
+            project=project,
+            peers=peers,
+            comparisons=comparisons,
+            units=_by(
+                Unit.objects.filter(summary_id__in=model_ids).order_by("position"),
+                lambda row: row.summary_id or 0,
+            ),
+            claims=_by(
+                active.filter(claim_set__summary_id__in={*model_ids, *peer_ids}).select_related("claim_set"),
+                lambda row: row.claim_set.summary_id or 0,
+            ),
+            document_claims=_by(
+                active.filter(claim_set__document_set_id__in=sets_without_model).select_related("claim_set"),
+                lambda row: row.claim_set.document_set_id or 0,
+            ),
+            extracted=frozenset(
+                ClaimSet.objects.filter(
+                    Q(summary_id__in=model_ids) | Q(document_set_id__in=sets_without_model), is_active=True
+                ).values_list("summary_id", "document_set_id")
+            ),
+            checks=checks,
+            said=_said_of(project, peer_ids),
+            percents=_submitted_percents(peer_ids),
+            adjudicated=_adjudicated_percents(peer_ids),
+        )
+
+    def records(self) -> Iterator[SummaryRecord]:
+        for peer in self.peers:
+            yield self._record(peer)
+
+    def _record(self, peer: Summary) -> SummaryRecord:
+        rule: Label | None = "no" if peer.is_empty else None
+        checks = self.checks.get(peer.pk, {})
+        answers = {claim_id: self.said[check.pk].reduced(rule=rule) for claim_id, check in checks.items()}
+        unasked = Answers(rule=rule)
+
+        def scored(claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
+            return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
+
+        comparisons = tuple(
+            ScoredComparison(comparison_id=comparison.public_id, units=tuple(self._units(comparison, scored)))
+            for comparison in self.comparisons.get(peer.pk, ())
+        )
+        value = ScoredSummary(
+            summary_id=peer.public_id,
+            comparisons=comparisons,
+            document_claims=() if comparisons else scored(self.document_claims.get(peer.document_set_id, ())),
+            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in checks),
+            peer_length=count_length(peer.text, cast("LengthUnit", self.project.length_unit)),
+            target=peer.target_words,
+            has_word_breaks=has_word_breaks(peer.text),
+            is_empty=peer.is_empty,
+            claims_extracted=self._has_claims(peer),
+        )
+        return SummaryRecord(
+            summary=peer,
+            value=value,
+            checks=tuple(
+                CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
+                for claim_id, check in checks.items()
+            ),
+        )
+
+    def _has_claims(self, peer: Summary) -> bool:
+        """Whether somebody has looked for claims in everything that the peer is held against."""
+        rows = self.comparisons.get(peer.pk)
+        if not rows:
+            return (None, peer.document_set_id) in self.extracted
+        return all((comparison.model_id, None) in self.extracted for comparison in rows)
+
+    def _units(
+        self, comparison: Comparison, scored: Callable[[Iterable[Claim]], tuple[ScoredClaim, ...]]
+    ) -> Iterator[ScoredUnit]:
+        """The one list over which a comparison is scored: units, or the claims in their stead."""
+        claims = self.claims.get(comparison.model_id, [])
+        if has_claims_as_units(claims):
+            for claim in claims:
+                yield self._unit(
+                    (comparison.pk, None, claim.pk), claim.public_id, claim.weight, scored([claim])
+                )
+            return
+        of_unit = _by(claims, lambda claim: claim.unit_id or 0)
+        for unit in self.units.get(comparison.model_id, ()):
+            yield self._unit(
+                (comparison.pk, unit.pk, None), unit.public_id, unit.weight, scored(of_unit.get(unit.pk, ()))
+            )
+
+    def _unit(self, key: UnitKey, unit_id: str, weight: float, claims: tuple[ScoredClaim, ...]) -> ScoredUnit:
+        return ScoredUnit(
+            unit_id=unit_id,
+            weight=weight,
+            percents=tuple(self.percents.get(key, ())),
+            adjudicated_percent=self.adjudicated.get(key),
+            claims=claims,
+        )
+
+
+def _by(rows: Iterable[Row], key: Callable[[Row], int]) -> dict[int, list[Row]]:
+    grouped: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[key(row)].append(row)
+    return dict(grouped)

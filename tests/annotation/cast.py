@@ -1,0 +1,176 @@
+"""The cast and the small world that the tests of the Django side share.
+
+Project "harbour": Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, Vic
+watches. Dan is an outsider: he owns "quarry", of which nobody here is a member.
+
+Set "port" has one document of three sentences and a model summary of two units; its claims are
+linked to units: two in the first, one in the second. Two systems, "alder" and "birch", wrote
+peers of two sentences each, target 20 words. The judge said yes, no, yes of alder and no, no, no of
+birch. Set "bridge" has a model summary without claims, one peer by each system, and no checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+
+from annotation.models import (
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Judge,
+    Membership,
+    Project,
+    Role,
+    Summary,
+    System,
+    Unit,
+    Verdict,
+)
+from annotation.services.rescore import rescore
+from evaluation import sentence_spans
+
+SOURCE = (
+    "The harbour of Lund closes in April because its wall is weak. "
+    "The repair costs 40 million crowns and takes two years. "
+    "Ferries will use the southern quay."
+)
+REFERENCE = "The harbour closes in April because its wall is weak. Ferries move to the southern quay."
+CLAIMS = (
+    ("The harbour closes in April", 1),
+    ("its wall is weak", 1),
+    ("Ferries move to the southern quay", 2),
+)
+PEERS = {
+    "alder": "The harbour of Lund closes in April. Ferries will use the southern quay.",
+    "birch": "A repair is planned in Lund. It costs 40 million crowns.",
+}
+JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
+
+
+def add_units(text: str, **place: Summary | Document) -> list[Unit]:
+    return Unit.objects.bulk_create(
+        Unit(position=number, start=span.start, end=span.end, **place)
+        for number, span in enumerate(sentence_spans(text), start=1)
+    )
+
+
+@dataclass
+class World:
+    """Named rows, so that a test reads like a sentence."""
+
+    project: Project
+    other_project: Project
+    judge: Judge
+    users: dict[str, User]
+    sets: dict[str, DocumentSet] = field(default_factory=dict)
+    models: dict[str, Summary] = field(default_factory=dict)
+    systems: dict[str, System] = field(default_factory=dict)
+    peers: dict[tuple[str, str], Summary] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> User:
+        try:
+            return self.__dict__["users"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def comparison(self, document_set: str, system: str) -> Comparison:
+        return Comparison.objects.get(peer=self.peers[document_set, system])
+
+    def check(self, system: str, position: int) -> Check:
+        """The check of the claim at that position (from 1) against the system's peer in "port"."""
+        return Check.objects.select_related("project", "peer", "claim").get(
+            peer=self.peers["port", system], claim__position=position, side=Check.Side.REFERENCE
+        )
+
+    def checks(self, system: str) -> list[Check]:
+        return [self.check(system, position) for position in (1, 2, 3)]
+
+    def units(self, document_set: str) -> list[Unit]:
+        return list(self.models[document_set].units.order_by("position"))
+
+
+MEMBERS = {
+    "olga": [Role.OWNER],
+    "mona": [Role.MANAGER],
+    "rex": [Role.REVIEWER],
+    "cleo": [Role.ADJUDICATOR],
+    "ana": [Role.ASSESSOR],
+    "ben": [Role.ASSESSOR],
+    "vic": [Role.VIEWER],
+}
+
+
+def make_world() -> World:
+    """A small project with judge verdicts in it, scored; see the module's first lines."""
+    judge = Judge.objects.create(name="lexical", kind=Judge.Kind.LEXICAL)
+    project = Project.objects.create(slug="harbour", name="Harbour study", deciding_judge=judge)
+    other = Project.objects.create(slug="quarry", name="Quarry study")
+    users = {name: User.objects.create_user(name, password=f"{name}-secret") for name in [*MEMBERS, "dan"]}
+    Membership.objects.bulk_create(
+        Membership(project=project, user=users[name], roles=roles) for name, roles in MEMBERS.items()
+    )
+    Membership.objects.create(project=other, user=users["dan"], roles=[Role.OWNER])
+    made = World(project=project, other_project=other, judge=judge, users=users)
+    for name, kind in (("alder", System.Kind.SUMMARISER), ("birch", System.Kind.SUMMARISER)):
+        made.systems[name] = System.objects.create(project=project, name=name, kind=kind)
+    for external_id in ("port", "bridge"):
+        _add_set(made, external_id)
+    _judge_port(made)
+    rescore(project=project)
+    return made
+
+
+def _add_set(world: World, external_id: str) -> None:
+    document_set = DocumentSet.objects.create(project=world.project, external_id=external_id)
+    document = Document.objects.create(document_set=document_set, position=1, text=SOURCE)
+    add_units(SOURCE, document=document)
+    model = Summary.objects.create(document_set=document_set, is_model=True, text=REFERENCE)
+    add_units(REFERENCE, summary=model)
+    world.sets[external_id], world.models[external_id] = document_set, model
+    for name, text in PEERS.items():
+        peer = Summary.objects.create(
+            document_set=document_set,
+            system=world.systems[name],
+            is_peer=True,
+            target_words=20,
+            text=text,
+        )
+        add_units(text, summary=peer)
+        Comparison.objects.create(peer=peer, model=model)
+        world.peers[external_id, name] = peer
+
+
+def _judge_port(world: World) -> None:
+    model = world.models["port"]
+    units = {unit.position: unit for unit in model.units.all()}
+    claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
+    claims = [
+        Claim.objects.create(
+            claim_set=claim_set, unit=units[unit], position=position, text=text, origin="judge"
+        )
+        for position, (text, unit) in enumerate(CLAIMS, start=1)
+    ]
+    for name, labels in JUDGED.items():
+        for claim, label in zip(claims, labels, strict=True):
+            check = Check.objects.create(
+                project=world.project,
+                claim=claim,
+                peer=world.peers["port", name],
+                side=Check.Side.REFERENCE,
+                queue_key=claim.position,
+            )
+            Verdict.objects.create(
+                check_row=check,
+                source=Verdict.Source.JUDGE,
+                judge=world.judge,
+                origin_name="lexical|v:1",
+                label=label,
+                probability=0.9 if label == "yes" else 0.2,
+                evidence=[1] if label == "yes" else [],
+                reason="" if label == "yes" else "no mention of: wall",
+            )

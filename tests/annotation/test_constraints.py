@@ -1,0 +1,121 @@
+"""What the database itself refuses, whichever door a row comes through."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Job,
+    Run,
+    Sitting,
+    Summary,
+    Unit,
+    UnitJudgment,
+    Verdict,
+)
+from tests.annotation.cast import World
+
+Attempt = Callable[[World], object]
+
+
+def _sitting(world: World) -> Sitting:
+    return Sitting.objects.create(assessor=world.ana, document_set=world.sets["port"], seed=1)
+
+
+def _judgment(world: World, **columns: object) -> UnitJudgment:
+    assignment = Assignment.objects.create(
+        sitting=_sitting(world), comparison=world.comparison("port", "alder")
+    )
+    return UnitJudgment.objects.create(assignment=assignment, **columns)
+
+
+def _run(world: World) -> Run:
+    return Run.objects.create(project=world.project, judge=world.judge)
+
+
+REFUSED: dict[str, Attempt] = {
+    "a percent above 100": lambda w: _judgment(w, unit=w.units("port")[0], percent=101),
+    "a judgment of no unit": lambda w: _judgment(w, percent=20),
+    "a comparison with itself": lambda w: Comparison.objects.create(
+        peer=w.peers["port", "alder"], model=w.peers["port", "alder"]
+    ),
+    "a comparison made twice": lambda w: Comparison.objects.create(
+        peer=w.peers["port", "alder"], model=w.models["port"]
+    ),
+    "a second peer of a system at one target": lambda w: Summary.objects.create(
+        document_set=w.sets["port"], system=w.systems["alder"], is_peer=True, target_words=20, text="x"
+    ),
+    "a second model summary under one name": lambda w: Summary.objects.create(
+        document_set=w.sets["port"], is_model=True, text="x"
+    ),
+    "a peer by nobody": lambda w: Summary.objects.create(document_set=w.sets["port"], is_peer=True, text="x"),
+    "a summary that is neither": lambda w: Summary.objects.create(document_set=w.sets["port"], text="x"),
+    "a target of 0": lambda w: Summary.objects.create(
+        document_set=w.sets["port"], system=w.systems["alder"], is_peer=True, target_words=0
+    ),
+    "an empty unit": lambda w: Unit.objects.create(summary=w.models["port"], position=9, start=3, end=3),
+    "a unit of two texts": lambda w: Unit.objects.create(
+        summary=w.models["port"], document=w.sets["port"].documents.get(), position=9, start=0, end=3
+    ),
+    "two active claim sets of a text": lambda w: ClaimSet.objects.create(
+        summary=w.models["port"], origin="person", origin_name="cleo", version=2
+    ),
+    "a claim without words": lambda w: Claim.objects.create(
+        claim_set=ClaimSet.objects.get(), position=9, text="", origin="person"
+    ),
+    "a check asked twice": lambda w: Check.objects.create(
+        project=w.project,
+        claim=w.check("alder", 1).claim,
+        peer=w.peers["port", "alder"],
+        side="reference",
+    ),
+    "a verdict by nobody": lambda w: Verdict.objects.create(
+        check_row=w.check("alder", 1), source="reviewer", label="yes"
+    ),
+    "a reviewer's verdict without a label": lambda w: Verdict.objects.create(
+        check_row=w.check("alder", 1), source="reviewer", person=w.rex
+    ),
+    "a probability above 1": lambda w: Verdict.objects.create(
+        check_row=w.check("alder", 1), source="judge", judge=w.judge, label="yes", probability=1.2
+    ),
+    "a decision on two things": lambda w: Adjudication.objects.create(
+        check_row=w.check("alder", 1),
+        comparison=w.comparison("port", "alder"),
+        unit=w.units("port")[0],
+        label="yes",
+        percent=20,
+        decided_by=w.cleo,
+    ),
+    "a decision on a unit without a percent": lambda w: Adjudication.objects.create(
+        comparison=w.comparison("port", "alder"), unit=w.units("port")[0], decided_by=w.cleo
+    ),
+    "two sittings of a person on a set": lambda w: (_sitting(w), _sitting(w)),
+    "submitted work without a time": lambda w: Assignment.objects.create(
+        sitting=_sitting(w), comparison=w.comparison("port", "alder"), state="submitted"
+    ),
+    "work on nothing": lambda w: Assignment.objects.create(sitting=_sitting(w)),
+    "a working job without a lease": lambda w: Job.objects.create(
+        run=_run(w), document_set=w.sets["port"], state="working"
+    ),
+    "a job of nothing": lambda w: Job.objects.create(lease_until=timezone.now()),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_the_database_refuses(world: World, what: str) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        REFUSED[what](world)
+
+
+def test_public_ids_tell_nothing_of_the_order(world: World) -> None:
+    ids = list(Check.objects.order_by("pk").values_list("public_id", flat=True))
+    assert all(len(public_id) == 16 and public_id.isalnum() for public_id in ids)
+    assert len(set(ids)) == len(ids)
