@@ -1,0 +1,249 @@
+"""What a file says, put together: document sets, their summaries, who is compared with whom, and claims.
+
+Texts that many rows repeat are held once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Side = Literal["reference", "peer"]
+Target = int | None
+PeerKey = tuple[str, Target]
+"""System and target length."""
+
+PairKey = tuple[str, Target, str]
+"""System, target length and reference_id: within a document set, the key of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a flat file, checked: one peer summary, with or without a reference beside it."""
+
+    line: int
+    document_id: str
+    documents: tuple[str, ...]
+    system: str
+    target: Target
+    summary: str
+    reference: str | None = None
+    reference_id: str = ""
+    reference_author: str = ""
+    group: str = ""
+    language: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimData:
+    """A claim with what people said of it, by system."""
+
+    text: str
+    weight: float
+    verdicts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NestedRow:
+    """One line of a nested file, checked: one document with its summaries and claims."""
+
+    line: int
+    document_id: str
+    documents: tuple[str, ...]
+    reference: str | None
+    summaries: Mapping[str, str]
+    claims: tuple[ClaimData, ...]
+    group: str = ""
+    language: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[Row]:
+        for system, summary in self.summaries.items():
+            yield Row(
+                line=self.line,
+                document_id=self.document_id,
+                documents=self.documents,
+                system=system,
+                target=None,
+                summary=summary,
+                reference=self.reference,
+                group=self.group,
+                language=self.language,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A summary's text and the line that gave it first."""
+
+    text: str
+    line: int
+
+
+@dataclass(slots=True)
+class PeerData:
+    """A peer summary of a set."""
+
+    text: Text
+    metadata: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class ReferenceData:
+    """A reference under one reference_id: its author, and its text for each target length of its rows."""
+
+    author: str
+    texts: dict[Target, Text] = field(default_factory=dict)
+
+    @property
+    def has_one_text(self) -> bool:
+        return len({text.text for text in self.texts.values()}) == 1
+
+
+@dataclass(slots=True)
+class SetData:
+    """A document set with everything that the file says of it."""
+
+    line: int
+    documents: tuple[str, ...]
+    group: str
+    language: str
+    metadata: dict[str, object]
+    peers: dict[PeerKey, PeerData] = field(default_factory=dict)
+    references: dict[str, ReferenceData] = field(default_factory=dict)
+    pairs: dict[PairKey, int] = field(default_factory=dict)
+    claims: tuple[ClaimData, ...] = ()
+
+
+@dataclass(slots=True)
+class Dataset:
+    """All sets of a file by their document_id, in the order of the file."""
+
+    sets: dict[str, SetData] = field(default_factory=dict)
+
+    @property
+    def authors(self) -> set[str]:
+        """Everybody who wrote a reference."""
+        references = (reference for one in self.sets.values() for reference in one.references.values())
+        return {reference.author for reference in references if reference.author}
+
+    @property
+    def has_claims(self) -> bool:
+        return any(one.claims for one in self.sets.values())
+
+    def add(self, row: Row) -> list[tuple[str, str]]:
+        """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each."""
+        conflicts = list(self._conflicts(row))
+        if not conflicts:
+            self._take(row)
+        return conflicts
+
+    def add_nested(self, row: NestedRow) -> list[tuple[str, str]]:
+        """Take in a document with all its summaries and claims, or nothing, as `add`."""
+        earlier = self.sets.get(row.document_id)
+        if earlier is not None:
+            return [
+                (
+                    "doc_id",
+                    f"repeats {row.document_id!r} of line {earlier.line}. One line holds one document.",
+                )
+            ]
+        for one in row.rows():
+            self._take(one)
+        made = self.sets[row.document_id]
+        made.claims = row.claims
+        made.metadata = dict(row.metadata)
+        return []
+
+    def _conflicts(self, row: Row) -> Iterator[tuple[str, str]]:
+        one = self.sets.get(row.document_id)
+        if one is None:
+            return
+        yield from _set_conflicts(one, row)
+        yield from _peer_conflicts(one, row)
+        if row.reference is not None:
+            yield from _reference_conflicts(one, row, row.reference)
+
+    def _take(self, row: Row) -> None:
+        one = self.sets.get(row.document_id)
+        if one is None:
+            one = self.sets[row.document_id] = SetData(
+                line=row.line,
+                documents=row.documents,
+                group=row.group,
+                language=row.language,
+                metadata=dict(row.metadata),
+            )
+        one.group = one.group or row.group
+        one.language = one.language or row.language
+        one.metadata = {
+            name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
+        }
+        one.pairs[row.system, row.target, row.reference_id] = row.line
+        one.peers.setdefault(
+            (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
+        )
+        if row.reference is not None:
+            reference = one.references.setdefault(
+                row.reference_id, ReferenceData(author=row.reference_author)
+            )
+            reference.author = reference.author or row.reference_author
+            reference.texts.setdefault(row.target, Text(row.reference, row.line))
+
+
+def _set_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
+    if one.documents != row.documents:
+        yield (
+            "document",
+            f"differs from the document of {row.document_id!r} at line {one.line}. Rows of one "
+            "document_id must repeat the same document; another document needs another document_id.",
+        )
+    for name, before, now in (("group", one.group, row.group), ("language", one.language, row.language)):
+        if before and now and before != now:
+            yield (
+                name,
+                f"is {now!r}, but {before!r} in an earlier row of {row.document_id!r}.",
+            )
+
+
+def _peer_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
+    peer = one.peers.get((row.system, row.target))
+    earlier = one.pairs.get((row.system, row.target, row.reference_id))
+    differs = peer is not None and peer.text.text != row.summary
+    if earlier is not None:
+        yield (
+            "",
+            f"repeats the key of line {earlier} (document_id {row.document_id!r}, system {row.system!r}, "
+            f"target_words {_or_none(row.target)}, reference_id {_or_none(row.reference_id)})"
+            f"{' with another summary' if differs else ''}. Remove one of the two, or rename the system.",
+        )
+    elif peer is not None and differs:
+        yield (
+            "summary",
+            f"is another text than at line {peer.text.line} for the same document_id, system and "
+            "target_words. Give it a system name of its own.",
+        )
+
+
+def _reference_conflicts(one: SetData, row: Row, text: str) -> Iterator[tuple[str, str]]:
+    reference = one.references.get(row.reference_id)
+    if reference is None:
+        return
+    before = reference.texts.get(row.target)
+    if before is not None and before.text != text:
+        yield (
+            "reference",
+            f"is another text than at line {before.line} for the same document_id, reference_id and "
+            "target_words. Several references of one document each need a reference_id.",
+        )
+    if reference.author and row.reference_author and reference.author != row.reference_author:
+        yield (
+            "reference_author",
+            f"is {row.reference_author!r}, but {reference.author!r} earlier with this reference_id.",
+        )
+
+
+def _or_none(value: object) -> str:
+    return "none" if value in {None, ""} else repr(value)

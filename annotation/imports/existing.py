@@ -1,0 +1,223 @@
+"""What is there already of some document sets, fetched with a few queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Max, Q
+
+from annotation.imports.dataset import Target
+from annotation.models import (
+    Adjudication,
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Project,
+    Summary,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
+
+ORIGIN = "import:"
+"""What the origin of an imported verdict begins with."""
+
+Owner = Summary | DocumentSet
+
+
+@dataclass(slots=True)
+class Existing:
+    """The rows of some document sets, by what a file calls them. Empty for a project not saved yet."""
+
+    sets: dict[str, DocumentSet] = field(default_factory=dict)
+    documents: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    summaries: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
+    comparisons: set[tuple[int, int]] = field(default_factory=set)
+    claims: dict[tuple[type[Owner], int], list[Claim]] = field(default_factory=lambda: defaultdict(list))
+    versions: dict[tuple[type[Owner], int], int] = field(default_factory=dict)
+    checks: dict[tuple[int, int], int] = field(default_factory=dict)
+    labels: dict[int, dict[str, str | None]] = field(default_factory=lambda: defaultdict(dict))
+
+    @classmethod
+    def load(cls, project: Project, document_ids: Collection[str], *, with_verdicts: bool) -> Existing:
+        found = cls()
+        if project._state.adding:
+            return found
+        rows = DocumentSet.objects.filter(project=project, external_id__in=document_ids)
+        found.sets = {row.external_id: row for row in rows}
+        if not found.sets:
+            return found
+        keys = [row.pk for row in found.sets.values()]
+        for document in Document.objects.filter(document_set__in=keys).order_by("position"):
+            found.documents[document.document_set_id].append(document.text)
+        by_key = {row.pk: row for row in found.sets.values()}
+        for summary in Summary.objects.filter(document_set__in=keys).select_related("system").order_by("pk"):
+            summary.document_set = by_key[summary.document_set_id]
+            found.summaries[summary.document_set_id].append(summary)
+        found.comparisons = set(
+            Comparison.objects.filter(peer__document_set__in=keys).values_list("peer_id", "model_id")
+        )
+        found._load_claims(keys)
+        if with_verdicts:
+            found._load_verdicts(keys)
+        return found
+
+    def _load_claims(self, set_ids: list[int]) -> None:
+        of_sets = Q(summary__document_set__in=set_ids) | Q(document_set__in=set_ids)
+        versions = ClaimSet.objects.filter(of_sets).values_list("summary_id", "document_set_id")
+        for summary_id, document_set_id, latest in versions.annotate(latest=Max("version")).order_by():
+            self.versions[_owner_key(summary_id, document_set_id)] = latest
+        claims = Claim.objects.filter(
+            Q(claim_set__summary__document_set__in=set_ids) | Q(claim_set__document_set__in=set_ids),
+            claim_set__is_active=True,
+        )
+        for claim in claims.select_related("claim_set").order_by("claim_set_id", "position"):
+            owner = _owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)
+            self.claims[owner].append(claim)
+
+    def _load_verdicts(self, set_ids: list[int]) -> None:
+        checks = Check.objects.filter(peer__document_set__in=set_ids)
+        for check_id, claim_id, peer_id in checks.values_list("pk", "claim_id", "peer_id"):
+            self.checks[claim_id, peer_id] = check_id
+        imported = Verdict.objects.filter(
+            check_row__peer__document_set__in=set_ids,
+            source=Verdict.Source.REVIEWER,
+            person=None,
+            origin_name__startswith=ORIGIN,
+        )
+        for check_id, origin, label in imported.order_by("pk").values_list(
+            "check_row_id", "origin_name", "label"
+        ):
+            # The order of a dict is that of the first time: the latest must come last.
+            self.labels[check_id].pop(origin, None)
+            self.labels[check_id][origin] = label
+
+    def peer(self, document_set: DocumentSet, system: str, target: Target) -> Summary | None:
+        return next(
+            (
+                row
+                for row in self._of(document_set)
+                if row.is_peer and row.target_words == target and row.system and row.system.name == system
+            ),
+            None,
+        )
+
+    def model(self, document_set: DocumentSet, reference_id: str, target: Target) -> Summary | None:
+        return next(
+            (
+                row
+                for row in self._of(document_set)
+                if row.is_model and row.external_id == reference_id and row.target_words == target
+            ),
+            None,
+        )
+
+    def reference_by(
+        self, document_set: DocumentSet, author: str, target: Target, text: str
+    ) -> Summary | None:
+        """A model summary that is no peer yet and has this author, target and text."""
+        return next(
+            (
+                row
+                for row in self._of(document_set)
+                if not row.is_peer
+                and row.target_words == target
+                and row.text == text
+                and row.system
+                and row.system.name == author
+            ),
+            None,
+        )
+
+    def served(self, model: Summary) -> set[Target]:
+        """The target lengths of the peer summaries that are held against a model summary."""
+        return {
+            peer.target_words
+            for peer in self._of(model.document_set)
+            if (peer.pk, model.pk) in self.comparisons
+        }
+
+    def is_compared_with(self, model: Summary, system: str) -> bool:
+        """Whether a summary of that system is held against the model summary already."""
+        return any(
+            (peer.pk, model.pk) in self.comparisons and peer.system and peer.system.name == system
+            for peer in self._of(model.document_set)
+        )
+
+    def active_claims(self, owner: Owner) -> list[Claim]:
+        return self.claims.get((type(owner), owner.pk), []) if owner.pk else []
+
+    def next_version(self, owner: Owner) -> int:
+        return self.versions.get((type(owner), owner.pk), 0) + 1 if owner.pk else 1
+
+    def has_label(self, check_id: int, origin: str, label: str) -> bool:
+        """Whether a file of that name said so last of this check, or, if it never spoke, any file did."""
+        said = self.labels.get(check_id)
+        if not said:
+            return False
+        return (said[origin] if origin in said else list(said.values())[-1]) == label
+
+    def _of(self, document_set: DocumentSet) -> list[Summary]:
+        return self.summaries.get(document_set.pk, []) if document_set.pk else []
+
+
+def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[Owner], int]:
+    return (Summary, summary_id) if summary_id is not None else (DocumentSet, document_set_id or 0)
+
+
+def judged_summaries(keys: Iterable[int]) -> set[int]:
+    """Which of these summaries somebody, or a judge, has said something about, whatever their role."""
+    wanted = set(keys)
+    if not wanted:
+        return set()
+    said: set[int | None] = set()
+    for answers in (Verdict.objects, Adjudication.objects):
+        of_peer = answers.filter(check_row__peer__in=wanted)
+        said.update(of_peer.values_list("check_row__peer_id", flat=True).distinct())
+        of_claims = answers.filter(check_row__claim__claim_set__summary__in=wanted)
+        said.update(of_claims.values_list("check_row__claim__claim_set__summary_id", flat=True).distinct())
+    for percents, path in (
+        (UnitJudgment.objects, "assignment__comparison"),
+        (Adjudication.objects, "comparison"),
+    ):
+        for role in ("peer", "model"):
+            of_role = percents.filter(**{f"{path}__{role}__in": wanted})
+            said.update(of_role.values_list(f"{path}__{role}_id", flat=True).distinct())
+    said.update(SummaryJudgment.objects.filter(peer__in=wanted).values_list("peer_id", flat=True).distinct())
+    return {key for key in said if key in wanted}
+
+
+def judged_document_sets(keys: Iterable[int]) -> set[int]:
+    """Of which of these sets the documents have been judged against, or judged by, in some verdict."""
+    wanted = set(keys)
+    if not wanted:
+        return set()
+    said: set[int | None] = set()
+    for answers in (Verdict.objects, Adjudication.objects):
+        against = answers.filter(check_row__side=Check.Side.PEER, check_row__peer__document_set__in=wanted)
+        said.update(against.values_list("check_row__peer__document_set_id", flat=True).distinct())
+        of_claims = answers.filter(check_row__claim__claim_set__document_set__in=wanted)
+        said.update(
+            of_claims.values_list("check_row__claim__claim_set__document_set_id", flat=True).distinct()
+        )
+    return {key for key in said if key in wanted}
+
+
+def judged_claim_sets(keys: Iterable[int]) -> set[int]:
+    """Of which of these claim sets a claim has been answered or given a percent."""
+    wanted = set(keys)
+    if not wanted:
+        return set()
+    said: set[int | None] = set()
+    for answers in (Verdict.objects, Adjudication.objects):
+        asked = answers.filter(check_row__claim__claim_set__in=wanted)
+        said.update(asked.values_list("check_row__claim__claim_set_id", flat=True).distinct())
+    for percents in (UnitJudgment.objects, Adjudication.objects):
+        given = percents.filter(claim__claim_set__in=wanted)
+        said.update(given.values_list("claim__claim_set_id", flat=True).distinct())
+    return {key for key in said if key in wanted}

@@ -1,0 +1,280 @@
+"""The fields of a record under their own names: renamed, checked, and cleaned of nothing in silence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.imports.problems import Problems
+from annotation.imports.records import NotJson, Record, load_json
+from annotation.refusals import Invalid
+
+MAX_TEXT_CHARACTERS = 1_000_000
+"""The longest single text; a long novel has about as many characters."""
+
+MAX_NAME_CHARACTERS = 200
+MAX_TARGET = 2_147_483_647
+MAX_METADATA_CHARACTERS = 20_000
+MAX_METADATA_DEPTH = 20
+
+FLAT_REQUIRED = ("document_id", "document", "system", "summary")
+FLAT_OPTIONAL = (
+    "reference",
+    "reference_id",
+    "reference_author",
+    "target_words",
+    "group",
+    "language",
+    "metadata",
+)
+FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
+NESTED_FIELDS = (
+    "doc_id",
+    "source_text",
+    "reference_text",
+    "systems",
+    "system",
+    "summary_text",
+    "claims",
+    "claim_text",
+    "weight",
+    "verdicts",
+)
+NESTED_OPTIONAL = ("group", "language", "metadata")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+_LONGEST_LANGUAGE = 12
+
+
+def checked_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
+    """A renaming from field to column. Raises Invalid for a field that nothing reads."""
+    known = {*FLAT_FIELDS, *NESTED_FIELDS}
+    for name in mapping or {}:
+        if name not in known:
+            raise Invalid(
+                f"There is no field {name!r} to map. Fields of a flat file: {', '.join(FLAT_FIELDS)}; "
+                f"of a nested one: {', '.join(NESTED_FIELDS)}.",
+                field="mapping",
+            )
+    return dict(mapping or {})
+
+
+@dataclass(slots=True)
+class Fields:
+    """Reads the fields of one record; whatever is wrong is noted and makes the record bad.
+
+    `prefix` says where inside of the line the record stands, such as "systems[2].".
+    """
+
+    record: Record
+    mapping: Mapping[str, str]
+    problems: Problems
+    prefix: str = ""
+    is_good: bool = field(default=True, init=False)
+
+    @property
+    def line(self) -> int:
+        return self.record.line
+
+    def column(self, name: str) -> str:
+        """What the file calls a field."""
+        return self.mapping.get(name, name)
+
+    def raw(self, name: str) -> object:
+        return self.record.values.get(self.column(name))
+
+    def complain(self, name: str, reason: str) -> None:
+        self.is_good = False
+        self.problems.add(self.line, f"{self.prefix}{self.column(name)}" if name else "", reason)
+
+    def required_text(self, name: str) -> str:
+        """A text that must be there; it may be blank."""
+        value = self.raw(name)
+        if value is None:
+            self._complain_missing(name)
+            return ""
+        return self._text(name, value)
+
+    def optional_text(self, name: str) -> str:
+        """A text, or "" where there is none."""
+        value = self.raw(name)
+        return "" if value is None else self._text(name, value)
+
+    def identifier(self, name: str, *, required: bool = False) -> str:
+        """A name without white space around it, at most 200 characters; whole numbers are names too."""
+        value = self.raw(name)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+            value = str(value)
+        if value is None or value == "":
+            if required:
+                self._complain_missing(name)
+            return ""
+        before = self.problems.count
+        text = self._text(name, value).strip()
+        if len(text) > MAX_NAME_CHARACTERS:
+            self.complain(name, f"has {len(text):,} characters; a name may have {MAX_NAME_CHARACTERS}.")
+            return ""
+        if required and not text and self.problems.count == before:
+            self._complain_missing(name)
+        return text
+
+    def documents(self, name: str) -> tuple[str, ...]:
+        """The source texts: one, or a list of several."""
+        value = self.raw(name)
+        if value is None:
+            self._complain_missing(name)
+            return ()
+        several = list(value) if isinstance(value, list | tuple) else [value]
+        before = self.problems.count
+        texts = tuple(self._text(name, text) for text in several)
+        if self.problems.count == before and (not texts or not all(text.strip() for text in texts)):
+            self.complain(name, "is empty. A summary needs the text that it summarises.")
+        return texts
+
+    def target(self) -> int | None:
+        """The target length; None where there is none."""
+        value = self.raw("target_words")
+        if value is None or value == "":
+            return None
+        number = _whole(value)
+        if number is None or not 1 <= number <= MAX_TARGET:
+            self.complain(
+                "target_words",
+                f"is {_shown(value)}, not a whole number of at least 1. Leave it empty for no target.",
+            )
+            return None
+        return number
+
+    def language(self) -> str:
+        """A language code such as "en" or "pt-BR"; "" where none is named."""
+        value = self.optional_text("language").strip()
+        if value and (len(value) > _LONGEST_LANGUAGE or not _LANGUAGE.fullmatch(value)):
+            self.complain("language", f"is {_shown(value)}, not a language code such as en or pt-BR.")
+            return ""
+        return value
+
+    def metadata(self) -> dict[str, object]:
+        """An object of the file's own; in CSV and Parquet it may be written as JSON."""
+        value = self.raw("metadata")
+        if isinstance(value, str) and value.strip():
+            try:
+                value = load_json(value)
+            except NotJson as error:
+                self.complain("metadata", str(error))
+                return {}
+        if value is None or value == "":
+            return {}
+        if not isinstance(value, dict):
+            self.complain("metadata", 'is not an object such as {"domain": "news"}.')
+            return {}
+        reason = _json_fault(value)
+        if reason:
+            self.complain("metadata", reason)
+            return {}
+        return value
+
+    def _text(self, name: str, value: object) -> str:
+        if not isinstance(value, str):
+            self.complain(name, f"is {_shown(value)}, not a text.")
+            return ""
+        reason = text_fault(value)
+        if reason:
+            self.complain(name, reason)
+            return ""
+        return value
+
+    def _complain_missing(self, name: str) -> None:
+        column = self.column(name)
+        if column in self.record.values:
+            self.complain(name, "has no value.")
+            return
+        there = ", ".join(str(key) for key in list(self.record.values)[:20]) or "none"
+        self.complain(
+            name,
+            f"is missing. Fields that are there: {printable(there)}. If it has another name, say so: "
+            f"--map {name}=FIELD",
+        )
+
+
+def text_fault(text: str) -> str:
+    """Why a text cannot be stored; "" where it can."""
+    if len(text) > MAX_TEXT_CHARACTERS:
+        return (
+            f"has {len(text):,} characters, and one text may have {MAX_TEXT_CHARACTERS:,} at most. Cut it, "
+            "or split a long source into a list of documents."
+        )
+    if "\x00" in text:
+        return (
+            f"holds a NUL character at position {text.index(chr(0)) + 1}, which cannot be stored. Remove it."
+        )
+    if not text.isascii() and (surrogate := _SURROGATE.search(text)):
+        return (
+            f"holds half a surrogate pair (U+{ord(surrogate[0]):04X}) at position {surrogate.start() + 1}. "
+            "It stands for no character: repair or remove it."
+        )
+    return ""
+
+
+def _json_fault(value: object) -> str:
+    reason = _value_fault(value, depth=1)
+    if not reason and _json_length(value) > MAX_METADATA_CHARACTERS:
+        return f"is longer than {MAX_METADATA_CHARACTERS:,} characters."
+    return reason
+
+
+def _value_fault(value: object, *, depth: int) -> str:
+    if depth > MAX_METADATA_DEPTH:
+        return f"is nested more than {MAX_METADATA_DEPTH} deep."
+    if isinstance(value, str):
+        return text_fault(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "holds a number that is not finite."
+    if isinstance(value, dict):
+        parts: Sequence[object] = [*value.keys(), *value.values()]
+    elif isinstance(value, list):
+        parts = value
+    elif value is None or isinstance(value, bool | int | float):
+        return ""
+    else:
+        return f"holds {_shown(value)}, which is not JSON."
+    return next((reason for part in parts if (reason := _value_fault(part, depth=depth + 1))), "")
+
+
+def _json_length(value: object) -> int:
+    if isinstance(value, dict):
+        return 2 + sum(_json_length(key) + _json_length(part) + 4 for key, part in value.items())
+    if isinstance(value, list):
+        return 2 + sum(_json_length(part) + 2 for part in value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value.bit_length() // 3 + 1
+    return len(str(value)) + 2
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and value == int(value) else None
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        return int(value.strip().partition(".")[0])
+    return None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return "a number of very many digits"
+    return (
+        printable(repr(value)) if isinstance(value, str | int | float | bool) else f"a {type(value).__name__}"
+    )
+
+
+def printable(text: str) -> str:
+    """A text of the file as a message may show it: short, and with nothing in it that a screen refuses."""
+    cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
+    return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

@@ -1,0 +1,89 @@
+"""Which format a file has, told by its content and held against its name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from annotation.imports.problems import unreadable
+
+
+class Format(StrEnum):
+    CSV = "CSV"
+    JSONL = "JSONL"
+    NESTED_JSONL = "nested JSONL"
+    PARQUET = "Parquet"
+
+    @property
+    def place(self) -> str:
+        """What a place in such a file is called."""
+        return "row" if self is Format.PARQUET else "line"
+
+
+HEAD_BYTES = 65_536
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_FOREIGN = {
+    b"\xff\xfe": "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8",
+    b"PK\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
+    b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
+}
+_NAMED = {
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".json": Format.JSONL,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+}
+
+
+def recognise(path: Path, *, name: str) -> Format:
+    """CSV, JSONL or Parquet; whether JSONL is nested only its first record can tell.
+
+    The content decides. A file whose name says something else is refused, never guessed at.
+    Raises ImportRefused for an empty file, one that cannot be opened, or one of another kind.
+    """
+    head = _head(path, name)
+    named = _NAMED.get(Path(name).suffix.lower())
+    for magic, reason in _FOREIGN.items():
+        if head.startswith(magic):
+            raise unreadable(f"{name} {reason}")
+    if head.startswith(b"PAR1"):
+        found = Format.PARQUET
+    else:
+        found = _text_format(head.removeprefix(BYTE_ORDER_MARK).lstrip(), name=name, named=named)
+    if named not in {None, found}:
+        raise unreadable(
+            f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
+        )
+    return found
+
+
+def _head(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise unreadable(f"{name} cannot be opened: {reason}.") from error
+    if not head.removeprefix(BYTE_ORDER_MARK).strip():
+        raise unreadable(f"{name} is empty. It needs one row for each peer summary.")
+    return head
+
+
+def _text_format(head: bytes, *, name: str, named: Format | None) -> Format:
+    if head.startswith(b"{"):
+        return Format.JSONL
+    if head.startswith(b"[") and named is not Format.CSV:
+        raise unreadable(
+            f"{name} is one JSON list. Write one object a line instead (JSONL), as jq -c '.[]' does.",
+            line=1,
+        )
+    if named is Format.PARQUET:
+        raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
+    # A JSONL file may begin with a broken line; that line is then named like any other.
+    return Format.JSONL if named is Format.JSONL else Format.CSV

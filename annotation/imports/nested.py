@@ -1,0 +1,180 @@
+"""A nested line: one document with its summaries, its claims and what people said of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from annotation.imports.dataset import ClaimData, Dataset, NestedRow, SetData, Side
+from annotation.imports.fields import Fields
+from annotation.imports.problems import Problems, Warnings
+from annotation.imports.records import Record
+
+_LABELS: Mapping[object, str] = {0: "no", 1: "yes", "no": "no", "yes": "yes", "unsure": "unsure"}
+
+_OF_DOCUMENT = (
+    "doc_id",
+    "source_text",
+    "reference_text",
+    "systems",
+    "claims",
+    "group",
+    "language",
+    "metadata",
+)
+_OF_SYSTEM = ("system", "summary_text")
+_OF_CLAIM = ("claim_text", "weight", "verdicts")
+
+
+def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> NestedRow | None:
+    """The line, or None where something in it is wrong; every such thing is then noted in `fields`.
+
+    What a line holds beyond the known fields is left unread and named in `unread`.
+    """
+    _note_unread(fields, _OF_DOCUMENT, "", unread)
+    reference = fields.optional_text("reference_text")
+    summaries = _summaries(fields, unread)
+    row = NestedRow(
+        line=fields.line,
+        document_id=fields.identifier("doc_id", required=True),
+        documents=fields.documents("source_text"),
+        reference=reference if reference.strip() else None,
+        summaries=summaries,
+        claims=tuple(_claims(fields, summaries, unread)),
+        group=fields.identifier("group"),
+        language=fields.language(),
+        metadata=fields.metadata(),
+    )
+    if not fields.is_good:
+        return None
+    for system, summary in row.summaries.items():
+        if not summary.strip():
+            warnings.add(
+                f"the summary of {row.document_id!r} by {system!r} is empty. It is imported and flagged "
+                "empty_peer.",
+                line=row.line,
+            )
+    return row
+
+
+def choose_side(dataset: Dataset, wanted: Side | None) -> Side | None:
+    """The side of the file's claims: the one wanted, else what the claims show; None without claims.
+
+    They are peer-side if each belongs to exactly one system and stands word for word in that
+    system's summary, white space aside; otherwise they are the reference's.
+    """
+    if not dataset.has_claims:
+        return None
+    if wanted is not None:
+        return wanted
+    is_peer = all(_is_of_peer(claim, one) for one in dataset.sets.values() for claim in one.claims)
+    return "peer" if is_peer else "reference"
+
+
+def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
+    """Note and leave out documents whose claims cannot be peer-side: not of exactly one system."""
+    for document_id, one in list(dataset.sets.items()):
+        wrong = [place for place, claim in enumerate(one.claims, start=1) if len(claim.verdicts) != 1]
+        for place in wrong:
+            problems.add(
+                one.line,
+                f"claims[{place}].verdicts",
+                f"names {len(one.claims[place - 1].verdicts)} systems; a peer-side claim belongs to "
+                "exactly one. Leave --claims-side out, or say --claims-side reference.",
+            )
+        if wrong:
+            del dataset.sets[document_id]
+
+
+def _is_of_peer(claim: ClaimData, one: SetData) -> bool:
+    if len(claim.verdicts) != 1:
+        return False
+    system = next(iter(claim.verdicts))
+    return _spaced(claim.text) in _spaced(one.peers[system, None].text.text)
+
+
+def _spaced(text: str) -> str:
+    """The text between single spaces, so that a word is not found inside of another."""
+    return f" {' '.join(text.split())} "
+
+
+def _summaries(fields: Fields, unread: dict[str, None]) -> dict[str, str]:
+    summaries: dict[str, str] = {}
+    for place, item in _items(fields, "systems", required=True):
+        _note_unread(item, _OF_SYSTEM, "systems[].", unread)
+        system = item.identifier("system", required=True)
+        summary = item.required_text("summary_text")
+        fields.is_good &= item.is_good
+        if system in summaries:
+            fields.complain("systems", f"names {system!r} twice, the second time at place {place}.")
+        elif system:
+            summaries[system] = summary
+    return summaries
+
+
+def _claims(fields: Fields, summaries: Mapping[str, str], unread: dict[str, None]) -> Iterator[ClaimData]:
+    for _, item in _items(fields, "claims", required=False):
+        _note_unread(item, _OF_CLAIM, "claims[].", unread)
+        text = item.required_text("claim_text")
+        if item.is_good and not text.strip():
+            item.complain("claim_text", "is empty.")
+        claim = ClaimData(text=text, weight=_weight(item), verdicts=_verdicts(item, summaries))
+        fields.is_good &= item.is_good
+        yield claim
+
+
+def _items(fields: Fields, name: str, *, required: bool) -> Iterator[tuple[int, Fields]]:
+    value = fields.raw(name)
+    if value is None and not required:
+        return
+    if not isinstance(value, list) or (required and not value):
+        fields.complain(
+            name, "must be a list of objects" + (" with at least one in it." if required else ".")
+        )
+        return
+    column = fields.column(name)
+    for place, values in enumerate(value, start=1):
+        prefix = f"{fields.prefix}{column}[{place}]."
+        if not isinstance(values, dict):
+            fields.complain(name, f"must be a list of objects; the one at place {place} is none.")
+            continue
+        yield place, Fields(Record(fields.line, values), fields.mapping, fields.problems, prefix)
+
+
+def _weight(item: Fields) -> float:
+    value = item.raw("weight")
+    if value is None:
+        return 1.0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    weight = float(value) if is_number and isinstance(value, int | float) else math.nan
+    if not weight > 0:
+        item.complain("weight", "must be a number above 0.")
+        return 1.0
+    return weight
+
+
+def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
+    value = item.raw("verdicts")
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        item.complain("verdicts", 'must be an object from system to 0 or 1, such as {"lead": 1}.')
+        return {}
+    labels: dict[str, str] = {}
+    for name, given in value.items():
+        system = str(name).strip()
+        label = _LABELS.get(given) if isinstance(given, int | float | str) else None
+        if system not in summaries:
+            item.complain("verdicts", f"names the system {system!r}, which has no summary in this line.")
+        elif given is None:
+            continue
+        elif label is None:
+            item.complain("verdicts", f"gives {system!r} something else than 0 or 1 (or yes, no, unsure).")
+        else:
+            labels[system] = label
+    return labels
+
+
+def _note_unread(fields: Fields, known: tuple[str, ...], prefix: str, unread: dict[str, None]) -> None:
+    read = {fields.column(name) for name in known}
+    unread.update(dict.fromkeys(f"{prefix}{name}" for name in fields.record.values if name not in read))

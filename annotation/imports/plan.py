@@ -1,0 +1,613 @@
+"""What importing a data set would change: the file held against the rows that are there.
+
+A plan reads and never writes. Its rows are unsaved ones and rows with new values in them.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import islice
+from typing import NamedTuple
+
+from annotation.imports.dataset import ClaimData, Dataset, PeerKey, ReferenceData, SetData, Side, Target, Text
+from annotation.imports.existing import (
+    ORIGIN,
+    Existing,
+    Owner,
+    judged_claim_sets,
+    judged_document_sets,
+    judged_summaries,
+)
+from annotation.imports.problems import Problems
+from annotation.models import (
+    Check,
+    Claim,
+    ClaimOrigin,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Project,
+    Summary,
+    System,
+)
+from annotation.records import judged_text
+
+SETS_AT_ONCE = 200
+
+_BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Count:
+    """How many rows of a kind the import makes, changes, and finds as they should be."""
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts of a report, one for each kind of row."""
+
+    document_sets: Count = field(default_factory=Count)
+    documents: Count = field(default_factory=Count)
+    systems: Count = field(default_factory=Count)
+    model_summaries: Count = field(default_factory=Count)
+    peer_summaries: Count = field(default_factory=Count)
+    comparisons: Count = field(default_factory=Count)
+    claims: Count = field(default_factory=Count)
+    checks: Count = field(default_factory=Count)
+    verdicts: Count = field(default_factory=Count)
+
+    @property
+    def has_changes(self) -> bool:
+        counts: list[Count] = [getattr(self, kind.name) for kind in fields(self)]
+        return any(count.created or count.changed for count in counts)
+
+
+class Answer(NamedTuple):
+    """A person's answer in the file to a claim held against a peer summary; the check, if there is one."""
+
+    claim: Claim
+    peer: Summary
+    side: Side
+    label: str
+    check_id: int | None
+
+
+class Replaced(NamedTuple):
+    """A row whose text the file replaces, the line that does, the text's name, and what to rename."""
+
+    key: int
+    line: int
+    name: str
+    renaming: str
+
+    def refusal(self) -> str:
+        return (
+            f"{self.name} is not as in the project, where it has judgments already. They hold for the text "
+            f"that they were given for, so it stays. Import the new one with another {self.renaming}, or "
+            "into a new project."
+        )
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything to write, in no particular order, and what forbids it."""
+
+    project: Project
+    origin_name: str
+    counts: Counts = field(default_factory=Counts)
+    problems: Problems = field(default_factory=Problems)
+    systems: list[System] = field(default_factory=list)
+    document_sets: list[DocumentSet] = field(default_factory=list)
+    regrouped: list[DocumentSet] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+    updated: dict[int, Summary] = field(default_factory=dict)
+    comparisons: list[Comparison] = field(default_factory=list)
+    claim_sets: list[ClaimSet] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    replaced_summaries: list[Replaced] = field(default_factory=list)
+    replaced_documents: list[Replaced] = field(default_factory=list)
+    replaced_claim_sets: list[Replaced] = field(default_factory=list)
+    touched: dict[str, DocumentSet] = field(default_factory=dict)
+    texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
+
+    def refuse_judged(self) -> None:
+        """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
+        judged = judged_summaries(row.key for row in self.replaced_summaries)
+        for row in self.replaced_summaries:
+            if row.key in judged:
+                self.problems.add(row.line, "", row.refusal())
+        judged = judged_document_sets(row.key for row in self.replaced_documents)
+        for row in self.replaced_documents:
+            if row.key in judged:
+                self.problems.add(row.line, "", row.refusal())
+        judged = judged_claim_sets(row.key for row in self.replaced_claim_sets)
+        for row in self.replaced_claim_sets:
+            if row.key in judged:
+                self.problems.add(row.line, "", row.refusal())
+
+
+def plan_import(project: Project, dataset: Dataset, *, side: Side | None, file_name: str) -> Plan:
+    """What importing the data set into the project would change; the project may be unsaved.
+
+    The plan's problems name every contradiction between the file and the project.
+    """
+    planner = _Planner(
+        plan=Plan(project=project, origin_name=file_name[:190]),
+        side=side,
+        systems={},
+        authors=dataset.authors,
+    )
+    planner.plan_systems(dataset)
+    for names in _chunks(dataset.sets, SETS_AT_ONCE):
+        existing = Existing.load(project, names, with_verdicts=side is not None)
+        for name in names:
+            planner.plan_set(name, dataset.sets[name], existing)
+    planner.plan.refuse_judged()
+    return planner.plan
+
+
+def _chunks(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    left = iter(names)
+    while chunk := list(islice(left, size)):
+        yield chunk
+
+
+@dataclass(slots=True)
+class _Planner:
+    plan: Plan
+    side: Side | None
+    systems: dict[str, System]
+    authors: set[str]
+
+    def plan_systems(self, dataset: Dataset) -> None:
+        project, count = self.plan.project, self.plan.counts.systems
+        there = (
+            {} if project._state.adding else {row.name: row for row in System.objects.filter(project=project)}
+        )
+        names = {name for one in dataset.sets.values() for name, _ in one.peers} | self.authors
+        for name in sorted(names):
+            if name in there:
+                self.systems[name] = there[name]
+                count.unchanged += 1
+                continue
+            self.systems[name] = System(project=project, name=name, kind=self._kind(name))
+            self.plan.systems.append(self.systems[name])
+            count.created += 1
+
+    def _kind(self, name: str) -> System.Kind:
+        if name in self.authors:
+            return System.Kind.PERSON
+        return System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
+
+    def plan_set(self, name: str, one: SetData, existing: Existing) -> None:
+        row = self._document_set(name, one, existing)
+        if row is None:
+            return
+        before = self._size()
+        self._documents(row, one, existing)
+        peers = self._peers(row, one, existing)
+        models = self._models(row, one, existing, peers)
+        self._comparisons(one, existing, peers, models)
+        if self.side is not None and one.claims:
+            self._claims(row, one, existing, peers, models)
+        if self._size() != before:
+            self.plan.touched[name] = row
+
+    def _size(self) -> tuple[int, ...]:
+        plan = self.plan
+        changes = (
+            plan.documents,
+            plan.texts,
+            plan.summaries,
+            plan.updated,
+            plan.comparisons,
+            plan.claims,
+            plan.answers,
+        )
+        return tuple(len(rows) for rows in changes)
+
+    def _document_set(self, name: str, one: SetData, existing: Existing) -> DocumentSet | None:
+        count, row = self.plan.counts.document_sets, existing.sets.get(name)
+        if row is None:
+            count.created += 1
+            row = DocumentSet(
+                project=self.plan.project,
+                external_id=name,
+                group=one.group,
+                language=one.language or "en",
+                metadata=one.metadata,
+            )
+            self.plan.document_sets.append(row)
+            return row
+        if one.language and one.language != row.language:
+            self.plan.problems.add(
+                one.line,
+                "language",
+                f"is {one.language!r}, but {name!r} is in the project as {row.language!r}, and its texts are "
+                "divided by the rules of that language. Use another document_id or a new project.",
+            )
+            return None
+        if one.group and one.group != row.group:
+            count.changed += 1
+            row.group = one.group
+            self.plan.regrouped.append(row)
+        else:
+            count.unchanged += 1
+        return row
+
+    def _documents(self, row: DocumentSet, one: SetData, existing: Existing) -> None:
+        count = self.plan.counts.documents
+        there = existing.documents.get(row.pk, []) if row.pk else []
+        if there == list(one.documents):
+            count.unchanged += len(there)
+            return
+        if there:
+            count.changed += len(one.documents)
+            self.plan.replaced_documents.append(
+                Replaced(row.pk, one.line, f"the document of {row.external_id!r}", "document_id")
+            )
+        else:
+            count.created += len(one.documents)
+        for position, text in enumerate(one.documents, start=1):
+            document = Document(document_set=row, position=position, text=text)
+            self.plan.documents.append(document)
+            self.plan.texts.append((document, row.language))
+
+    def _peers(self, row: DocumentSet, one: SetData, existing: Existing) -> dict[PeerKey, Summary]:
+        count = self.plan.counts.peer_summaries
+        peers: dict[PeerKey, Summary] = {}
+        for (name, target), peer in one.peers.items():
+            summary = existing.peer(row, name, target)
+            if summary is not None:
+                is_changed = self._hold_text(
+                    summary,
+                    peer.text,
+                    f"the summary of {row.external_id!r} by {name!r}",
+                    "system name or target_words",
+                )
+                is_changed |= self._hold_metadata(summary, peer.metadata)
+                count.changed += is_changed
+                count.unchanged += not is_changed
+            else:
+                count.created += 1
+                summary = self._second_role(row, name, target, peer.text.text, existing)
+                summary = summary or self._new_summary(
+                    Summary(
+                        document_set=row,
+                        system=self.systems[name],
+                        is_peer=True,
+                        target_words=target,
+                        text=peer.text.text,
+                        metadata=dict(peer.metadata),
+                    )
+                )
+            peers[name, target] = summary
+        return peers
+
+    def _second_role(
+        self, row: DocumentSet, name: str, target: Target, text: str, existing: Existing
+    ) -> Summary | None:
+        """The reference that a person wrote, if it is a peer summary too from now on."""
+        summary = existing.reference_by(row, name, target, text)
+        if summary is None or self._is_cut(row, target, text):
+            return None
+        summary.is_peer = True
+        self.plan.updated[summary.pk] = summary
+        return summary
+
+    def _models(
+        self, row: DocumentSet, one: SetData, existing: Existing, peers: dict[PeerKey, Summary]
+    ) -> dict[tuple[str, Target], Summary]:
+        models: dict[tuple[str, Target], Summary] = {}
+        for reference_id, reference in one.references.items():
+            serving: dict[Target, Summary] = {}
+            for target, text in reference.texts.items():
+                summary = _serving(row, reference_id, target, text, existing)
+                if summary is not None:
+                    serving[target] = models[reference_id, target] = summary
+            for summary in {id(summary): summary for summary in serving.values()}.values():
+                targets = [target for target, one_serving in serving.items() if one_serving is summary]
+                self._hold_reference(summary, reference, targets, one, existing)
+            missing = [target for target in reference.texts if target not in serving]
+            for target, summary in self._new_models(row, reference_id, reference, missing, peers, existing):
+                models[reference_id, target] = summary
+        return models
+
+    def _hold_reference(
+        self,
+        summary: Summary,
+        reference: ReferenceData,
+        targets: list[Target],
+        one: SetData,
+        existing: Existing,
+    ) -> None:
+        name = f"the reference {summary.external_id!r} of {summary.document_set.external_id!r}"
+        others = [reference.texts[target] for target in targets]
+        text = next((other for other in others if other.text != summary.text), others[0])
+        problem = self._reference_problem(summary, text, targets, others, one, existing)
+        if problem:
+            self.plan.problems.add(text.line, "reference", problem)
+            return
+        is_changed = self._name_author(summary, reference.author, existing)
+        is_changed |= self._hold_text(summary, text, name, "reference_id")
+        self.plan.counts.model_summaries.changed += is_changed
+        self.plan.counts.model_summaries.unchanged += not is_changed
+
+    def _reference_problem(
+        self,
+        summary: Summary,
+        text: Text,
+        targets: list[Target],
+        others: list[Text],
+        one: SetData,
+        existing: Existing,
+    ) -> str:
+        """Why a reference cannot take over what the file says of it; "" where it can."""
+        peer = one.peers.get((summary.system.name, summary.target_words)) if summary.system else None
+        if summary.is_peer and peer is not None and peer.text.text != text.text:
+            return (
+                f"is another text than the summary by the same person at line {peer.text.line}, and in the "
+                "project the two are one. Give the new reference another reference_id."
+            )
+        is_changed = summary.text != text.text
+        is_whole = existing.served(summary) <= set(targets) and len({other.text for other in others}) == 1
+        if is_changed and not is_whole:
+            return (
+                "is another text than in the project, where this reference serves other target lengths, too. "
+                "Give the new text another reference_id, or give it to all of them."
+            )
+        return ""
+
+    def _name_author(self, summary: Summary, author: str, existing: Existing) -> bool:
+        """Name who wrote a reference, unless that person's own summary has been held against it."""
+        if not author or summary.system is not None or existing.is_compared_with(summary, author):
+            return False
+        summary.system = self.systems[author]
+        self.plan.updated[summary.pk] = summary
+        return True
+
+    def _new_models(
+        self,
+        row: DocumentSet,
+        reference_id: str,
+        reference: ReferenceData,
+        targets: list[Target],
+        peers: dict[PeerKey, Summary],
+        existing: Existing,
+    ) -> Iterator[tuple[Target, Summary]]:
+        if not targets:
+            return
+        author = self.systems[reference.author] if reference.author else None
+        is_general = existing.model(row, reference_id, None) is None
+        if is_general and reference.has_one_text and len(targets) == len(reference.texts):
+            text = reference.texts[targets[0]].text
+            only = targets[0] if len(targets) == 1 else None
+            peer = peers.get((reference.author, only)) if len(targets) == 1 else None
+            shared = self._both(peer, reference_id, text, only) if peer else None
+            model = shared or self._new_model(row, author, reference_id, None, text)
+            for target in targets:
+                yield target, model
+            return
+        for target in targets:
+            text = reference.texts[target].text
+            peer = peers.get((reference.author, target))
+            shared = self._both(peer, reference_id, text, target) if peer else None
+            yield target, shared or self._new_model(row, author, reference_id, target, text)
+
+    def _both(self, peer: Summary, reference_id: str, text: str, target: Target) -> Summary | None:
+        """The author's own peer summary, if it is the reference from now on, too."""
+        if peer.is_model or peer.text != text or self._is_cut(peer.document_set, target, text):
+            return None
+        peer.is_model, peer.external_id = True, reference_id
+        if peer.pk is not None:
+            self.plan.updated[peer.pk] = peer
+        self.plan.counts.model_summaries.created += 1
+        return peer
+
+    def _new_model(
+        self, row: DocumentSet, author: System | None, reference_id: str, target: Target, text: str
+    ) -> Summary:
+        self.plan.counts.model_summaries.created += 1
+        return self._new_summary(
+            Summary(
+                document_set=row,
+                system=author,
+                is_model=True,
+                external_id=reference_id,
+                target_words=target,
+                text=text,
+            )
+        )
+
+    def _new_summary(self, summary: Summary) -> Summary:
+        self.plan.summaries.append(summary)
+        self.plan.texts.append((summary, summary.document_set.language))
+        return summary
+
+    def _is_cut(self, row: DocumentSet, target: Target, text: str) -> bool:
+        """Whether a peer's units would end before the text does, so that it cannot share a reference's."""
+        peer = Summary(document_set=row, is_peer=True, target_words=target, text=text)
+        return judged_text(peer, self.plan.project) != text
+
+    def _hold_text(self, summary: Summary, text: Text, name: str, renaming: str) -> bool:
+        if summary.text == text.text:
+            return False
+        summary.text = text.text
+        self.plan.updated[summary.pk] = summary
+        self.plan.texts.append((summary, summary.document_set.language))
+        self.plan.replaced_summaries.append(Replaced(summary.pk, text.line, name, renaming))
+        return True
+
+    def _hold_metadata(self, summary: Summary, metadata: object) -> bool:
+        if not metadata or summary.metadata == metadata:
+            return False
+        summary.metadata = metadata
+        self.plan.updated[summary.pk] = summary
+        return True
+
+    def _comparisons(
+        self,
+        one: SetData,
+        existing: Existing,
+        peers: dict[PeerKey, Summary],
+        models: dict[tuple[str, Target], Summary],
+    ) -> None:
+        count, done = self.plan.counts.comparisons, set()
+        for system, target, reference_id in one.pairs:
+            peer, model = peers[system, target], models.get((reference_id, target))
+            if model is None or _is_same(peer, model) or (id(peer), id(model)) in done:
+                continue
+            done.add((id(peer), id(model)))
+            if (peer.pk, model.pk) in existing.comparisons:
+                count.unchanged += 1
+                continue
+            count.created += 1
+            self.plan.comparisons.append(Comparison(peer=peer, model=model))
+
+    def _claims(
+        self,
+        row: DocumentSet,
+        one: SetData,
+        existing: Existing,
+        peers: dict[PeerKey, Summary],
+        models: dict[tuple[str, Target], Summary],
+    ) -> None:
+        if self.side == "reference":
+            self._claims_of(models.get(("", None)) or row, one.claims, one, existing, peers)
+            return
+        by_system: dict[str, list[ClaimData]] = defaultdict(list)
+        for claim in one.claims:
+            by_system[next(iter(claim.verdicts))].append(claim)
+        for system, claims in by_system.items():
+            self._claims_of(peers[system, None], claims, one, existing, peers)
+
+    def _claims_of(
+        self,
+        owner: Owner,
+        claims: Sequence[ClaimData],
+        one: SetData,
+        existing: Existing,
+        peers: dict[PeerKey, Summary],
+    ) -> None:
+        rows = self._claim_rows(owner, claims, one, existing)
+        for row, claim in zip(rows, claims, strict=True):
+            for system, label in claim.verdicts.items():
+                self._answer(row, peers[system, None], label, existing)
+
+    def _claim_rows(
+        self, owner: Owner, claims: Sequence[ClaimData], one: SetData, existing: Existing
+    ) -> list[Claim]:
+        count = self.plan.counts.claims
+        # The claims of a text that is replaced go with it, even where the file has the same again.
+        there = [] if self._is_replaced(owner) else existing.active_claims(owner)
+        if [(row.text, row.weight) for row in there] == [(claim.text, claim.weight) for claim in claims]:
+            count.unchanged += len(there)
+            return there
+        if there:
+            count.changed += len(claims)
+            name = f"the list of claims of {_owner_name(owner)}"
+            self.plan.replaced_claim_sets.append(
+                Replaced(there[0].claim_set_id, one.line, name, "document_id")
+            )
+        else:
+            count.created += len(claims)
+        claim_set = ClaimSet(
+            summary=owner if isinstance(owner, Summary) else None,
+            document_set=owner if isinstance(owner, DocumentSet) else None,
+            origin=ClaimOrigin.IMPORTED,
+            origin_name=self.plan.origin_name,
+            version=existing.next_version(owner),
+        )
+        rows = [
+            _claim_row(claim_set, claim, position, owner.text if isinstance(owner, Summary) else "")
+            for position, claim in enumerate(claims, start=1)
+        ]
+        self.plan.claim_sets.append(claim_set)
+        self.plan.claims.extend(rows)
+        return rows
+
+    def _is_replaced(self, owner: Owner) -> bool:
+        rows = self.plan.replaced_summaries if isinstance(owner, Summary) else self.plan.replaced_documents
+        return any(row.key == owner.pk for row in rows)
+
+    def _answer(self, claim: Claim, peer: Summary, label: str, existing: Existing) -> None:
+        checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
+        check_id = existing.checks.get((claim.pk, peer.pk)) if claim.pk and peer.pk else None
+        checks.created += check_id is None
+        checks.unchanged += check_id is not None
+        origin = f"{ORIGIN}{self.plan.origin_name}"
+        if check_id is not None and existing.has_label(check_id, origin, label):
+            verdicts.unchanged += 1
+            return
+        verdicts.created += 1
+        assert self.side is not None, "claims have a side"
+        self.plan.answers.append(
+            Answer(claim=claim, peer=peer, side=self.side, label=label, check_id=check_id)
+        )
+
+
+def _serving(
+    row: DocumentSet, reference_id: str, target: Target, text: Text, existing: Existing
+) -> Summary | None:
+    """The reference of that id for a target length: its own, else the one for all lengths.
+
+    The one for all lengths does not stand for another text of a length that it never served.
+    """
+    own = existing.model(row, reference_id, target)
+    if own is not None or target is None:
+        return own
+    general = existing.model(row, reference_id, None)
+    if general is None or general.text == text.text or target in existing.served(general):
+        return general
+    return None
+
+
+def _is_same(peer: Summary, model: Summary) -> bool:
+    """Whether a comparison would hold a text against itself."""
+    if peer is model:
+        return True
+    writers = {summary.system.name if summary.system else None for summary in (peer, model)}
+    return len(writers) == 1 and peer.text == model.text
+
+
+def _owner_name(owner: Owner) -> str:
+    """What a message calls the text that claims were taken from."""
+    if isinstance(owner, DocumentSet):
+        return f"the documents of {owner.external_id!r}"
+    who = f"by {owner.system.name!r}" if owner.is_peer and owner.system else "used as reference"
+    return f"the summary of {owner.document_set.external_id!r} {who}"
+
+
+def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, text: str) -> Claim:
+    start = text.find(claim.text) if text else -1
+    return Claim(
+        claim_set=claim_set,
+        position=position,
+        text=claim.text,
+        start=start if start >= 0 else None,
+        end=start + len(claim.text) if start >= 0 else None,
+        weight=claim.weight,
+        origin=ClaimOrigin.IMPORTED,
+    )
+
+
+def new_check(project: Project, answer: Answer) -> Check:
+    """The unsaved check that an answer of the file belongs to."""
+    return Check(
+        project=project,
+        claim=answer.claim,
+        peer=answer.peer,
+        side=answer.side,
+        queue_key=secrets.randbits(53),
+    )

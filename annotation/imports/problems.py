@@ -1,0 +1,108 @@
+"""What is wrong with a file, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from annotation.refusals import Invalid
+
+SHOWN_AT_MOST = 50
+"""Problems and warnings kept word for word; the rest are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: the line (of a Parquet file the row, from 1), the column, and why.
+
+    `line` is None where the whole file is meant, `column` empty where the whole line is.
+    """
+
+    line: int | None
+    column: str
+    reason: str
+
+    def describe(self, word: str = "line") -> str:
+        place = ", ".join(
+            part for part in (f"{word} {self.line}" if self.line is not None else "", self.column) if part
+        )
+        return f"{place}: {self.reason}" if place else self.reason
+
+
+@dataclass(slots=True)
+class Problems:
+    """Collects problems: all are counted, the first ones are kept; `bad_lines` counts their lines."""
+
+    count: int = 0
+    bad_lines: int = 0
+    shown: list[Problem] = field(default_factory=list)
+    _last_line: int | None = None
+
+    def add(self, line: int | None, column: str, reason: str) -> None:
+        self.count += 1
+        if line != self._last_line:
+            self.bad_lines += 1
+            self._last_line = line
+        if len(self.shown) < SHOWN_AT_MOST:
+            self.shown.append(Problem(line=line, column=column, reason=reason))
+
+
+@dataclass(slots=True)
+class Warnings:
+    """Collects remarks that stop nothing: all are counted, the first ones are kept."""
+
+    word: str = "line"
+    count: int = 0
+    shown: list[str] = field(default_factory=list)
+
+    def add(self, remark: str, *, line: int | None = None) -> None:
+        self.count += 1
+        if line is not None:
+            remark = f"{self.word.capitalize()} {line}: {remark}"
+        if len(self.shown) < SHOWN_AT_MOST:
+            self.shown.append(remark)
+
+    def lines(self) -> tuple[str, ...]:
+        left = self.count - len(self.shown)
+        return (*self.shown, f"And {left} more warnings.") if left else tuple(self.shown)
+
+
+class ImportRefused(Invalid):
+    """A file was not imported, not even in part.
+
+    `problems` holds the first ones, `problem_count` how many there are. `word` is what a place in
+    the file is called: a line, in a Parquet file a row.
+    """
+
+    default_code = "import_refused"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        problems: Sequence[Problem] = (),
+        problem_count: int = 0,
+        word: str = "line",
+        code: str | None = None,
+    ) -> None:
+        self.problems = tuple(problems)
+        self.problem_count = max(problem_count, len(self.problems))
+        self.word = word
+        super().__init__(
+            message,
+            field="file",
+            code=code,
+            details={
+                "problem_count": self.problem_count,
+                "problems": [
+                    {"line": problem.line, "column": problem.column, "reason": problem.reason}
+                    for problem in self.problems
+                ],
+            },
+        )
+
+
+def unreadable(reason: str, *, line: int | None = None, column: str = "") -> ImportRefused:
+    """The refusal of a file of which no row can be trusted."""
+    problem = Problem(line=line, column=column, reason=reason)
+    return ImportRefused(problem.describe(), problems=[problem])

@@ -1,0 +1,229 @@
+"""From a file to what it says, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from annotation.imports.dataset import Dataset, Side
+from annotation.imports.fields import (
+    FLAT_FIELDS,
+    FLAT_REQUIRED,
+    NESTED_FIELDS,
+    NESTED_OPTIONAL,
+    Fields,
+    checked_mapping,
+    printable,
+)
+from annotation.imports.flat import flat_row
+from annotation.imports.formats import Format, recognise
+from annotation.imports.nested import choose_side, drop_ownerless, nested_row
+from annotation.imports.problems import Problems, Warnings, unreadable
+from annotation.imports.records import Record, Table, csv_table, json_records, parquet_table
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file says and what is wrong with it; rows with problems are not in the data set."""
+
+    format: Format
+    dataset: Dataset
+    claims_side: Side | None
+    problems: Problems
+    warnings: Warnings
+
+
+def read_dataset(
+    path: Path,
+    *,
+    name: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    claims_side: Side | None = None,
+) -> Reading:
+    """Read a whole file, row by row, and check every row by itself and against those before it.
+
+    `name` is what the file is called, where `path` is a temporary one. Raises ImportRefused where
+    no row can be trusted: an empty file, another kind of file, a missing column, broken quoting;
+    Invalid for a mapping to a field that there is not.
+    """
+    return _Reader.of(path, name or path.name, checked_mapping(mapping)).read(claims_side)
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: Path
+    name: str
+    mapping: Mapping[str, str]
+    format: Format
+    dataset: Dataset
+    problems: Problems
+    warnings: Warnings
+    unread: dict[str, None]
+    mapped: set[str]
+
+    @classmethod
+    def of(cls, path: Path, name: str, mapping: Mapping[str, str]) -> _Reader:
+        form = recognise(path, name=name)
+        return cls(
+            path=path,
+            name=name,
+            mapping=mapping,
+            format=form,
+            dataset=Dataset(),
+            problems=Problems(),
+            warnings=Warnings(word=form.place),
+            unread={},
+            mapped=set(),
+        )
+
+    def read(self, claims_side: Side | None) -> Reading:
+        if self.format is Format.JSONL:
+            self._read_json()
+        else:
+            self._read_table()
+        side = choose_side(self.dataset, claims_side)
+        if side == "peer":
+            drop_ownerless(self.dataset, self.problems)
+        self._remark(claims_side)
+        if not self.dataset.sets and not self.problems.count:
+            raise unreadable(f"{self.name} holds no rows. It needs one for each peer summary.")
+        return Reading(
+            format=self.format,
+            dataset=self.dataset,
+            claims_side=side,
+            problems=self.problems,
+            warnings=self.warnings,
+        )
+
+    def _column(self, field: str) -> str:
+        return self.mapping.get(field, field)
+
+    def _check_fields(self, known: Collection[str], shape: str) -> None:
+        for field in self.mapping:
+            if field not in known:
+                raise unreadable(
+                    f"--map names the field {field}, which a {shape} file does not have. Its fields are "
+                    f"{', '.join(known)}."
+                )
+
+    def _read_table(self) -> None:
+        self._check_fields(FLAT_FIELDS, "flat")
+        table = self._table()
+        self._check_columns(table)
+        if table.remark:
+            self.warnings.add(table.remark)
+        if self._column("reference") not in table.columns:
+            self.warnings.add(
+                "There is no column `reference`, so nothing is compared with a reference. If it has another "
+                "name, say so: --map reference=COLUMN"
+            )
+        for record in table.records:
+            self._take_flat(record)
+
+    def _table(self) -> Table:
+        if self.format is Format.PARQUET:
+            wanted = [self._column(field) for field in FLAT_FIELDS]
+            return parquet_table(self.path, self.problems, name=self.name, wanted=wanted)
+        wanted = [self._column(field) for field in FLAT_REQUIRED]
+        return csv_table(self.path, self.problems, wanted=wanted)
+
+    def _check_columns(self, table: Table) -> None:
+        there = ", ".join(printable(column) for column in table.columns)
+        missing = [field for field in FLAT_REQUIRED if self._column(field) not in table.columns]
+        if missing:
+            fields = ", ".join(f"`{self._column(field)}`" for field in missing)
+            hints = " ".join(f"{field}=COLUMN" for field in missing)
+            raise unreadable(
+                f"there is no column {fields}. Columns that are there: {there}. If one has another name, "
+                f"say so: --map {hints}",
+                line=None if self.format is Format.PARQUET else 1,
+                column=self._column(missing[0]),
+            )
+        for field, column in self.mapping.items():
+            if column not in table.columns:
+                raise unreadable(
+                    f"--map gives {column!r} for {field}, and there is no such column. Columns that "
+                    f"are there: {there}.",
+                    column=column,
+                )
+        read = {self._column(field) for field in FLAT_FIELDS}
+        self.unread.update(dict.fromkeys(column for column in table.columns if column not in read))
+
+    def _read_json(self) -> None:
+        records = json_records(self.path, self.problems)
+        first = next(records, None)
+        if first is None:
+            return
+        is_nested = self._is_nested(first)
+        if is_nested:
+            self.format = Format.NESTED_JSONL
+            self._check_fields((*NESTED_FIELDS, *NESTED_OPTIONAL), "nested")
+        else:
+            self._check_fields(FLAT_FIELDS, "flat")
+        for record in chain([first], records):
+            self.mapped.update(column for column in self.mapping.values() if column in record.values)
+            if (self._column("systems") in record.values) is not is_nested:
+                self.problems.add(record.line, "", _other_shape(first.line, is_nested=is_nested))
+            elif is_nested:
+                self._take_nested(record)
+            else:
+                self._note_unread(record)
+                self._take_flat(record)
+        self._check_mapping()
+
+    def _is_nested(self, first: Record) -> bool:
+        """Nested lines hold a list of systems, flat ones a system and its summary; nothing is both."""
+        is_nested = self._column("systems") in first.values
+        if is_nested and self._column("summary") in first.values:
+            raise unreadable(
+                f"holds both `{self._column('systems')}` (nested) and `{self._column('summary')}` (flat). "
+                "A line is one document with a list of systems, or one summary.",
+                line=first.line,
+            )
+        return is_nested
+
+    def _note_unread(self, record: Record) -> None:
+        read = {self._column(field) for field in FLAT_FIELDS}
+        self.unread.update(dict.fromkeys(name for name in record.values if name not in read))
+
+    def _check_mapping(self) -> None:
+        for field, column in self.mapping.items():
+            if column not in self.mapped and field not in _INNER:
+                self.problems.add(
+                    None, column, f"--map gives it for {field}, and no line has a field of that name."
+                )
+
+    def _take_flat(self, record: Record) -> None:
+        fields = Fields(record, self.mapping, self.problems)
+        row = flat_row(fields, self.warnings)
+        if row is None:
+            return
+        for name, reason in self.dataset.add(row):
+            fields.complain(name, reason)
+
+    def _take_nested(self, record: Record) -> None:
+        fields = Fields(record, self.mapping, self.problems)
+        row = nested_row(fields, self.warnings, self.unread)
+        if row is None:
+            return
+        for name, reason in self.dataset.add_nested(row):
+            fields.complain(name, reason)
+
+    def _remark(self, claims_side: Side | None) -> None:
+        if self.unread:
+            names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
+            more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
+            self.warnings.add(f"Not read: {names}{more}.")
+        if claims_side is not None and not self.dataset.has_claims:
+            self.warnings.add(f"There are no claims in {self.name}, so --claims-side decides nothing.")
+
+
+_INNER = frozenset({"system", "summary_text", "claim_text", "weight", "verdicts"})
+"""Fields that stand inside of a nested line, where a line's own names do not show them."""
+
+
+def _other_shape(first_line: int, *, is_nested: bool) -> str:
+    here, there = ("flat", "nested") if is_nested else ("nested", "flat")
+    return f"is {here}, but line {first_line} is {there}. A file is one or the other: split it."

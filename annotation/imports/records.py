@@ -1,0 +1,295 @@
+"""Raw records of a file, one after the other, each with the place where it stands."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+import pyarrow
+from pyarrow import parquet
+
+from annotation.imports.formats import BYTE_ORDER_MARK
+from annotation.imports.problems import ImportRefused, Problems, unreadable
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The longest line that is read at all, so that no file can fill the memory."""
+
+PARQUET_ROWS_AT_ONCE = 256
+
+_DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The values of one row under the file's own names."""
+
+    line: int
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file with a header: its columns, and its records as they are read."""
+
+    columns: tuple[str, ...]
+    records: Iterator[Record]
+    remark: str = ""
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a file as text, counted; lines that are not UTF-8 are noted until asked for.
+
+    Lines end at a line feed alone: JSON strings may hold every other separator.
+    """
+
+    stream: BinaryIO
+    number: int = 0
+    broken: list[tuple[int, str]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[str]:
+        while data := self.stream.readline(MAX_LINE_BYTES + 1):
+            self.number += 1
+            if self.number == 1:
+                data = data.removeprefix(BYTE_ORDER_MARK)
+            if len(data) > MAX_LINE_BYTES:
+                self._pass_over()
+                self._note(f"is longer than {MAX_LINE_BYTES // 1024**2} MB; no line may be.")
+                yield "\n"
+                continue
+            try:
+                yield data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                self._note(_not_utf8(data[error.start], error.start + 1))
+                yield data.decode("utf-8", "replace")
+
+    def _pass_over(self) -> None:
+        while (rest := self.stream.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
+            pass
+
+    def _note(self, reason: str) -> None:
+        self.broken.append((self.number, reason))
+
+    def complaints(self) -> list[tuple[int, str]]:
+        """The lines that were wrong among those read since the last time of asking, and why."""
+        found, self.broken = self.broken, []
+        return found
+
+
+def _not_utf8(byte: int, position: int) -> str:
+    return (
+        f"is not UTF-8: byte {position} of the line is 0x{byte:02X}. The file may be Latin-1 or "
+        "Windows-1252; convert it: iconv -f WINDOWS-1252 -t UTF-8"
+    )
+
+
+def json_records(path: Path, problems: Problems) -> Iterator[Record]:
+    """The objects of a JSONL file. Blank lines are passed over; a line that is no object is a problem."""
+    with path.open("rb") as stream:
+        lines = _Lines(stream)
+        for text in lines:
+            complaints = lines.complaints()
+            for number, complaint in complaints:
+                problems.add(number, "", complaint)
+            if complaints or not text.strip():
+                continue
+            values = _json_object(text, lines.number, problems)
+            if values is not None:
+                yield Record(line=lines.number, values=values)
+
+
+def _json_object(text: str, line: int, problems: Problems) -> dict[str, object] | None:
+    try:
+        values = load_json(text)
+    except NotJson as error:
+        problems.add(line, "", str(error))
+        return None
+    if not isinstance(values, dict):
+        problems.add(line, "", 'is not a JSON object. Each line must be one, such as {"document_id": …}.')
+        return None
+    return values
+
+
+class NotJson(ValueError):
+    """A text is not JSON, or says a thing twice."""
+
+
+def load_json(text: str) -> object:
+    """The value of a JSON text, read strictly: no NaN, no name twice in one object.
+
+    Raises NotJson with a sentence that says where.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"is not JSON: {error.msg} at character {error.pos + 1}.") from error
+    except RecursionError as error:
+        raise NotJson("is nested too deeply to be read.") from error
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson(f"is not JSON that can be read: {error}.") from error
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise NotJson(f"is not JSON: {constant} is no number there. Write null for a missing value.")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJson(f"holds the name {twice!r} twice in one object.")
+    return values
+
+
+def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> Table:
+    """A CSV file in UTF-8, with or without a byte order mark, with any line ends inside of quotes.
+
+    Separated by commas, or by semicolons or tabs where only those give the wanted columns.
+    Raises ImportRefused where the header cannot be read.
+    """
+    # The module's own limit of 131,072 characters would end long documents with a riddle.
+    csv.field_size_limit(MAX_LINE_BYTES)
+    delimiter = _delimiter(path, wanted)
+    records = _csv_records(path, problems, delimiter)
+    header = next(records, None)
+    columns = tuple(header.values) if header else ()
+    remark = (
+        "" if delimiter == "," else f"Cells were separated by {_DELIMITER_NAMES[delimiter]}, not by commas."
+    )
+    return Table(columns=columns, records=records, remark=remark)
+
+
+_DELIMITER_NAMES = {";": "semicolons", "\t": "tabs"}
+
+
+def _delimiter(path: Path, wanted: Collection[str]) -> str:
+    with path.open("rb") as stream:
+        first = next(iter(_Lines(stream)), "")
+    for delimiter in _DELIMITERS:
+        try:
+            cells = {cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])}
+        except csv.Error:
+            continue
+        if cells.issuperset(wanted):
+            return delimiter
+    return ","
+
+
+def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Record]:
+    """The header as a record of its own, then the rows.
+
+    A quote that is never closed makes everything after it doubtful, so it ends the reading.
+    """
+    with path.open("rb") as stream:
+        lines = _Lines(stream)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        columns: tuple[str, ...] = ()
+        while True:
+            line = lines.number + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise unreadable(_broken_csv(error), line=line) from error
+            complaints = lines.complaints()
+            if not columns:
+                if complaints:
+                    raise unreadable(complaints[0][1], line=complaints[0][0])
+                if cells:
+                    columns = _header(cells, line)
+                    yield Record(line=line, values=dict.fromkeys(columns))
+                continue
+            for number, complaint in complaints:
+                problems.add(number, "", complaint)
+            if complaints or not cells:
+                continue
+            if len(cells) != len(columns):
+                problems.add(line, "", _uneven(len(cells), len(columns)))
+                continue
+            yield Record(line=line, values=dict(zip(columns, cells, strict=True)))
+
+
+def _broken_csv(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
+    return (
+        f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
+        "row that begins here."
+    )
+
+
+def _header(cells: list[str], line: int) -> tuple[str, ...]:
+    columns = tuple(cell.strip() for cell in cells)
+    for column in columns:
+        if columns.count(column) > 1:
+            raise unreadable(f"the header names the column {column!r} twice.", line=line, column=column)
+    return columns
+
+
+def _uneven(cells: int, columns: int) -> str:
+    return (
+        f"has {cells} cells where the header has {columns}. A text that holds the separator or a line break "
+        "must stand in double quotes."
+    )
+
+
+def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collection[str]) -> Table:
+    """A Parquet file, read in small batches; only the wanted columns are read.
+
+    Raises ImportRefused where it is damaged.
+    """
+    try:
+        source = parquet.ParquetFile(path)
+        columns = tuple(str(column) for column in source.schema_arrow.names)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _damaged(name, error) from error
+    for column in columns:
+        if columns.count(column) > 1:
+            raise unreadable(f"the column {column!r} is there twice.", column=column)
+    chosen = [column for column in columns if column in wanted]
+    return Table(columns=columns, records=_parquet_records(source, chosen, problems, name))
+
+
+def _parquet_records(
+    source: parquet.ParquetFile, columns: list[str], problems: Problems, name: str
+) -> Iterator[Record]:
+    row = 0
+    try:
+        for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE, columns=columns):
+            for index in range(batch.num_rows):
+                row += 1
+                values = _parquet_row(batch, index, row, problems)
+                if values is not None:
+                    yield Record(line=row, values=values)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(name, error) from error
+    finally:
+        source.close()
+
+
+def _parquet_row(
+    batch: pyarrow.RecordBatch, index: int, row: int, problems: Problems
+) -> dict[str, object] | None:
+    values: dict[str, object] = {}
+    for column, cells in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            values[column] = cells[index].as_py()
+        except UnicodeDecodeError as error:
+            problems.add(row, column, f"is not UTF-8: byte {error.start + 1} of the text.")
+            return None
+        except (ValueError, OverflowError) as error:
+            problems.add(row, column, f"cannot be read: {error}.")
+            return None
+    return values
+
+
+def _damaged(name: str, error: Exception) -> ImportRefused:
+    return unreadable(f"{name} is a Parquet file that cannot be read: {error}.")

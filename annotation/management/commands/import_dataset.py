@@ -1,0 +1,116 @@
+"""Bring a file of documents and summaries into a project."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.imports.problems import ImportRefused, Problem
+from annotation.models import Project
+from annotation.refusals import Refusal
+from annotation.services.import_dataset import ImportReport, import_dataset, import_new_project
+
+
+class Command(BaseCommand):
+    help = "Import a CSV, JSONL or Parquet file of summaries: everything, or with a bad row in it nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("file", type=Path, help="one row for each peer summary, or nested JSONL")
+        parser.add_argument("--create", action="store_true", help="make the project if there is none")
+        parser.add_argument(
+            "--map",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="field=column",
+            help="read a field from a column of another name",
+        )
+        parser.add_argument(
+            "--claims-side",
+            choices=("reference", "peer"),
+            help="whose claims a nested file holds; told from the claims unless named",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="check and count, and write nothing")
+        parser.add_argument("--skip-invalid", action="store_true", help="leave bad rows out and name them")
+
+    def handle(self, *_: Any, project: str, file: Path, create: bool, **options: Any) -> None:
+        choices: dict[str, Any] = {
+            "path": file,
+            "by": None,
+            "mapping": _mapping(options["map"]),
+            "claims_side": options["claims_side"],
+            "dry_run": options["dry_run"],
+            "skip_invalid": options["skip_invalid"],
+        }
+        there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
+        if there is None and not create:
+            raise CommandError(f"There is no project {project!r}. Add --create to make it.")
+        try:
+            if there is None:
+                report = import_new_project(slug=project, **choices)
+            else:
+                report = import_dataset(project=there, **choices)
+        except ImportRefused as refusal:
+            raise CommandError("\n".join(_refusal_lines(refusal))) from refusal
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        for line in _report_lines(report, project):
+            self.stdout.write(line)
+
+
+def _mapping(pairs: Iterable[str]) -> dict[str, str]:
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not (field and equals and column):
+            raise CommandError(f"--map takes field=column, such as summary=output, not {pair!r}.")
+        mapping[field] = column
+    return mapping
+
+
+def _refusal_lines(refusal: ImportRefused) -> list[str]:
+    lines = [refusal.message]
+    # A whole file's one problem is the message itself.
+    if [problem.describe() for problem in refusal.problems] != [refusal.message]:
+        lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
+    return lines
+
+
+def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
+    lines = [f"  {problem.describe(word)}" for problem in problems]
+    if count > len(lines):
+        lines.append(f"  and {count - len(lines):,} more")
+    return lines
+
+
+def _report_lines(report: ImportReport, project: str) -> list[str]:
+    lines = [f"{report.file}: {report.format}, into {project}"]
+    if report.dry_run:
+        lines.append("Dry run: nothing was written. An import would give:")
+    elif not report.has_changes:
+        lines.append("Nothing changed: all of it is there already.")
+    lines += _count_lines(report)
+    if report.claims_side:
+        whose = {"reference": "the references: they feed coverage", "peer": "the peers: they feed alignment"}
+        lines.append(f"Claims belong to {whose[report.claims_side]}.")
+    lines += [f"Warning: {warning}" for warning in report.warnings]
+    if report.rows_left_out:
+        word = "row" if report.rows_left_out == 1 else "rows"
+        lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
+        place = "row" if report.format == "Parquet" else "line"
+        lines += _problem_lines(report.problems, report.problem_count, place)
+    return lines
+
+
+def _count_lines(report: ImportReport) -> list[str]:
+    kinds = {kind.replace("_", " "): count for kind, count in report.counts.items()}
+    kinds = {kind: count for kind, count in kinds.items() if count.created + count.changed + count.unchanged}
+    lines = [f"  {'':<16}{'new':>9}{'changed':>9}{'as before':>11}"]
+    for kind, count in kinds.items():
+        lines.append(f"  {kind:<16}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}")
+    return lines

@@ -1,0 +1,384 @@
+"""A manager brings a file of documents and summaries into a project."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from django.db import IntegrityError, models, transaction
+
+from annotation.imports.dataset import Side
+from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.plan import Answer, Count, Counts, Plan, new_check, plan_import
+from annotation.imports.problems import ImportRefused, Problem, Problems
+from annotation.imports.read import Reading, read_dataset
+from annotation.models import (
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Event,
+    Project,
+    Summary,
+    System,
+    Unit,
+    Verdict,
+)
+from annotation.permissions import Verb, require
+from annotation.records import judged_text
+from annotation.refusals import Conflict
+from annotation.services.change_project import create_project
+from annotation.services.events import log
+from annotation.services.rescore import rescore
+from evaluation import sentence_spans
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+ROWS_AT_ONCE = 2000
+SUMMARIES_AT_ONCE = 5000
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did, or with `dry_run` would do: rows by kind, what was left out, what to know.
+
+    `problems` holds the first problems of the rows that `skip_invalid` left out; `problem_count`
+    counts them all and `rows_left_out` their rows. `claims_side` is None where the file has no claims.
+    """
+
+    file: str
+    format: str
+    claims_side: Side | None
+    dry_run: bool
+    document_sets: Count
+    documents: Count
+    systems: Count
+    model_summaries: Count
+    peer_summaries: Count
+    comparisons: Count
+    claims: Count
+    checks: Count
+    verdicts: Count
+    warnings: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    problem_count: int = 0
+    rows_left_out: int = 0
+
+    KINDS: ClassVar = (
+        "document_sets",
+        "documents",
+        "systems",
+        "model_summaries",
+        "peer_summaries",
+        "comparisons",
+        "claims",
+        "checks",
+        "verdicts",
+    )
+
+    @property
+    def counts(self) -> dict[str, Count]:
+        """The counts by kind of row, in the order of the report."""
+        return {kind: getattr(self, kind) for kind in self.KINDS}
+
+    @property
+    def has_changes(self) -> bool:
+        return any(count.created or count.changed for count in self.counts.values())
+
+
+def import_dataset(
+    *,
+    project: Project,
+    path: Path,
+    by: User | None,
+    mapping: Mapping[str, str] | None = None,
+    claims_side: Side | None = None,
+    dry_run: bool = False,
+    skip_invalid: bool = False,
+    file_name: str | None = None,
+) -> ImportReport:
+    """Bring a file into a project: everything, or with problems in it nothing.
+
+    Managers and owners may. Reading, checking and dividing into units happen before the one
+    transaction that writes; scores follow after it. Importing a file again changes nothing; a text
+    that differs from the project's replaces it, units and claims too, unless somebody or a judge
+    has judged it. `skip_invalid` leaves bad rows out, never such a contradiction. `file_name` is
+    what people call the file, where `path` is a temporary one.
+
+    Raises ImportRefused, with the problems by line and column; Conflict (code `busy`) where another
+    import into the project ended meanwhile.
+    """
+    require(by, project, Verb.IMPORT)
+    name = file_name or path.name
+    reading = _read(path, name, mapping, claims_side, skip_invalid=skip_invalid)
+    latest = _latest_import(project)
+    plan = _planned(project, reading, name)
+    if not dry_run:
+        if plan.counts.has_changes:
+            pieces = _divide(plan)
+            with transaction.atomic():
+                _lock(project, latest)
+                _write(plan, pieces)
+                _log(plan, reading, by)
+        _rescore(plan)
+    return _report(plan, reading, name, dry_run=dry_run)
+
+
+def import_new_project(
+    *,
+    slug: str,
+    path: Path,
+    by: User | None,
+    mapping: Mapping[str, str] | None = None,
+    claims_side: Side | None = None,
+    dry_run: bool = False,
+    skip_invalid: bool = False,
+    file_name: str | None = None,
+) -> ImportReport:
+    """As `import_dataset`, into a project that is made in the same transaction: both or neither.
+
+    Raises Conflict (code `slug_taken`) where there is one of that name, Invalid for a name that
+    cannot be one.
+    """
+    name = file_name or path.name
+    reading = _read(path, name, mapping, claims_side, skip_invalid=skip_invalid)
+    plan = _planned(Project(slug=slug, name=slug), reading, name)
+    pieces = [] if dry_run else _divide(plan)
+    with transaction.atomic():
+        made = create_project(slug=slug, by=by)
+        # The planned rows point to the project that was planned for; it is this one from now on.
+        plan.project.pk, plan.project.public_id = made.pk, made.public_id
+        if dry_run:
+            transaction.set_rollback(True)
+        else:
+            _write(plan, pieces)
+            _log(plan, reading, by)
+    if not dry_run:
+        rescore(project=made)
+    return _report(plan, reading, name, dry_run=dry_run)
+
+
+def _read(
+    path: Path,
+    name: str,
+    mapping: Mapping[str, str] | None,
+    claims_side: Side | None,
+    *,
+    skip_invalid: bool,
+) -> Reading:
+    reading = read_dataset(path, name=name, mapping=mapping, claims_side=claims_side)
+    if reading.problems.count and not (skip_invalid and reading.dataset.sets):
+        way_out = "" if skip_invalid else " Correct them, or leave those rows out with --skip-invalid."
+        raise _refusal(name, reading, reading.problems, way_out)
+    return reading
+
+
+def _planned(project: Project, reading: Reading, name: str) -> Plan:
+    plan = plan_import(project, reading.dataset, side=reading.claims_side, file_name=name)
+    if plan.problems.count:
+        raise _refusal(name, reading, plan.problems, "")
+    return plan
+
+
+def _refusal(name: str, reading: Reading, problems: Problems, way_out: str) -> ImportRefused:
+    count = problems.count
+    noun = "problem" if count == 1 else "problems"
+    return ImportRefused(
+        f"{name} has {count:,} {noun}. Nothing was imported.{way_out}",
+        problems=problems.shown,
+        problem_count=count,
+        word=reading.format.place,
+    )
+
+
+def _latest_import(project: Project) -> int:
+    latest = Event.objects.filter(project=project, verb="import").order_by("-pk").values_list("pk", flat=True)
+    return latest.first() or 0
+
+
+def _lock(project: Project, latest: int) -> None:
+    """One import at a time; a plan made before another import ended is out of date."""
+    Project.objects.select_for_update(of=("self",)).only("pk").get(pk=project.pk)
+    if _latest_import(project) != latest:
+        raise Conflict(
+            "Another import into this project ended while this file was being read. Nothing of this one was "
+            "written: import it again.",
+            code="busy",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """The units of a text: offsets in pairs, packed because a large file has a million of them."""
+
+    owner: Summary | Document
+    first: int
+    offsets: array[int]
+
+    def units(self) -> Iterator[Unit]:
+        of_summary = isinstance(self.owner, Summary)
+        for number, place in enumerate(range(0, len(self.offsets), 2), start=self.first):
+            unit = Unit(position=number, start=self.offsets[place], end=self.offsets[place + 1])
+            if of_summary:
+                unit.summary_id = self.owner.pk
+            else:
+                unit.document_id = self.owner.pk
+            yield unit
+
+
+def _divide(plan: Plan) -> list[_Pieces]:
+    """The units of every new text; those of documents are numbered through their set."""
+    pieces: list[_Pieces] = []
+    following: dict[int, int] = {}
+    for owner, language in plan.texts:
+        is_document = isinstance(owner, Document)
+        text = owner.text if isinstance(owner, Document) else judged_text(owner, plan.project)
+        offsets = array("L", (at for span in sentence_spans(text, language) for at in (span.start, span.end)))
+        first = following.get(id(owner.document_set), 1) if is_document else 1
+        following[id(owner.document_set)] = first + len(offsets) // 2 if is_document else 1
+        pieces.append(_Pieces(owner=owner, first=first, offsets=offsets))
+    return pieces
+
+
+def _write(plan: Plan, pieces: list[_Pieces]) -> None:
+    _make_way(plan)
+    try:
+        System.objects.bulk_create(plan.systems)
+        DocumentSet.objects.bulk_create(plan.document_sets)
+        DocumentSet.objects.bulk_update(plan.regrouped, ["group"], batch_size=ROWS_AT_ONCE)
+        Document.objects.bulk_create(plan.documents)
+        Summary.objects.bulk_create(plan.summaries)
+        # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
+        Summary.objects.bulk_create(
+            list(plan.updated.values()),
+            update_conflicts=True,
+            unique_fields=["pk"],
+            update_fields=["text", "metadata", "system", "external_id", "is_model", "is_peer"],
+        )
+        _part_from_itself([row.key for row in plan.replaced_summaries])
+        Comparison.objects.bulk_create(plan.comparisons)
+        _create(Unit, (unit for piece in pieces for unit in piece.units()))
+        ClaimSet.objects.bulk_create(plan.claim_sets)
+        Claim.objects.bulk_create(plan.claims)
+        _write_answers(plan)
+    except IntegrityError as error:
+        raise Conflict(
+            "Rows of this project changed while the file was being read. Nothing of it was written: "
+            "import it again.",
+            code="busy",
+        ) from error
+
+
+def _make_way(plan: Plan) -> None:
+    """Take away what belonged to replaced texts, unless a judgment arrived since the plan was made."""
+    summaries = [row.key for row in plan.replaced_summaries]
+    sets = [row.key for row in plan.replaced_documents]
+    claim_sets = [row.key for row in plan.replaced_claim_sets]
+    list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
+    if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
+        raise Conflict(
+            "A text that this file replaces was judged while the file was being read. Nothing was written: "
+            "import it again to see which.",
+            code="busy",
+        )
+    ClaimSet.objects.filter(summary__in=summaries).delete()
+    ClaimSet.objects.filter(document_set__in=sets).delete()
+    ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
+    Unit.objects.filter(summary__in=summaries).delete()
+    Document.objects.filter(document_set__in=sets).delete()
+
+
+def _part_from_itself(replaced: list[int]) -> None:
+    """Take away comparisons that a new text made those of a writer's text with itself."""
+    of_replaced = models.Q(peer__in=replaced) | models.Q(model__in=replaced)
+    same = {"peer__system": models.F("model__system"), "peer__text": models.F("model__text")}
+    Comparison.objects.filter(of_replaced, **same).delete()
+
+
+def _write_answers(plan: Plan) -> None:
+    """The checks that people answered, and their answers, a few thousand at a time to save memory."""
+    origin = f"{ORIGIN}{plan.origin_name}"
+    for answers in _batches(plan.answers):
+        asked = [answer for answer in answers if answer.check_id is None]
+        checks = _created(asked, plan)
+        Verdict.objects.bulk_create(
+            Verdict(
+                check_row_id=answer.check_id or checks[answer.claim.pk, answer.peer.pk],
+                source=Verdict.Source.REVIEWER,
+                origin_name=origin,
+                label=answer.label,
+            )
+            for answer in answers
+        )
+
+
+def _created(answers: list[Answer], plan: Plan) -> dict[tuple[int, int], int]:
+    made = Check.objects.bulk_create([new_check(plan.project, answer) for answer in answers])
+    return {(check.claim_id, check.peer_id): check.pk for check in made}
+
+
+def _batches(rows: Iterable[Answer]) -> Iterator[list[Answer]]:
+    left = iter(rows)
+    while batch := list(islice(left, ROWS_AT_ONCE)):
+        yield batch
+
+
+def _create(kind: type[Row], rows: Iterator[Row]) -> None:
+    while batch := list(islice(rows, ROWS_AT_ONCE)):
+        kind._default_manager.bulk_create(batch)
+
+
+def _log(plan: Plan, reading: Reading, by: User | None) -> None:
+    kinds = {kind: getattr(plan.counts, kind) for kind in ImportReport.KINDS}
+    log(
+        project=plan.project,
+        actor=by,
+        verb="import",
+        target=plan.project,
+        data={
+            "file": plan.origin_name,
+            "format": str(reading.format),
+            "claims_side": reading.claims_side,
+            "created": {kind: count.created for kind, count in kinds.items() if count.created},
+            "changed": {kind: count.changed for kind, count in kinds.items() if count.changed},
+            "rows_left_out": reading.problems.bad_lines,
+        },
+    )
+
+
+def _rescore(plan: Plan) -> None:
+    """Score what the import touched, and what an import that was cut short left unscored."""
+    project = plan.project
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    wanted = set(peers.filter(score=None).values_list("pk", flat=True))
+    touched = [row.pk for row in plan.touched.values()]
+    for first in range(0, len(touched), SUMMARIES_AT_ONCE):
+        some = touched[first : first + SUMMARIES_AT_ONCE]
+        wanted.update(peers.filter(document_set__in=some).values_list("pk", flat=True))
+    keys = sorted(wanted)
+    for first in range(0, len(keys), SUMMARIES_AT_ONCE):
+        rescore(project=project, summary_ids=keys[first : first + SUMMARIES_AT_ONCE])
+
+
+def _report(plan: Plan, reading: Reading, name: str, *, dry_run: bool) -> ImportReport:
+    counts: Counts = plan.counts
+    return ImportReport(
+        file=name,
+        format=str(reading.format),
+        claims_side=reading.claims_side,
+        dry_run=dry_run,
+        warnings=reading.warnings.lines(),
+        problems=tuple(reading.problems.shown),
+        problem_count=reading.problems.count,
+        rows_left_out=reading.problems.bad_lines,
+        **{kind: getattr(counts, kind) for kind in ImportReport.KINDS},
+    )

@@ -1,0 +1,77 @@
+"""Small files for the tests of importing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.imports.problems import ImportRefused
+from annotation.imports.read import Reading, read_dataset
+
+DOCUMENT = "Rain fell in Oslo on Monday. Trams stopped for an hour."
+REFERENCE = "Rain stopped the trams in Oslo."
+HEADER = "document_id,document,reference,system,summary,target_words\n"
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    """A good flat row with some fields changed; a field that is set to ... is left out."""
+    fields = {
+        "document_id": "d1",
+        "document": DOCUMENT,
+        "reference": REFERENCE,
+        "system": "alder",
+        "summary": "Trams stopped.",
+        "target_words": 10,
+        **changes,
+    }
+    return {name: value for name, value in fields.items() if value is not ...}
+
+
+def nested(**changes: Any) -> dict[str, Any]:
+    """A good nested line about two systems and two claims of the reference."""
+    fields = {
+        "doc_id": "d1",
+        "source_text": DOCUMENT,
+        "reference_text": REFERENCE,
+        "systems": [
+            {"system": "alder", "summary_text": "Trams stopped."},
+            {"system": "birch", "summary_text": "It rained in Oslo."},
+        ],
+        "claims": [
+            {"claim_text": "It rained", "weight": 1, "verdicts": {"alder": 0, "birch": 1}},
+            {"claim_text": "Trams stopped", "weight": 1, "verdicts": {"alder": 1, "birch": 0}},
+        ],
+        **changes,
+    }
+    return {name: value for name, value in fields.items() if value is not ...}
+
+
+def jsonl(folder: Path, *records: Any, name: str = "data.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def raw(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def problems_of(path: Path, **choices: Any) -> list[tuple[int | None, str, str]]:
+    """Everything that reading a file complains of, whether it ends the reading or not."""
+    try:
+        reading: Reading = read_dataset(path, **choices)
+    except ImportRefused as refusal:
+        return [(problem.line, problem.column, problem.reason) for problem in refusal.problems]
+    return [(problem.line, problem.column, problem.reason) for problem in reading.problems.shown]
+
+
+def refusal_of(path: Path, **choices: Any) -> str:
+    """The message with which a whole file is refused."""
+    with pytest.raises(ImportRefused) as caught:
+        read_dataset(path, **choices)
+    return caught.value.message

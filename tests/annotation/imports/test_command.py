@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Event, Project, Summary
+from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, nested, raw, row
+
+pytestmark = pytest.mark.django_db
+
+
+def said(*words: object) -> str:
+    out = StringIO()
+    call_command("import_dataset", *map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def refused(*words: object) -> str:
+    with pytest.raises(CommandError) as caught:
+        said(*words)
+    assert caught.value.returncode == 1
+    return str(caught.value)
+
+
+def test_project_is_made_and_the_import_reported(tmp_path: Path) -> None:
+    lines = said("trams", jsonl(tmp_path, nested()), "--create").splitlines()
+    assert lines[0] == "data.jsonl: nested JSONL, into trams"
+    assert "  peer summaries          2        0          0" in lines
+    assert "Claims belong to the references: they feed coverage." in lines
+    assert Project.objects.get(slug="trams").document_sets.count() == 1
+
+
+def test_second_import_says_that_nothing_changed(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row())
+    said("trams", path, "--create")
+    assert "Nothing changed: all of it is there already." in said("trams", path, "--create")
+
+
+def test_project_must_be_there_or_be_made(tmp_path: Path) -> None:
+    assert refused("trams", jsonl(tmp_path, row())) == "There is no project 'trams'. Add --create to make it."
+
+
+def test_problems_are_listed_and_nothing_is_made(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(), row(), row(system="birch", summary=...))
+    lines = refused("trams", path, "--create").splitlines()
+    assert lines[0].startswith("data.jsonl has 2 problems. Nothing was imported.")
+    assert lines[1].startswith("  line 2: repeats the key of line 1")
+    assert lines[2].startswith("  line 3, summary: is missing.")
+    assert not Project.objects.exists()
+    assert not Event.objects.exists()
+
+
+def test_many_problems_are_cut_short(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *[row(system=f"s{number}", target_words=0) for number in range(60)])
+    assert refused("trams", path, "--create").splitlines()[-1] == "  and 10 more"
+
+
+def test_whole_file_problem_is_said_once(tmp_path: Path) -> None:
+    path = raw(tmp_path, "", "a.csv")
+    assert refused("trams", path, "--create") == "a.csv is empty. It needs one row for each peer summary."
+
+
+def test_unusable_slug_is_refused(tmp_path: Path) -> None:
+    assert refused("not a slug", jsonl(tmp_path, row()), "--create").startswith("slug:")
+
+
+def test_dry_run_makes_nothing(tmp_path: Path) -> None:
+    answer = said("trams", jsonl(tmp_path, row()), "--create", "--dry-run")
+    assert "Dry run: nothing was written. An import would give:" in answer
+    assert not Project.objects.exists()
+
+
+def test_skipped_rows_are_named(tmp_path: Path) -> None:
+    answer = said("trams", jsonl(tmp_path, row(), row(system="b", summary=...)), "--create", "--skip-invalid")
+    assert "Left out: 1 row, for these reasons:\n  line 2, summary: is missing." in answer
+
+
+def test_columns_are_mapped(tmp_path: Path) -> None:
+    header = HEADER.replace("summary", "output").replace("system", "model")
+    path = raw(tmp_path, header + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
+    said("trams", path, "--create", "--map", "summary=output", "--map", "system=model")
+    assert Summary.objects.get(is_peer=True).text == "Two."
+
+
+def test_mapping_without_a_column_is_refused(tmp_path: Path) -> None:
+    assert refused("trams", jsonl(tmp_path, row()), "--create", "--map", "summary").startswith("--map takes")
+
+
+def test_side_is_named_in_the_report(tmp_path: Path) -> None:
+    claims = [{"claim_text": "Trams stopped.", "verdicts": {"alder": 1}}]
+    path = jsonl(tmp_path, nested(claims=claims))
+    assert "Claims belong to the peers" in said("own", path, "--create")
+    assert "Claims belong to the references" in said("other", path, "--create", "--claims-side", "reference")
+
+
+def test_warnings_are_shown(tmp_path: Path) -> None:
+    answer = said("trams", jsonl(tmp_path, row(summary="", rouge=1)), "--create")
+    assert "Warning: Line 1: the summary of 'd1' by 'alder' is empty." in answer
+    assert "Warning: Not read: `rouge`." in answer

@@ -1,0 +1,277 @@
+"""One bad value after the other, named by line and column; and rows that contradict each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.imports.problems import SHOWN_AT_MOST
+from annotation.imports.read import read_dataset
+from annotation.refusals import Invalid
+from tests.annotation.imports.files import (
+    DOCUMENT,
+    HEADER,
+    REFERENCE,
+    jsonl,
+    problems_of,
+    raw,
+    refusal_of,
+    row,
+)
+
+
+@pytest.mark.parametrize("field", ["document_id", "document", "system", "summary"])
+def test_missing_field_is_named_with_what_is_there(tmp_path: Path, field: str) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(**{"system": "birch", field: ...})))
+    assert (line, column) == (2, field)
+    assert reason.startswith("is missing. Fields that are there: ")
+    assert reason.endswith(f"--map {field}=FIELD")
+
+
+@pytest.mark.parametrize("field", ["document_id", "document", "system", "summary"])
+def test_null_is_no_value(tmp_path: Path, field: str) -> None:
+    assert problems_of(jsonl(tmp_path, row(**{field: None}))) == [(1, field, "has no value.")]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fragment"),
+    [
+        ("document_id", "  ", "has no value"),
+        ("document_id", "x" * 201, "has 201 characters; a name may have 200"),
+        ("document_id", 1.5, "is 1.5, not a text"),
+        ("document_id", True, "is True, not a text"),
+        ("document", " \n", "is empty. A summary needs the text"),
+        ("document", [], "is empty. A summary needs the text"),
+        ("document", ["One.", ""], "is empty. A summary needs the text"),
+        ("document", ["One.", 2], "is 2, not a text"),
+        ("summary", ["One."], "is a list, not a text"),
+        ("summary", "a\x00b", "holds a NUL character at position 2"),
+        ("summary", "\ud83d", "holds half a surrogate pair (U+D83D) at position 1"),
+        ("system", "a\x00b", "holds a NUL character"),
+        ("target_words", 0, "is 0, not a whole number of at least 1"),
+        ("target_words", -5, "not a whole number of at least 1"),
+        ("target_words", 2.5, "not a whole number of at least 1"),
+        ("target_words", True, "not a whole number of at least 1"),
+        ("target_words", "ten", "is 'ten', not a whole number"),
+        ("target_words", "١٠", "not a whole number of at least 1"),
+        ("target_words", 2**31, "not a whole number of at least 1"),
+        ("target_words", 10**400, "is a number of very many digits, not a whole number"),
+        ("language", "Deutsch!", "is 'Deutsch!', not a language code"),
+        ("metadata", [1], "is not an object"),
+        ("metadata", "{", "is not JSON"),
+        ("metadata", {"a": "\x00"}, "holds a NUL character"),
+        ("metadata", {"\udc80": 1}, "holds half a surrogate pair"),
+        ("metadata", {"a": "x" * 20_001}, "is longer than 20,000 characters"),
+    ],
+)
+def test_bad_value_is_named(tmp_path: Path, field: str, value: Any, fragment: str) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(**{"system": "b", field: value})))[-1:]
+    assert (line, column) == (2, field)
+    assert fragment in reason
+
+
+def test_metadata_number_out_of_range_is_named(tmp_path: Path) -> None:
+    line = json.dumps(row(metadata=...))[:-1] + ', "metadata": {"a": 1e999}}'
+    assert problems_of(raw(tmp_path, line)) == [(1, "metadata", "holds a number that is not finite.")]
+
+
+def test_metadata_too_deep_is_named(tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(30):
+        deep = {"a": deep}
+    assert problems_of(jsonl(tmp_path, row(metadata=deep))) == [
+        (1, "metadata", "is nested more than 20 deep.")
+    ]
+
+
+@pytest.mark.parametrize("value", [10, "10", " 10 ", 10.0, "10.0"])
+def test_whole_targets_are_read_however_they_are_written(tmp_path: Path, value: Any) -> None:
+    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].peers) == [
+        ("alder", 10)
+    ]
+
+
+@pytest.mark.parametrize("value", [None, "", ...])
+def test_target_may_be_left_out(tmp_path: Path, value: Any) -> None:
+    assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].peers) == [
+        ("alder", None)
+    ]
+
+
+def test_number_is_a_name_too(tmp_path: Path) -> None:
+    assert list(read_dataset(jsonl(tmp_path, row(document_id=17))).dataset.sets) == ["17"]
+
+
+def test_every_bad_value_of_a_row_is_named(tmp_path: Path) -> None:
+    found = problems_of(jsonl(tmp_path, row(system=None, summary=..., target_words="x", document="")))
+    assert {column for _, column, _ in found} == {"system", "summary", "target_words", "document"}
+
+
+def test_text_of_20_megabytes_is_refused_by_its_length(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(), row(document_id="d2", document="x" * 20_000_000))
+    assert problems_of(path) == [
+        (
+            2,
+            "document",
+            "has 20,000,000 characters, and one text may have 1,000,000 at most. Cut it, or split a long "
+            "source into a list of documents.",
+        )
+    ]
+
+
+def test_text_of_20_megabytes_in_a_csv_is_refused_by_its_length(tmp_path: Path) -> None:
+    path = raw(tmp_path, HEADER + f"d1,{'x' * 20_000_000},,alder,Two.,10\n", "a.csv")
+    assert [problem[:2] for problem in problems_of(path)] == [(2, "document")]
+
+
+@pytest.mark.parametrize("summary", ["", " \n "])
+def test_empty_summary_is_taken_with_a_warning(tmp_path: Path, summary: str) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(summary=summary)))
+    assert reading.problems.count == 0
+    assert reading.warnings.shown == [
+        "Line 1: the summary of 'd1' by 'alder' is empty. It is imported and flagged empty_peer."
+    ]
+
+
+def test_empty_cell_is_an_empty_summary(tmp_path: Path) -> None:
+    reading = read_dataset(raw(tmp_path, HEADER + f"d1,{DOCUMENT},{REFERENCE},alder,,10\n", "a.csv"))
+    assert reading.dataset.sets["d1"].peers["alder", 10].text.text == ""
+
+
+def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> None:
+    path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
+    assert refusal_of(path) == (
+        "line 1, summary: there is no column `summary`. Columns that are there: document_id, document, "
+        "reference, system, output, target_words. If one has another name, say so: --map summary=COLUMN"
+    )
+
+
+def test_columns_are_renamed(tmp_path: Path) -> None:
+    path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
+    one = read_dataset(path, mapping={"summary": "output"}).dataset.sets["d1"]
+    assert one.peers["alder", 10].text.text == "Two."
+
+
+def test_problem_of_a_renamed_column_names_the_file_s_own(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(summary=..., output=None))
+    assert problems_of(path, mapping={"summary": "output"}) == [(1, "output", "has no value.")]
+
+
+def test_mapping_to_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
+    assert "--map gives 'topic' for group, and there is no such column" in refusal_of(
+        path, mapping={"group": "topic"}
+    )
+
+
+def test_mapping_that_no_json_line_has_is_a_problem(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row()), mapping={"group": "topic"})
+    assert (line, column) == (None, "topic")
+    assert "no line has a field of that name" in reason
+
+
+def test_mapping_of_an_unknown_field_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="There is no field 'sumary' to map"):
+        read_dataset(jsonl(tmp_path, row()), mapping={"sumary": "output"})
+
+
+def test_mapping_of_a_nested_field_in_a_flat_file_is_refused(tmp_path: Path) -> None:
+    assert "names the field doc_id, which a flat file does not have" in refusal_of(
+        jsonl(tmp_path, row()), mapping={"doc_id": "document_id"}
+    )
+
+
+def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(rouge=0.3), row(system="birch", notes="x")))
+    assert reading.warnings.shown == ["Not read: `rouge`, `notes`."]
+
+
+def test_csv_without_references_is_told(tmp_path: Path) -> None:
+    path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
+    [warning] = read_dataset(path).warnings.shown
+    assert warning.startswith("There is no column `reference`, so nothing is compared")
+
+
+def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(reference="", reference_id="A")))
+    assert (line, column) == (1, "reference")
+    assert "Repeat the reference's text" in reason
+
+
+def test_problems_are_all_counted_and_the_first_are_shown(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, *[row(system=f"s{i}", target_words=0) for i in range(80)]))
+    assert reading.problems.count == reading.problems.bad_lines == 80
+    assert len(reading.problems.shown) == SHOWN_AT_MOST
+
+
+# Rows that contradict an earlier one
+
+
+def test_duplicate_key_names_both_lines(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch"), row()))
+    assert (line, column) == (3, "")
+    assert reason.startswith(
+        "repeats the key of line 1 (document_id 'd1', system 'alder', target_words 10, reference_id none)."
+    )
+
+
+def test_duplicate_key_with_another_summary_says_so(tmp_path: Path) -> None:
+    [(line, _, reason)] = problems_of(jsonl(tmp_path, row(), row(summary="Other.")))
+    assert line == 2
+    assert "with another summary" in reason
+
+
+def test_one_peer_with_two_texts_names_both_lines(tmp_path: Path) -> None:
+    rows = [row(reference_id="A"), row(reference_id="B", summary="Other.")]
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, *rows))
+    assert (line, column) == (2, "summary")
+    assert "another text than at line 1" in reason
+
+
+def test_one_set_with_two_documents_names_both_lines(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch", document="Other.")))
+    assert (line, column) == (2, "document")
+    assert "at line 1" in reason
+
+
+def test_one_reference_with_two_texts_names_both_lines(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch", reference="Other.")))
+    assert (line, column) == (2, "reference")
+    assert "another text than at line 1" in reason
+
+
+@pytest.mark.parametrize(
+    ("field", "one", "other"),
+    [("group", "g1", "g2"), ("language", "en", "de"), ("reference_author", "ada", "bob")],
+)
+def test_what_a_set_shares_must_agree(tmp_path: Path, field: str, one: str, other: str) -> None:
+    [(line, column, _)] = problems_of(
+        jsonl(tmp_path, row(**{field: one}), row(system="birch", **{field: other}))
+    )
+    assert (line, column) == (2, field)
+
+
+def test_what_a_set_shares_may_be_said_once(tmp_path: Path) -> None:
+    rows = [row(), row(system="birch", group="g", language="de"), row(system="cedar")]
+    one = read_dataset(jsonl(tmp_path, *rows)).dataset.sets["d1"]
+    assert (one.group, one.language) == ("g", "de")
+
+
+def test_reference_may_differ_between_target_lengths(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(), row(target_words=5, reference="Rain.")))
+    assert reading.problems.count == 0
+    texts = reading.dataset.sets["d1"].references[""].texts
+    assert {target: text.text for target, text in texts.items()} == {10: REFERENCE, 5: "Rain."}
+
+
+def test_metadata_of_a_set_is_what_its_rows_share(tmp_path: Path) -> None:
+    rows = [
+        row(metadata={"domain": "news", "run": 1}),
+        row(system="birch", metadata={"domain": "news", "run": 2}),
+    ]
+    one = read_dataset(jsonl(tmp_path, *rows)).dataset.sets["d1"]
+    assert one.metadata == {"domain": "news"}
+    assert one.peers["birch", 10].metadata == {"domain": "news", "run": 2}

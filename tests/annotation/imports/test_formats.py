@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from annotation.imports.formats import Format, recognise
+from annotation.imports.problems import ImportRefused
+from annotation.imports.read import read_dataset
+from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_of, row
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.csv", HEADER, Format.CSV),
+        ("a.tsv", HEADER, Format.CSV),
+        ("a.txt", HEADER, Format.CSV),
+        ("a.jsonl", '{"a": 1}', Format.JSONL),
+        ("a.txt", '\n {"a": 1}', Format.JSONL),
+        ("a.jsonl", "\ufeff{}", Format.JSONL),
+        # A broken first line of a JSONL file is named later, like any other line.
+        ("a.jsonl", "oops", Format.JSONL),
+    ],
+)
+def test_text_is_recognised(tmp_path: Path, name: str, content: str, expected: Format) -> None:
+    assert recognise(raw(tmp_path, content, name), name=name) is expected
+
+
+def test_nested_lines_are_told_from_flat_ones(tmp_path: Path) -> None:
+    assert read_dataset(jsonl(tmp_path, nested())).format is Format.NESTED_JSONL
+    assert read_dataset(jsonl(tmp_path, row())).format is Format.JSONL
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    assert (
+        refusal_of(raw(tmp_path, content, name))
+        == f"{name} is empty. It needs one row for each peer summary."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fragment"),
+    [
+        ("a.csv", b'{"document_id": 1}', "is named like CSV but reads like JSONL"),
+        ("a.csv", b"PAR1....", "is named like CSV but reads like Parquet"),
+        ("a.parquet", b"a,b\n1,2\n", "does not begin with PAR1"),
+        ("a.jsonl", b'[{"document_id": 1}]', "is one JSON list"),
+        ("a.csv", "a,b\n".encode("utf-16"), "is UTF-16"),
+        ("a.csv", b"PK\x03\x04rest", "save the sheet as CSV"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "Unpack it first"),
+    ],
+)
+def test_other_kinds_of_file_are_refused(tmp_path: Path, name: str, content: bytes, fragment: str) -> None:
+    assert fragment in refusal_of(raw(tmp_path, content, name))
+
+
+def test_missing_file_is_refused(tmp_path: Path) -> None:
+    assert refusal_of(tmp_path / "gone.csv") == "gone.csv cannot be opened: No such file or directory."
+
+
+def test_folder_is_refused(tmp_path: Path) -> None:
+    assert "cannot be opened" in refusal_of(tmp_path)
+
+
+def test_line_that_is_flat_and_nested_is_refused(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, {**nested(), **row()})
+    assert "holds both `systems` (nested) and `summary` (flat)" in refusal_of(path)
+
+
+def test_flat_line_among_nested_ones_is_named(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, nested(), row()))
+    assert [(problem.line, problem.reason[:32]) for problem in reading.problems.shown] == [
+        (2, "is flat, but line 1 is nested. A")
+    ]
+
+
+def test_the_given_name_decides_where_the_path_is_a_temporary_one(tmp_path: Path) -> None:
+    with pytest.raises(ImportRefused, match=r"upload\.csv is named like CSV"):
+        read_dataset(jsonl(tmp_path, row(), name="tmp123"), name="upload.csv")

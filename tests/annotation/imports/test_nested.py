@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.imports.read import read_dataset
+from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of
+
+OWN = [{"claim_text": "Trams  stopped.", "verdicts": {"alder": 1}}]
+
+
+def _system(**changes: Any) -> dict[str, Any]:
+    return {"system": "alder", "summary_text": "Trams stopped.", **changes}
+
+
+def _claim(**changes: Any) -> dict[str, Any]:
+    return {"claim_text": "Trams stopped", "verdicts": {"alder": 1}, **changes}
+
+
+def test_claims_about_several_systems_are_the_reference_s(tmp_path: Path) -> None:
+    assert read_dataset(jsonl(tmp_path, nested())).claims_side == "reference"
+
+
+def test_claims_that_stand_in_their_one_summary_are_the_peer_s(tmp_path: Path) -> None:
+    # Word for word, but for the white space.
+    assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "peer"
+
+
+@pytest.mark.parametrize("text", ["Trams halted.", "rams stopped.", "trams stopped."])
+def test_one_claim_that_stands_nowhere_makes_all_the_reference_s(tmp_path: Path, text: str) -> None:
+    claims = [*OWN, {"claim_text": text, "verdicts": {"alder": 1}}]
+    assert read_dataset(jsonl(tmp_path, nested(claims=claims))).claims_side == "reference"
+
+
+def test_side_can_be_named(tmp_path: Path) -> None:
+    assert (
+        read_dataset(jsonl(tmp_path, nested(claims=OWN)), claims_side="reference").claims_side == "reference"
+    )
+
+
+def test_peer_side_needs_claims_of_one_system_each(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, nested(), nested(doc_id="d2", claims=OWN)), claims_side="peer")
+    assert list(reading.dataset.sets) == ["d2"]
+    assert [(problem.line, problem.column) for problem in reading.problems.shown] == [
+        (1, "claims[1].verdicts"),
+        (1, "claims[2].verdicts"),
+    ]
+
+
+@pytest.mark.parametrize("claims", [[], None, ...])
+def test_without_claims_there_is_no_side(tmp_path: Path, claims: Any) -> None:
+    reading = read_dataset(jsonl(tmp_path, nested(claims=claims)), claims_side="peer")
+    assert reading.claims_side is None
+    assert "--claims-side decides nothing" in reading.warnings.shown[-1]
+
+
+def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:
+    claims = [{"claim_text": "It rained", "verdicts": {"birch": 1, "alder": None}}]
+    [claim] = read_dataset(jsonl(tmp_path, nested(claims=claims))).dataset.sets["d1"].claims
+    assert dict(claim.verdicts) == {"birch": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [(0, "no"), (1, "yes"), (False, "no"), (True, "yes"), (1.0, "yes"), ("unsure", "unsure")],
+)
+def test_labels_are_read(tmp_path: Path, given: Any, label: str) -> None:
+    line = nested(claims=[_claim(verdicts={"alder": given})])
+    [claim] = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].claims
+    assert claim.verdicts["alder"] == label
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "fragment"),
+    [
+        ({"doc_id": ...}, "doc_id", "is missing"),
+        ({"source_text": None}, "source_text", "has no value"),
+        ({"systems": []}, "systems", "at least one"),
+        ({"systems": {"alder": "x"}}, "systems", "must be a list of objects"),
+        ({"systems": ["x"]}, "systems", "the one at place 1 is none"),
+        ({"systems": [_system(), _system()]}, "systems", "names 'alder' twice, the second time at place 2"),
+        ({"systems": [{"system": "alder"}]}, "systems[1].summary_text", "is missing"),
+        ({"systems": [_system(system="")]}, "systems[1].system", "has no value"),
+        ({"claims": "x"}, "claims", "must be a list of objects"),
+        ({"claims": [_claim(claim_text=" ")]}, "claims[1].claim_text", "is empty"),
+        ({"claims": [_claim(weight=0)]}, "claims[1].weight", "must be a number above 0"),
+        ({"claims": [_claim(weight="2")]}, "claims[1].weight", "must be a number above 0"),
+        ({"claims": [_claim(verdicts=[1])]}, "claims[1].verdicts", "must be an object"),
+        ({"claims": [_claim(verdicts={"oak": 1})]}, "claims[1].verdicts", "names the system 'oak'"),
+        ({"claims": [_claim(verdicts={"alder": 2})]}, "claims[1].verdicts", "something else than 0 or 1"),
+        ({"claims": [_claim(verdicts={"alder": [1]})]}, "claims[1].verdicts", "something else than 0 or 1"),
+    ],
+)
+def test_bad_line_is_named(tmp_path: Path, changes: Any, column: str, fragment: str) -> None:
+    found = problems_of(jsonl(tmp_path, nested(), nested(**{"doc_id": "d2", **changes})))
+    line, named, reason = found[0]
+    assert (line, named) == (2, column)
+    assert fragment in reason
+
+
+def test_document_twice_names_both_lines(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(), nested()))
+    assert (line, column) == (2, "doc_id")
+    assert reason.startswith("repeats 'd1' of line 1")
+
+
+def test_fields_that_were_not_read_are_told(tmp_path: Path) -> None:
+    line = nested(split="dev", claims=[_claim(raw_votes={"alder": [1, 1]})], systems=[_system(length=2)])
+    assert read_dataset(jsonl(tmp_path, line)).warnings.shown == [
+        "Not read: `split`, `systems[].length`, `claims[].raw_votes`."
+    ]
+
+
+def test_nested_fields_are_renamed(tmp_path: Path) -> None:
+    line = {
+        "id": "d9",
+        "text": DOCUMENT,
+        "systems": [{"model": "alder", "output": "Trams stopped."}],
+    }
+    mapping = {"doc_id": "id", "source_text": "text", "system": "model", "summary_text": "output"}
+    one = read_dataset(jsonl(tmp_path, line), mapping=mapping).dataset.sets["d9"]
+    assert one.peers["alder", None].text.text == "Trams stopped."
+
+
+def test_nested_reference_may_be_null(tmp_path: Path) -> None:
+    assert read_dataset(jsonl(tmp_path, nested(reference_text=None))).dataset.sets["d1"].references == {}
+
+
+def test_empty_nested_summary_is_taken_with_a_warning(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, nested(systems=[_system(summary_text="")], claims=[])))
+    assert "Line 1: the summary of 'd1' by 'alder' is empty" in reading.warnings.shown[0]
