@@ -1,0 +1,244 @@
+"""Let a judge work through a project, and wait for it if asked to."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any, NamedTuple
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.supervisor import Child, Supervisor
+from annotation.models import SCORES, Check, Project, Run, Verdict
+from annotation.queries.leaderboard import leaderboard
+from annotation.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.refusals import Conflict, Refusal
+from annotation.services.jobs import reap
+from annotation.services.judge_document_set import METRICS
+from annotation.services.judges import LEXICAL, judge_by_name
+from annotation.services.start_run import cancel_run, start_run
+from annotation.services.workers import worker_command, worker_environment
+
+BELOW_THE_BAR = 2
+TOLD_EVERY_SECONDS = 5.0
+REAP_EVERY_SECONDS = 5.0
+
+
+class Bar(NamedTuple):
+    """A score that every system's mean must reach."""
+
+    score: str
+    least: float
+
+
+class Command(BaseCommand):
+    help = (
+        "Let a judge answer the checks of a project. Exit code 1 where something failed, 2 where a system "
+        "stays below --fail-under."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's slug")
+        parser.add_argument(
+            "--judge", metavar="NAME", help="the project's deciding judge unless named, else lexical"
+        )
+        parser.add_argument(
+            "--metrics",
+            metavar="A,B",
+            default="coverage",
+            help=f"of {', '.join(METRICS)}; coverage unless named",
+        )
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="until the run is over, with a worker of its own if none is alive",
+        )
+        parser.add_argument(
+            "--fail-under",
+            metavar="SCORE=VALUE",
+            action="append",
+            default=[],
+            type=_bar,
+            dest="bars",
+            help="exit with 2 if any system's mean of the score is below the value, or there is none",
+        )
+
+    def handle(
+        self,
+        *_: Any,
+        project: str,
+        judge: str | None,
+        metrics: str,
+        wait: bool,
+        bars: list[Bar],
+        **__: Any,
+    ) -> None:
+        if bars and not wait:
+            raise CommandError("--fail-under needs --wait: without it nothing has been judged yet.")
+        row = Project.objects.select_related("deciding_judge").filter(slug=project).first()
+        if row is None:
+            raise CommandError(f"There is no project {project!r}.{_known_projects()}")
+        try:
+            run = self._run(row, judge, [name.strip() for name in metrics.split(",") if name.strip()], wait)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        if not wait:
+            self._say_started(run)
+            return
+        self._report(run, self._wait(run))
+        _hold_against(bars, row)
+
+    def _run(self, project: Project, judge: str | None, metrics: list[str], wait: bool) -> Run:
+        """A new run, or with --wait the one that this judge has under way for the same metrics."""
+        deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
+        chosen = judge_by_name(judge or deciding)
+        try:
+            return start_run(project=project, judge=chosen, metrics=metrics, by=None)
+        except Conflict as conflict:
+            run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
+            if run is None or not wait or set(run.metrics) != set(metrics):
+                raise
+            self.stderr.write(
+                f"The judge {chosen.name} is at work on {project.name} already: waiting for that run."
+            )
+            return run
+
+    def _say_started(self, run: Run) -> None:
+        jobs = run_progress(run).total_jobs
+        self.stdout.write(f"Run {run.public_id} of {run.judge} is queued: {jobs} document sets.")
+        if not is_worker_alive():
+            self.stderr.write(
+                "No worker is alive, so nothing happens yet. Start one, or use --wait: "
+                f"{' '.join(['python', *worker_command()[1:]])}"
+            )
+
+    def _wait(self, run: Run) -> float:
+        """Wait until the run is over; the seconds that it took.
+
+        Whoever interrupts cancels the run, unless workers of others are at it.
+        """
+        began = time.monotonic()
+        line = _ProgressLine(self)
+
+        def is_over() -> bool:
+            progress = run_progress(run)
+            line.show(progress)
+            return progress.is_over
+
+        with Supervisor(
+            say=self.stderr.write, chore=reap, chore_every_seconds=REAP_EVERY_SECONDS
+        ) as supervisor:
+            has_own_worker = False
+            # A worker that was killed counts as alive for a while, so the question is asked again and again.
+            while not supervisor.stopping.is_set():
+                if not has_own_worker and not is_worker_alive():
+                    supervisor.add(_Worker("worker", worker_command(), worker_environment()))
+                    has_own_worker = True
+                if supervisor.watch(is_over, seconds=TOLD_EVERY_SECONDS):
+                    line.end()
+                    return time.monotonic() - began
+            line.end()
+            if has_own_worker:
+                cancel_run(run=run, by=None)
+        raise CommandError(
+            "Interrupted, and the run is cancelled. The same command goes on where it stopped."
+            if has_own_worker
+            else f"Interrupted. Run {run.public_id} goes on: other workers are at it.",
+            returncode=130,
+        )
+
+    def _report(self, run: Run, seconds: float) -> None:
+        run.refresh_from_db()
+        progress = run_progress(run)
+        asked = Verdict.objects.filter(run=run).count()
+        checks = (
+            Check.objects.filter(verdicts__judge=run.judge, project=run.project).order_by().distinct().count()
+        )
+        self.stdout.write(
+            f"Judged by {run.judge} in {seconds:.1f} s: {progress.summaries_done:,} of "
+            f"{progress.summaries_total:,} peer summaries in {progress.total_jobs:,} document sets, "
+            f"{checks:,} checks, {asked:,} of them now, {progress.unscored:,} unscored."
+        )
+        for failure in progress.failures:
+            self.stderr.write(f"{failure.document_set}: {failure.error}")
+        if run.state == Run.State.CANCELLED:
+            raise CommandError(f"The run was stopped. {run.stop_reason}")
+        if progress.failed:
+            raise CommandError(f"{progress.failed} of {progress.total_jobs} document sets failed; see above.")
+
+
+class _Worker(Child):
+    """A worker that leaves standard output to the result: Celery says there that it stops."""
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            self.command,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.started_at = time.monotonic()
+
+
+class _ProgressLine:
+    """How far the run is: one line that changes on a terminal, else a new one every few seconds."""
+
+    def __init__(self, command: BaseCommand) -> None:
+        self._command = command
+        self._is_terminal = sys.stderr.isatty()
+        self._told_at = 0.0
+        self._told = ""
+
+    def show(self, progress: RunProgress) -> None:
+        line = (
+            f"{progress.summaries_done:,} of {progress.summaries_total:,} summaries judged, "
+            f"{progress.done} of {progress.total_jobs} document sets done"
+            f"{f', {progress.failed} failed' if progress.failed else ''}"
+        )
+        now = time.monotonic()
+        if line == self._told or (not self._is_terminal and now - self._told_at < TOLD_EVERY_SECONDS):
+            return
+        self._told, self._told_at = line, now
+        self._command.stderr.write(
+            f"\r{line}" if self._is_terminal else line, ending="" if self._is_terminal else "\n"
+        )
+        self._command.stderr.flush()
+
+    def end(self) -> None:
+        if self._is_terminal and self._told:
+            self._command.stderr.write("")
+
+
+def _bar(argument: str) -> Bar:
+    name, _, value = argument.partition("=")
+    if name not in SCORES:
+        raise ArgumentTypeError(f"there is no score {name!r}; scores are {', '.join(SCORES)}")
+    try:
+        least = float(value)
+    except ValueError:
+        least = math.nan
+    if not 0.0 <= least <= 1.0:
+        raise ArgumentTypeError(f"write SCORE=VALUE with a value from 0 to 1, not {argument!r}")
+    return Bar(name, least)
+
+
+def _hold_against(bars: list[Bar], project: Project) -> None:
+    """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
+    below = [
+        f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"
+        for bar in bars
+        for table in leaderboard(project).tables
+        for row in table.rows
+        if (mean := row.scores[bar.score].mean) is None or mean < bar.least
+    ]
+    if below:
+        raise CommandError("Below the bar:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
+
+
+def _known_projects() -> str:
+    known = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
+    return f" Projects: {', '.join(known)}." if known else " Import one with import_dataset and --create."

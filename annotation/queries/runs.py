@@ -1,0 +1,111 @@
+"""How far runs are, what failed in them, and whether anybody is there to work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from annotation.models import Job, Project, Run, Worker
+
+FAILURES_SHOWN = 50
+
+
+class Failure(NamedTuple):
+    """A job that failed, or that is to be tried again after a failure."""
+
+    document_set: str
+    error: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """Where a run stands. Jobs count document sets; summaries are peer summaries.
+
+    `unscored` counts the checks that got no usable answer. `failures` are the first of the jobs
+    with an error, in the order of the document sets.
+    """
+
+    total_jobs: int
+    waiting: int
+    working: int
+    done: int
+    failed: int
+    cancelled: int
+    summaries_total: int
+    summaries_done: int
+    unscored: int
+    failures: list[Failure]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing waits or is being worked on."""
+        return self.waiting + self.working == 0
+
+    @property
+    def share_done(self) -> float:
+        """Share of the peer summaries that are judged, in [0, 1]; 1 where there is none."""
+        return self.summaries_done / self.summaries_total if self.summaries_total else 1.0
+
+
+def run_progress(run: Run) -> RunProgress:
+    """Where the run stands at this moment, from its jobs."""
+
+    def jobs_in(state: Job.State) -> Count:
+        return Count("pk", filter=Q(state=state))
+
+    counts = Job.objects.filter(run=run).aggregate(
+        total_jobs=Count("pk"),
+        waiting_jobs=jobs_in(Job.State.WAITING),
+        working_jobs=jobs_in(Job.State.WORKING),
+        done_jobs=jobs_in(Job.State.DONE),
+        failed_jobs=jobs_in(Job.State.FAILED),
+        cancelled_jobs=jobs_in(Job.State.CANCELLED),
+        summaries_total=Sum("total", default=0),
+        summaries_done=Sum("done", default=0),
+        checks_unscored=Sum("unscored", default=0),
+    )
+    return RunProgress(
+        total_jobs=counts["total_jobs"],
+        waiting=counts["waiting_jobs"],
+        working=counts["working_jobs"],
+        done=counts["done_jobs"],
+        failed=counts["failed_jobs"],
+        cancelled=counts["cancelled_jobs"],
+        summaries_total=counts["summaries_total"],
+        summaries_done=counts["summaries_done"],
+        unscored=counts["checks_unscored"],
+        failures=_failures(run),
+    )
+
+
+def latest_run(project: Project) -> Run | None:
+    """The project's newest run."""
+    return Run.objects.filter(project=project).select_related("judge", "started_by").order_by("-pk").first()
+
+
+def is_worker_alive(now: datetime | None = None) -> bool:
+    """Whether any worker has reported lately."""
+    return workers_alive(now) > 0
+
+
+def workers_alive(now: datetime | None = None) -> int:
+    """How many workers have reported lately."""
+    lately = (now or timezone.now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
+    return Worker.objects.filter(seen_at__gte=lately).count()
+
+
+def _failures(run: Run) -> list[Failure]:
+    rows = (
+        Job.objects.filter(run=run)
+        .exclude(error="")
+        .exclude(state=Job.State.DONE)
+        .order_by("document_set__external_id")
+        .values_list("document_set__external_id", "error", "attempt")[:FAILURES_SHOWN]
+    )
+    return [Failure(*row) for row in rows]

@@ -1,0 +1,262 @@
+"""From a judge's row to something that answers, with its calls kept in rows."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from annotation.models import Judge, JudgeCall
+from annotation.refusals import Invalid, NotFound
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.lexical import LexicalJudge
+from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
+from evaluation.judging.protocol import CallStore, Limits, StoredCall
+from evaluation.judging.protocol import Judge as AnsweringJudge
+
+LEXICAL = "lexical"
+SIGNATURE_KEPT = 200
+_LARGEST_COUNT = 2**31 - 1
+_PORTS = {"http": 80, "https": 443}
+
+Result = TypeVar("Result")
+
+
+def judge_by_name(name: str) -> Judge:
+    """The judge of that name. The built-in lexical one is made when it is first asked for.
+
+    Raises NotFound (code `no_such_judge`) with the names that there are.
+    """
+    if name == LEXICAL:
+        return Judge.objects.get_or_create(name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[0]
+    judge = Judge.objects.filter(name=name).first()
+    if judge is None:
+        known = sorted({LEXICAL, *Judge.objects.values_list("name", flat=True)})
+        raise NotFound(
+            f"There is no judge {name!r}. Known judges: {', '.join(known)}. "
+            "Another one is made in the admin, under Judges.",
+            code="no_such_judge",
+        )
+    return judge
+
+
+def require_usable(judge: Judge) -> None:
+    """Refuse a judge that no worker could ask: its kind is not served or its address not allowed.
+
+    Its key is not looked for, since it may be in the workers' environment alone.
+    Raises Invalid (code `unusable_judge`).
+    """
+    fault = _fault(judge)
+    if fault:
+        raise Invalid(fault, field="judge", code="unusable_judge")
+
+
+def build(judge: Judge, *, store: CallStore | None = None) -> AnsweringJudge:
+    """The judge that the row describes, ready to answer.
+
+    Its calls are kept as JudgeCall rows unless a store is given.
+    Raises JudgeSettings where its address is not allowed or its key is missing; the message names
+    the variable, never the key.
+    """
+    fault = _fault(judge)
+    if fault:
+        raise JudgeSettings(fault)
+    if judge.kind == Judge.Kind.LEXICAL:
+        return LexicalJudge()
+    return OpenAIJudge(
+        judge.model,
+        judge.base_url or None,
+        _api_key(judge),
+        name=judge.name,
+        temperature=judge.temperature,
+        seed=judge.seed,
+        limits=Limits(concurrency=judge.concurrency, timeout_seconds=judge.timeout_seconds),
+        store=RowCallStore(judge) if store is None else store,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAtWork:
+    """A judge with the event loop in which it is asked; between two askings the database may be used."""
+
+    judge: AnsweringJudge
+    row: Judge
+    runner: asyncio.Runner
+
+    def ask(self, questions: Iterable[Coroutine[None, None, Result]]) -> list[Result | BaseException]:
+        """What each question got, in order: the answer, or the exception that it ended with.
+
+        They are asked at the same time; how many calls are made at once is the judge's own limit.
+        """
+
+        async def everything() -> list[Result | BaseException]:
+            return await asyncio.gather(*questions, return_exceptions=True)
+
+        return self.runner.run(everything())
+
+
+@contextmanager
+def at_work(judge: Judge) -> Iterator[JudgeAtWork]:
+    """The judge, built and with an event loop of its own; everything that it opened is closed at the end."""
+    with closing(RowCallStore(judge)) as store, asyncio.Runner() as runner:
+        built = build(judge, store=store)
+        try:
+            yield JudgeAtWork(judge=built, row=judge, runner=runner)
+        finally:
+            runner.run(built.aclose())
+
+
+def kept_signature(signature: str) -> str:
+    """A judge's signature as verdicts and claim sets keep it.
+
+    A long one loses its beginning, the model's name, never the digest at its end.
+    """
+    return signature[-SIGNATURE_KEPT:]
+
+
+def is_allowed_url(url: str, allowed: list[str]) -> bool:
+    """Whether a judge may call that base URL.
+
+    An entry allows what has its scheme, its host, its port (any port where it names none) and its
+    path or what lies below it.
+    """
+    wanted = _address(url)
+    entries = (_address(entry) for entry in allowed)
+    return wanted is not None and any(entry is not None and entry.covers(wanted) for entry in entries)
+
+
+class RowCallStore:
+    """Keeps a judge's answered calls as JudgeCall rows.
+
+    Rows are read and written by one thread with a connection of its own, because the event loop
+    that asks must neither wait for the database nor touch the worker's own connection.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge_id = judge.pk
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge-calls")
+
+    def close(self) -> None:
+        """End the thread and its connection; the store cannot be used any more."""
+        self._thread.submit(_close_connection).result()
+        self._thread.shutdown()
+
+    async def get(self, key: str) -> StoredCall | None:
+        """The call kept under this key, or None."""
+        return await self._do(lambda: self._read(key))
+
+    async def put(self, call: StoredCall) -> None:
+        """Keep a call; the first one under a key stays."""
+        await self._do(lambda: self._write(call))
+
+    async def _do(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_good_connection, work)
+
+    def _read(self, key: str) -> StoredCall | None:
+        row = JudgeCall.objects.select_related("judge").filter(key=key).first()
+        if row is None:
+            return None
+        return StoredCall(
+            key=row.key,
+            judge=row.judge.name,
+            step=row.step,
+            prompt_version=row.prompt_version,
+            request=row.request,
+            reply=row.reply,
+            finish_reason=row.finish_reason,
+            prompt_tokens=row.prompt_tokens,
+            completion_tokens=row.completion_tokens,
+            seconds=row.seconds,
+        )
+
+    def _write(self, call: StoredCall) -> None:
+        row = JudgeCall(
+            judge_id=self._judge_id,
+            key=call.key,
+            step=call.step,
+            prompt_version=call.prompt_version,
+            request=call.request,
+            reply=call.reply,
+            finish_reason=call.finish_reason[:40],
+            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
+            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
+            seconds=call.seconds,
+        )
+        JudgeCall.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _close_connection() -> None:
+    # Each thread has a connection of its own under this name, so the name must be looked up in it.
+    connection.close()
+
+
+def _with_good_connection(work: Callable[[], Result]) -> Result:
+    try:
+        return work()
+    except DatabaseError:
+        connection.close()
+        raise
+
+
+def _fault(judge: Judge) -> str:
+    """Why the judge cannot be asked from here, or nothing."""
+    if judge.kind == Judge.Kind.PANEL:
+        return f"The judge {judge.name!r} is a panel, and panels cannot run yet. Choose one of its members."
+    if judge.kind == Judge.Kind.OPENAI:
+        url = judge.base_url or DEFAULT_BASE_URL
+        if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
+            return (
+                f"The judge {judge.name!r} would call {url}, which COVERDICT_JUDGE_URLS does not allow. "
+                "Whoever runs this installation can add it there."
+            )
+    return ""
+
+
+def _api_key(judge: Judge) -> str | None:
+    if not judge.api_key_env:
+        return None
+    key = os.environ.get(judge.api_key_env, "")
+    if not key:
+        raise JudgeSettings(
+            f"The judge {judge.name!r} takes its key from the environment variable {judge.api_key_env}, "
+            "which is not set where the worker runs."
+        )
+    return key
+
+
+class _Address(NamedTuple):
+    """The parts of a base URL that decide; `port` is None where none is named."""
+
+    scheme: str
+    host: str
+    port: int | None
+    folders: tuple[str, ...]
+
+    def covers(self, other: _Address) -> bool:
+        if (self.scheme, self.host) != (other.scheme, other.host):
+            return False
+        if self.port is not None and self.port != (other.port or _PORTS.get(other.scheme)):
+            return False
+        return other.folders[: len(self.folders)] == self.folders
+
+
+def _address(url: str) -> _Address | None:
+    """The address in a URL; None where there is none that could be compared safely."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    folders = tuple(folder for folder in unquote(parts.path).split("/") if folder)
+    # A path with dots names a place outside of the one where it begins.
+    if not host or ".." in folders or "\\" in url:
+        return None
+    return _Address(parts.scheme, host, port, folders)

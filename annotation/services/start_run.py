@@ -1,0 +1,161 @@
+"""A manager lets a judge work through a project, stops it, and lets it go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Count
+from django.utils import timezone
+
+from annotation.models import Job, Judge, Project, Run, Summary, Verdict
+from annotation.permissions import Verb, require
+from annotation.refusals import Conflict, Invalid
+from annotation.services import jobs
+from annotation.services.events import log
+from annotation.services.judge_document_set import METRICS
+from annotation.services.judges import require_usable
+from annotation.services.rescore import rescore
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def start_run(
+    *, project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",), by: User | None
+) -> Run:
+    """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
+
+    What this judge has answered already is not asked again. The judge becomes the project's
+    deciding one where there was none. Raises Invalid for an unknown metric (code `unknown_metric`),
+    a judge that cannot be asked (`unusable_judge`) or a project without peer summaries
+    (`no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at work here.
+    """
+    require(by, project, Verb.RUN)
+    wanted = _known(metrics)
+    require_usable(judge)
+    with transaction.atomic():
+        project = _locked(project)
+        _refuse_second(project, judge)
+        totals = _peers_by_document_set(project)
+        if not totals:
+            raise Invalid(
+                f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
+            )
+        run = Run.objects.create(project=project, judge=judge, metrics=wanted, started_by=by)
+        queued = Job.objects.bulk_create(
+            [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
+        )
+        log(
+            project=project,
+            actor=by,
+            verb="start run",
+            target=run,
+            data={"judge": judge.name, "metrics": wanted, "document_sets": len(queued)},
+        )
+        is_stale = _let_decide(project, judge, by)
+        jobs.enqueue(queued)
+    if is_stale:
+        rescore(project=project)
+    return run
+
+
+@transaction.atomic
+def cancel_run(*, run: Run, by: User | None) -> Run:
+    """Stop a run: waiting jobs at once, working ones after the summaries that they are at.
+
+    What was judged stays. Cancelling a run that is over changes nothing.
+    """
+    require(by, run.project, Verb.RUN)
+    run = _locked_run(run)
+    if run.state != Run.State.ACTIVE:
+        return run
+    waiting = jobs.cancel_waiting(run)
+    run.state = Run.State.CANCELLED
+    run.stop_reason = f"Cancelled by {by.get_username() if by else 'the operator'}."
+    run.finished_at = timezone.now()
+    run.save(update_fields=["state", "stop_reason", "finished_at"])
+    log(project=run.project, actor=by, verb="cancel run", target=run, data={"jobs": waiting})
+    return run
+
+
+@transaction.atomic
+def resume_run(*, run: Run, by: User | None) -> Run:
+    """Let the failed and cancelled jobs of a run wait again; what was judged is not asked again.
+
+    Raises Conflict where nothing is left to do (code `nothing_to_resume`) or another run of this
+    judge is under way (`run_active`).
+    """
+    require(by, run.project, Verb.RUN)
+    project = _locked(run.project)
+    run = _locked_run(run)
+    _refuse_second(project, run.judge, except_for=run)
+    again = jobs.wait_again(run)
+    if not again and run.state != Run.State.CANCELLED:
+        raise Conflict("Every job of this run is done or under way.", code="nothing_to_resume")
+    run.state = Run.State.ACTIVE
+    run.stop_reason = ""
+    run.finished_at = None
+    run.save(update_fields=["state", "stop_reason", "finished_at"])
+    log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
+    jobs.enqueue(again)
+    jobs.settle(run)
+    return run
+
+
+def _known(metrics: Sequence[str]) -> list[str]:
+    wanted = list(dict.fromkeys(metrics))
+    unknown = [name for name in wanted if name not in METRICS]
+    if unknown or not wanted:
+        what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
+        known = ", ".join(METRICS)
+        raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
+    return wanted
+
+
+def _locked(project: Project) -> Project:
+    # One after the other: two people who start the same run must not both find that there is none.
+    return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
+
+
+def _locked_run(run: Run) -> Run:
+    return (
+        Run.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("project", "judge")
+        .get(pk=run.pk)
+    )
+
+
+def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = None) -> None:
+    active = Run.objects.filter(project=project, judge=judge, state=Run.State.ACTIVE)
+    if except_for is not None:
+        active = active.exclude(pk=except_for.pk)
+    other = active.first()
+    if other is not None:
+        raise Conflict(
+            f"The judge {judge.name} is at work on {project.name} already. Wait for that run, or cancel it.",
+            code="run_active",
+            details={"run": other.public_id},
+        )
+
+
+def _peers_by_document_set(project: Project) -> list[tuple[int, int]]:
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by("document_set_id")
+    return list(peers.values_list("document_set_id").annotate(Count("pk")))
+
+
+def _let_decide(project: Project, judge: Judge, by: User | None) -> bool:
+    """Make the judge the deciding one if there is none; whether scores must follow at once."""
+    if project.deciding_judge_id is not None:
+        return False
+    project.deciding_judge = judge
+    project.save(update_fields=["deciding_judge"])
+    log(
+        project=project,
+        actor=by,
+        verb="change project",
+        target=project,
+        data={"changed": {"deciding_judge": [None, judge.name]}},
+    )
+    return Verdict.objects.filter(check_row__project=project, judge=judge).exists()

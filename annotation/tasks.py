@@ -1,0 +1,38 @@
+"""The door for the queue: what workers are asked to do, and how they report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutdown
+
+from annotation.services import jobs, perform_job
+from annotation.services.workers import Heartbeat, new_worker_name
+
+_heartbeats: list[Heartbeat] = []
+
+
+@shared_task(name=jobs.RUN_JOB)
+def run_job(public_id: str) -> None:
+    """Do a job that may be waiting."""
+    perform_job.perform(public_id)
+
+
+@shared_task(name="annotation.reap_jobs")
+def reap_jobs() -> None:
+    """Give the jobs of dead workers back; for a scheduler."""
+    jobs.reap()
+
+
+@worker_ready.connect
+def report_alive(**_: Any) -> None:
+    heartbeat = Heartbeat(new_worker_name())
+    _heartbeats.append(heartbeat)
+    heartbeat.start()
+
+
+@worker_shutdown.connect
+def report_gone(**_: Any) -> None:
+    while _heartbeats:
+        _heartbeats.pop().stop()

@@ -1,0 +1,244 @@
+"""manage.py evaluate."""
+
+from __future__ import annotations
+
+import io
+import re
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from annotation.models import Job, Judge, Run, Verdict, Worker
+from annotation.services import perform_job
+from annotation.services.start_run import start_run
+from annotation.services.workers import report_alive
+from tests.annotation.runs.processes import manage, start_manage, wait_until
+from tests.llm_server import LLMServer, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def slow_server() -> Iterator[LLMServer]:
+    with LLMServer(latency=0.5) as server:
+        yield server
+
+
+@pytest.fixture
+def slow_judge(transactional_db: None, slow_server: LLMServer) -> Judge:
+    return Judge.objects.create(
+        name="slow", kind="openai", model="scripted", base_url=slow_server.base_url, concurrency=1
+    )
+
+
+def evaluate(*arguments: str) -> tuple[str, str]:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    call_command("evaluate", *arguments, stdout=stdout, stderr=stderr)
+    return stdout.getvalue(), stderr.getvalue()
+
+
+def complaint(*arguments: str) -> CommandError:
+    with pytest.raises(CommandError) as refused:
+        evaluate(*arguments)
+    return refused.value
+
+
+# Without waiting
+
+
+def test_a_run_is_queued_and_nobody_to_do_it_is_told(world: World) -> None:
+    said, warned = evaluate("harbour", "--metrics", "coverage,alignment")
+    run = Run.objects.get()
+    assert said == f"Run {run.public_id} of lexical is queued: 2 document sets.\n"
+    assert "No worker is alive" in warned
+    assert run.metrics == ["coverage", "alignment"]
+
+
+def test_with_a_worker_alive_nothing_is_warned_of(world: World) -> None:
+    report_alive("ada:1")
+    assert evaluate("harbour")[1] == ""
+
+
+def test_the_deciding_judge_is_taken_unless_another_is_named(world: World) -> None:
+    other = Judge.objects.create(name="other", kind="lexical")
+    evaluate("harbour", "--judge", "other")
+    world.project.deciding_judge = other
+    world.project.save()
+    Run.objects.update(state="cancelled")
+    evaluate("harbour")
+    assert set(Run.objects.values_list("judge__name", flat=True)) == {"other"}
+
+
+def test_a_project_without_a_judge_gets_the_lexical_one(world: World) -> None:
+    world.project.deciding_judge = None
+    world.project.save()
+    evaluate("harbour")
+    assert Run.objects.get().judge == world.judge
+
+
+def test_an_unknown_project_is_told_with_those_that_are(world: World) -> None:
+    assert str(complaint("harbor")) == "There is no project 'harbor'. Projects: harbour, quarry."
+
+
+def test_an_unknown_judge_is_told_with_those_that_are(world: World) -> None:
+    told = str(complaint("harbour", "--judge", "gpt"))
+    assert told.startswith("There is no judge 'gpt'. Known judges: lexical.")
+
+
+def test_an_unknown_metric_is_told_with_those_that_are(world: World) -> None:
+    assert "Metrics of a run: coverage, alignment" in str(complaint("harbour", "--metrics", "bleu"))
+
+
+def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
+    start_run(project=world.project, judge=world.judge, by=None)
+    assert "at work on Harbour study already" in str(complaint("harbour"))
+
+
+def test_a_bar_needs_waiting(world: World) -> None:
+    assert "--fail-under needs --wait" in str(complaint("harbour", "--fail-under", "coverage=.5"))
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("bar", ["coverage", "coverage=high", "coverage=1.5", "coverage=nan", "bleu=0.5"])
+def test_a_bar_that_makes_no_sense_is_told(world: World, bar: str) -> None:
+    assert "--fail-under" in str(complaint("harbour", "--wait", "--fail-under", bar))
+
+
+def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[str, str]) -> None:
+    # Port 9 is that of a service that no machine offers any more.
+    done = manage({**subprocess_env, "CELERY_BROKER_URL": "redis://127.0.0.1:9/0"}, "evaluate", "harbour")
+    assert done.returncode == 0, done.stderr
+    assert "broker does not take messages" in done.stderr
+    assert set(Job.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+# Waiting, with a worker that is there
+
+
+@pytest.fixture
+def colleague(world: World, transactional_db: None) -> Iterator[None]:
+    """Somebody else's worker: reports as alive and does every job that waits."""
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            while not ended.wait(0.05):
+                for public_id in Job.objects.filter(state="waiting").values_list("public_id", flat=True):
+                    perform_job.perform(public_id)
+        finally:
+            connection.close()
+
+    report_alive("colleague:1")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    ended.set()
+    thread.join(30)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_the_result_is_told(world: World, colleague: None) -> None:
+    said, _ = evaluate("harbour", "--wait")
+    checks = Verdict.objects.filter(run=Run.objects.get()).count()
+    expected = (
+        rf"Judged by lexical in \d+\.\d s: 4 of 4 peer summaries in 2 document sets, {checks} checks, "
+        rf"{checks} of them now, 0 unscored\.\n"
+    )
+    assert re.fullmatch(expected, said), said
+
+
+def test_a_second_time_nothing_is_judged_now(world: World, colleague: None) -> None:
+    evaluate("harbour", "--wait")
+    assert ", 0 of them now," in evaluate("harbour", "--wait")[0]
+
+
+def test_a_run_under_way_is_waited_for(world: World, colleague: None, slow_judge: Judge) -> None:
+    run = start_run(project=world.project, judge=slow_judge, by=None)
+    _, told = evaluate("harbour", "--judge", "slow", "--wait")
+    assert "waiting for that run" in told
+    run.refresh_from_db()
+    assert (run.state, Run.objects.count()) == ("finished", 1)
+
+
+def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, colleague: None) -> None:
+    # No mean reaches .99, every mean reaches 0; nothing was aligned, so there is no mean of that.
+    failed = complaint(
+        "harbour",
+        "--wait",
+        "--fail-under=coverage=0.99",
+        "--fail-under=coverage=0",
+        "--fail-under=alignment=0",
+    )
+    assert failed.returncode == 2
+    assert re.fullmatch(
+        r"Below the bar:\nalder: coverage 0\.\d{4} < 0\.99\nbirch: coverage 0\.\d{4} < 0\.99\n"
+        r"alder: alignment none < 0\nbirch: alignment none < 0",
+        str(failed),
+    ), str(failed)
+
+
+def test_bars_that_are_reached_fail_nothing(world: World, colleague: None) -> None:
+    assert "Judged by lexical" in evaluate("harbour", "--wait", "--fail-under", "coverage=0")[0]
+
+
+def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
+    world: World, colleague: None, slow_judge: Judge
+) -> None:
+    Judge.objects.filter(pk=slow_judge.pk).update(api_key_env="NO_SUCH_KEY")
+    failed = complaint("harbour", "--judge", "slow", "--wait")
+    assert failed.returncode == 1
+    assert "The run was stopped." in str(failed)
+    assert "NO_SUCH_KEY" in str(failed)
+
+
+def test_document_sets_that_failed_are_told(
+    world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer
+) -> None:
+    slow_server.where(lambda call: faults.text("garbage") if "units_wanted" in call.question else None)
+    stderr = io.StringIO()
+    with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
+        call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
+    assert failed.value.returncode == 1
+    assert "bridge: No claims could be taken from summary" in stderr.getvalue()
+
+
+# Waiting, with a worker of its own
+
+
+def test_waiting_brings_a_worker_and_takes_it_away_again(
+    world: World, subprocess_env: dict[str, str]
+) -> None:
+    done = manage(subprocess_env, "evaluate", "harbour", "--judge", "lexical", "--wait")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Judged by lexical in ")
+    assert Run.objects.get().state == "finished"
+    # The worker has gone, and has said so.
+    assert not Worker.objects.exists()
+
+
+def test_an_interrupt_stops_the_worker_and_cancels_the_run(
+    world: World, subprocess_env: dict[str, str], slow_judge: Judge
+) -> None:
+    process = start_manage(subprocess_env, "evaluate", "harbour", "--judge", "slow", "--wait")
+    try:
+        wait_until(lambda: Job.objects.filter(state="working").exists())
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130, stderr
+    assert "Interrupted, and the run is cancelled." in stderr
+    run = Run.objects.get()
+    assert run.state == "cancelled"
+    assert not Job.objects.filter(state="waiting").exists()
+    assert not Worker.objects.exists()

@@ -1,0 +1,53 @@
+"""The command `export_dataset`."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.models import Event
+from annotation.services.review import override
+from tests.annotation.cast import World
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command("export_dataset", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_it_writes_the_file_and_says_what_is_in_it(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    said = run("harbour", "--level", "scores", "--format", "jsonl", "-o", path)
+    assert len(path.read_text().splitlines()) == 4
+    manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
+    assert said.startswith(f"4 rows, {manifest['bytes']} bytes in {path}")
+    assert manifest["sha256"] in said
+    assert Event.objects.get(verb="export").actor is None
+
+
+def test_people_are_pseudonyms_unless_names_are_asked_for(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    plain, named = tmp_path / "plain.csv", tmp_path / "named.csv"
+    run("harbour", "--level", "claims", "--format", "csv", "-o", plain)
+    run("harbour", "--level", "claims", "--format", "csv", "-o", named, "--names")
+    assert ",rex," not in plain.read_text()
+    assert ",rex," in named.read_text()
+
+
+def test_an_unknown_project_is_refused_with_those_there_are(world: World, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There are: harbour, quarry"):
+        run("nowhere", "--level", "scores", "--format", "csv", "-o", tmp_path / "x")
+
+
+def test_a_missing_folder_is_refused(world: World, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is no folder"):
+        run("harbour", "--level", "scores", "--format", "csv", "-o", tmp_path / "missing" / "x")
+
+
+def test_a_folder_is_not_overwritten(world: World, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is a folder"):
+        run("harbour", "--level", "scores", "--format", "csv", "-o", tmp_path)

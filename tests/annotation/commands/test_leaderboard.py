@@ -1,0 +1,77 @@
+"""The command `leaderboard`."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Score, Summary, System
+from tests.annotation.cast import World
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("leaderboard", "harbour", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_table_by_hand(world: World) -> None:
+    # One set is judged, so there is no interval; X at 2/3: 2/3 * 0.75 + 1/3 * 0.35 = 0.616667 of alder,
+    # 1/3 * 0.45 = 0.15 of birch.
+    title, *lines = run().splitlines()[:4]
+    assert title == "Target length 20"
+    assert [line[:49] for line in lines] == [
+        "rank  system  coverage  interval  judge  human  h",
+        "   1  alder      0.750         -  0.750      -   ",
+        "   2  birch      0.000         -  0.000      -   ",
+    ]
+    assert [line[48:] for line in lines] == [
+        "human share  alignment  brevity  X a=1  X a=2/3  n  unscored",
+        "      0.000          -    0.350  0.750    0.617  2         0",
+        "      0.000          -    0.450  0.000    0.150  2         0",
+    ]
+
+
+def test_an_interval_stands_beside_its_mean(world: World) -> None:
+    Score.objects.filter(summary=world.peers["bridge", "alder"]).update(coverage=0.25)
+    # Sets 0.75 and 0.25: the draws are 0.25, 0.5 and 0.75.
+    assert "0.500  [0.250, 0.750]" in run()
+
+
+def test_the_table_says_what_its_intervals_cover(world: World) -> None:
+    said = " ".join(run().split())
+    assert "sampling of documents only; judge error not included" in said
+    assert "10000 draws, seed 0" in said
+    assert "Signature coverdict|v:" in said
+
+
+def test_decimals_can_be_asked_for(world: World) -> None:
+    assert "0.616667" in run("--digits", "6")
+
+
+def test_each_target_length_has_its_table(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
+    lines = run().splitlines()
+    assert [line for line in lines if "arget length" in line] == ["Target length 20", "No target length"]
+
+
+def test_a_wide_name_keeps_the_columns_aligned(world: World) -> None:
+    System.objects.filter(name="alder").update(name="要約器")
+    first, second = run().splitlines()[2:4]
+    # Three wide characters take six columns, as "birch " does with its padding.
+    assert first.index("0.750") + 3 == second.index("0.000")
+
+
+def test_json_has_full_precision(world: World) -> None:
+    board = json.loads(run("--format", "json"))
+    alder = board["tables"][0]["rows"][0]
+    assert (board["project"], board["seed"], board["tables"][0]["target_words"]) == ("harbour", 0, 20)
+    assert (alder["system"], alder["rank"], alder["n"]) == ("alder", 1, 2)
+    assert alder["scores"]["claim_coverage"]["mean"] == pytest.approx(2 / 3, abs=1e-15)
+    assert alder["scores"]["alignment"] == {"mean": None, "low": None, "high": None, "n": 0, "left_out": 2}
+
+
+def test_a_project_without_scores_says_so(world: World) -> None:
+    Score.objects.all().delete()
+    assert run() == "harbour has no scored summaries yet.\n"

@@ -1,0 +1,178 @@
+"""From a judge's row to something that answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from annotation.models import Judge, JudgeCall
+from annotation.refusals import NotFound
+from annotation.services.judges import (
+    RowCallStore,
+    at_work,
+    build,
+    is_allowed_url,
+    judge_by_name,
+    kept_signature,
+)
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.protocol import StoredCall, Text
+
+
+def openai_row(**columns: Any) -> Judge:
+    return Judge(
+        **{"name": "gpt", "kind": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", **columns}
+    )
+
+
+# By name
+
+
+def test_the_lexical_judge_is_made_when_it_is_first_asked_for(db: None) -> None:
+    first = judge_by_name("lexical")
+    assert (first.kind, judge_by_name("lexical")) == ("lexical", first)
+
+
+def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
+    Judge.objects.create(name="abc", kind="lexical")
+    with pytest.raises(NotFound, match="Known judges: abc, lexical") as refused:
+        judge_by_name("gpt")
+    assert refused.value.code == "no_such_judge"
+
+
+# Where it may call
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.org/v1", ["https://api.example.org"]),
+        ("https://api.example.org:8443/v1", ["https://api.example.org"]),
+        ("https://api.example.org/v1", ["https://api.example.org:443"]),
+        ("https://api.example.org/v1/", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/llm", ["https://api.example.org/v1/"]),
+        ("HTTPS://API.example.org/v1", ["https://api.example.org"]),
+        ("http://[::1]:11434/v1", ["http://127.0.0.1", "http://[::1]"]),
+    ],
+)
+def test_addresses_that_are_covered_by_an_entry_are_allowed(url: str, allowed: list[str]) -> None:
+    assert is_allowed_url(url, allowed)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.org/v1", []),
+        ("http://api.example.org/v1", ["https://api.example.org"]),
+        ("https://api.example.org.evil.net/v1", ["https://api.example.org"]),
+        ("https://api.example.org@evil.net/v1", ["https://api.example.org"]),
+        ("https://evil.net/https://api.example.org", ["https://api.example.org"]),
+        ("https://api.example.org:8443/v1", ["https://api.example.org:443"]),
+        ("https://api.example.org/v10", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/../admin", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/%2e%2e/admin", ["https://api.example.org/v1"]),
+        ("https://api.example.org:many/v1", ["https://api.example.org:443"]),
+        ("https://[api", ["https://api.example.org"]),
+        ("api.example.org", ["api.example.org"]),
+        ("", [""]),
+    ],
+)
+def test_all_other_addresses_are_not(url: str, allowed: list[str]) -> None:
+    assert not is_allowed_url(url, allowed)
+
+
+def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(settings: Any) -> None:
+    settings.COVERDICT_JUDGE_URLS = ["http://127.0.0.1"]
+    with pytest.raises(JudgeSettings, match="COVERDICT_JUDGE_URLS does not allow"):
+        build(openai_row(base_url=""))
+
+
+# Building
+
+
+def test_a_judge_answers_under_its_row_s_name_and_model(db: None) -> None:
+    judge = build(openai_row(seed=7))
+    assert (judge.name, judge.kind) == ("gpt", "openai")
+    assert judge.signature.startswith("openai:m|")
+    assert judge.signature != build(openai_row(seed=8)).signature
+
+
+def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("A_KEY", raising=False)
+    with pytest.raises(JudgeSettings, match="the environment variable A_KEY, which is not set"):
+        build(openai_row(api_key_env="A_KEY"))
+
+
+def test_a_long_signature_keeps_its_digest() -> None:
+    assert kept_signature("short") == "short"
+    assert kept_signature("m" * 300 + "|digest") == "m" * 193 + "|digest"
+
+
+def test_one_failing_question_leaves_the_others_answered(db: None) -> None:
+    with at_work(judge_by_name("lexical")) as judge:
+
+        async def fails() -> Any:
+            raise ValueError("no")
+
+        good, bad = judge.ask([judge.judge.check(["It rained"], Text.of("It rained.")), fails()])
+    assert not isinstance(good, BaseException)
+    assert [verdict.label for verdict in good] == ["yes"]
+    assert isinstance(bad, ValueError)
+
+
+# Calls
+
+
+def call(**changes: Any) -> StoredCall:
+    return StoredCall(
+        **{
+            "key": "k" * 64,
+            "judge": "gpt",
+            "step": "extract",
+            "prompt_version": "1",
+            "request": "{}",
+            "reply": "first",
+            "finish_reason": "stop",
+            "prompt_tokens": 12,
+            "completion_tokens": 3,
+            "seconds": 0.5,
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+def store(transactional_db: None) -> Any:
+    row = openai_row()
+    row.save()
+    made = RowCallStore(row)
+    yield made
+    made.close()
+
+
+def test_a_call_comes_back_as_it_was_kept(store: RowCallStore) -> None:
+    asyncio.run(store.put(call()))
+    assert asyncio.run(store.get("k" * 64)) == call()
+    assert asyncio.run(store.get("other")) is None
+
+
+def test_the_first_call_under_a_key_stays(store: RowCallStore) -> None:
+    asyncio.run(store.put(call()))
+    asyncio.run(store.put(call(reply="second")))
+    assert JudgeCall.objects.get().reply == "first"
+
+
+def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None:
+    asyncio.run(store.put(call(finish_reason="x" * 500, prompt_tokens=10**18, completion_tokens=None)))
+    row = JudgeCall.objects.get()
+    assert (row.finish_reason, row.prompt_tokens, row.completion_tokens) == ("x" * 40, 2**31 - 1, 0)
+
+
+def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
+    async def keep() -> None:
+        await asyncio.gather(*(store.put(call(key=f"{number:064}")) for number in range(50)))
+
+    asyncio.run(keep())
+    assert JudgeCall.objects.count() == 50
