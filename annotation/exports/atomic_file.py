@@ -1,0 +1,53 @@
+"""A file is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from annotation.refusals import Invalid
+
+
+def checked_path(path: Path) -> Path:
+    """The path, if a file can be put there. Raises Invalid (field `path`) with what to do."""
+    if not path.name:
+        raise Invalid(f"{path} names no file.", field="path")
+    if not path.parent.is_dir():
+        raise Invalid(f"There is no folder {path.parent}. Make it, or name another one.", field="path")
+    if path.is_dir():
+        raise Invalid(f"{path} is a folder. Name a file in it.", field="path")
+    if path.exists() and not path.is_file():
+        raise Invalid(f"{path} is not a regular file and would be replaced. Name another one.", field="path")
+    return path
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose bytes stand at `path` once the block has ended well, and nowhere if it has not.
+
+    What stood there before is replaced in one step. Raises OSError as the file system does.
+    """
+    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        with part.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

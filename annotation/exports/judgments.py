@@ -1,0 +1,389 @@
+"""Level `judgments`: one row per answer that anybody gave, those that no longer stand included.
+
+Kinds: `unit` an assessor's percent and marks, `repeat` the same in a hidden repeat (never scored),
+`quality` an assessor's quality answers (JSON), `unmarked` the percent of unmarked peer units that are
+related to the topic, `check` a verdict of a judge or reviewer, `unit_adjudication` and
+`check_adjudication` an adjudicator's decision.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
+from annotation.exports.peers import Peer, peer_batches
+from annotation.exports.statements import rater, reference_of
+from annotation.models import Adjudication, Assignment, SummaryJudgment, UnitJudgment, Verdict
+
+if TYPE_CHECKING:
+    from annotation.exports.people import People
+    from annotation.models import Project
+
+COLUMNS = (
+    *HEAD,
+    Column("kind"),
+    Column("reference_id"),
+    Column("unit", Kind.INTEGER),
+    Column("claim_id"),
+    Column("rater"),
+    Column("rater_kind"),
+    Column("value"),
+    Column("evidence", Kind.INTEGERS),
+    Column("submitted_at", Kind.MOMENT),
+    Column("selected_by"),
+    Column("inclusion_probability", Kind.NUMBER),
+    Column("superseded", Kind.FLAG),
+)
+
+
+def rows(project: Project, people: People) -> Iterator[Row]:
+    """Rows of a summary stand by kind, then in the order in which they were given.
+
+    Nothing of a sitting that is still open is among them. `unit` is a number of the model summary's
+    one list of units; a claim that is linked to a unit carries that unit's number.
+    """
+    for batch in peer_batches(project):
+        peer_ids = [peer.pk for peer in batch]
+        found: dict[int, list[_Judgment]] = defaultdict(list)
+        for judgment in _judgments(peer_ids, people):
+            found[judgment.peer_id].append(judgment)
+        for peer in batch:
+            for judgment in found.get(peer.pk, ()):
+                yield _row(project, peer, judgment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgment:
+    peer_id: int
+    kind: str
+    rater: str
+    rater_kind: str
+    value: str | None
+    submitted_at: datetime | None
+    superseded: bool
+    reference_id: str | None = None
+    unit: int | None = None
+    claim_id: str | None = None
+    evidence: Sequence[int] = ()
+    selected_by: str | None = None
+    inclusion_probability: float | None = None
+
+
+def _row(project: Project, peer: Peer, judgment: _Judgment) -> Row:
+    return (
+        *peer.head(project),
+        judgment.kind,
+        judgment.reference_id,
+        judgment.unit,
+        judgment.claim_id,
+        judgment.rater,
+        judgment.rater_kind,
+        judgment.value,
+        list(judgment.evidence),
+        judgment.submitted_at,
+        judgment.selected_by,
+        number(judgment.inclusion_probability),
+        judgment.superseded,
+    )
+
+
+def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    yield from _unit_judgments(peer_ids, people)
+    yield from _summary_judgments(peer_ids, people)
+    yield from _unit_adjudications(peer_ids, people)
+    yield from _verdicts(peer_ids, people)
+    yield from _check_adjudications(peer_ids, people)
+
+
+def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    closed = UnitJudgment.objects.filter(
+        assignment__comparison__peer_id__in=peer_ids,
+        assignment__state=Assignment.State.SUBMITTED,
+        percent__isnull=False,
+    )
+    for (
+        peer_id,
+        reference_id,
+        unit,
+        claim_position,
+        claim_id,
+        user_id,
+        username,
+        percent,
+        marks,
+        at,
+        selected_by,
+        probability,
+        is_current,
+        repeat_of,
+    ) in closed.order_by("pk").values_list(
+        "assignment__comparison__peer_id",
+        "assignment__comparison__model__external_id",
+        "unit__position",
+        "claim__position",
+        "claim__public_id",
+        "assignment__sitting__assessor_id",
+        "assignment__sitting__assessor__username",
+        "percent",
+        "marks",
+        "assignment__submitted_at",
+        "assignment__selected_by",
+        "assignment__inclusion_probability",
+        "is_current",
+        "assignment__repeat_of_id",
+    ):
+        yield _Judgment(
+            peer_id=peer_id,
+            kind="unit" if repeat_of is None else "repeat",
+            reference_id=reference_id or None,
+            unit=claim_position if claim_id else unit,
+            claim_id=claim_id,
+            rater=people.name(user_id, username),
+            rater_kind="assessor",
+            value=str(percent),
+            evidence=marks,
+            submitted_at=at,
+            selected_by=selected_by,
+            inclusion_probability=probability,
+            superseded=not is_current,
+        )
+
+
+def _summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
+    for peer_id, user_id, username, answers, unmarked, at, is_current in closed.order_by("pk").values_list(
+        "peer_id",
+        "sitting__assessor_id",
+        "sitting__assessor__username",
+        "quality_answers",
+        "unmarked_percent",
+        "sitting__closed_at",
+        "is_current",
+    ):
+        values = {
+            "quality": json.dumps(answers, sort_keys=True, ensure_ascii=False) if answers else None,
+            "unmarked": None if unmarked is None else str(unmarked),
+        }
+        for kind, value in values.items():
+            if value is not None:
+                yield _Judgment(
+                    peer_id=peer_id,
+                    kind=kind,
+                    rater=people.name(user_id, username),
+                    rater_kind="assessor",
+                    value=value,
+                    submitted_at=at,
+                    superseded=not is_current,
+                )
+
+
+def _unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    decisions = list(
+        Adjudication.objects.filter(comparison__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "comparison_id",
+            "unit_id",
+            "claim_id",
+            "withdrawn_at",
+            "comparison__peer_id",
+            "comparison__model__external_id",
+            "unit__position",
+            "claim__position",
+            "claim__public_id",
+            "decided_by_id",
+            "decided_by__username",
+            "percent",
+            "created_at",
+        )
+    )
+    standing = {row[1:4]: row[0] for row in decisions if row[4] is None}
+    for row in decisions:
+        peer_id, reference_id, unit, claim_position, claim_id, user_id, username, percent, at = row[5:]
+        yield _Judgment(
+            peer_id=peer_id,
+            kind="unit_adjudication",
+            reference_id=reference_id or None,
+            unit=claim_position if claim_id else unit,
+            claim_id=claim_id,
+            rater=people.name(user_id, username),
+            rater_kind="adjudicator",
+            value=str(percent),
+            submitted_at=at,
+            superseded=standing.get(row[1:4]) != row[0],
+        )
+
+
+class _VerdictRow(NamedTuple):
+    pk: int
+    check_id: int
+    peer_id: int
+    side: str
+    reference_id: str | None
+    unit: int | None
+    claim_id: str
+    is_active: bool
+    source: str
+    judge_id: int | None
+    judge: str | None
+    person_id: int | None
+    username: str | None
+    origin_name: str
+    label: str | None
+    evidence: list[int]
+    created_at: datetime
+    withdrawn_at: datetime | None
+
+    @property
+    def answered(self) -> tuple[int, str, int | str | None]:
+        """The check, and whose answer to it this is."""
+        return self.check_id, self.source, self.judge_id or self.person_id or self.origin_name
+
+
+def _verdicts(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    given = [
+        _VerdictRow(*row)
+        for row in Verdict.objects.filter(check_row__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "check_row_id",
+            "check_row__peer_id",
+            "check_row__side",
+            "check_row__claim__claim_set__summary__external_id",
+            "check_row__claim__unit__position",
+            "check_row__claim__public_id",
+            "check_row__claim__claim_set__is_active",
+            "source",
+            "judge_id",
+            "judge__name",
+            "person_id",
+            "person__username",
+            "origin_name",
+            "label",
+            "evidence",
+            "created_at",
+            "withdrawn_at",
+        )
+    ]
+    standing = _standing(given)
+    chosen = _chosen(peer_ids)
+    for row in given:
+        selected_by, probability = chosen.get((row.check_id, row.person_id), (None, None))
+        yield _Judgment(
+            peer_id=row.peer_id,
+            kind="check",
+            reference_id=reference_of(row.side, row.reference_id),
+            unit=row.unit,
+            claim_id=row.claim_id,
+            rater=rater(
+                people,
+                person_id=row.person_id,
+                username=row.username,
+                judge=row.judge,
+                origin_name=row.origin_name,
+            ),
+            rater_kind=_rater_kind(row),
+            value=row.label,
+            evidence=row.evidence,
+            submitted_at=row.created_at,
+            selected_by=selected_by,
+            inclusion_probability=probability,
+            superseded=row.pk not in standing,
+        )
+
+
+def _standing(given: Iterable[_VerdictRow]) -> set[int]:
+    """The last answer of each source to each check of an active claim.
+
+    An answer that a judge could not give does not take back one that it gave before.
+    """
+    last: dict[tuple[int, str, int | str | None], _VerdictRow] = {}
+    for row in given:
+        before = last.get(row.answered)
+        takes_back = row.label is None and before is not None and before.label is not None
+        if row.is_active and row.withdrawn_at is None and not takes_back:
+            last[row.answered] = row
+    return {row.pk for row in last.values()}
+
+
+def _rater_kind(row: _VerdictRow) -> str:
+    if row.source == Verdict.Source.JUDGE:
+        return "judge"
+    return "import" if row.person_id is None else "reviewer"
+
+
+def _chosen(peer_ids: Sequence[int]) -> dict[tuple[int, int | None], tuple[str, float | None]]:
+    """How a check came to a reviewer, for the checks that were assigned; others were volunteered."""
+    batches = Assignment.checks.through.objects.filter(check__peer_id__in=peer_ids)
+    return {
+        (check_id, reviewer_id): (selected_by, probability)
+        for check_id, reviewer_id, selected_by, probability in batches.order_by("pk").values_list(
+            "check_id",
+            "assignment__reviewer_id",
+            "assignment__selected_by",
+            "assignment__inclusion_probability",
+        )
+    }
+
+
+class _Decision(NamedTuple):
+    pk: int
+    check_id: int
+    withdrawn_at: datetime | None
+    peer_id: int
+    side: str
+    reference_id: str | None
+    unit: int | None
+    claim_id: str
+    is_active: bool
+    user_id: int
+    username: str
+    label: str | None
+    created_at: datetime
+
+
+def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    decisions = [
+        _Decision(*row)
+        for row in Adjudication.objects.filter(check_row__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "check_row__pk",
+            "withdrawn_at",
+            "check_row__peer_id",
+            "check_row__side",
+            "check_row__claim__claim_set__summary__external_id",
+            "check_row__claim__unit__position",
+            "check_row__claim__public_id",
+            "check_row__claim__claim_set__is_active",
+            "decided_by_id",
+            "decided_by__username",
+            "label",
+            "created_at",
+        )
+    ]
+    standing = {row.check_id: row.pk for row in decisions if row.withdrawn_at is None}
+    for row in decisions:
+        yield _Judgment(
+            peer_id=row.peer_id,
+            kind="check_adjudication",
+            reference_id=reference_of(row.side, row.reference_id),
+            unit=row.unit,
+            claim_id=row.claim_id,
+            rater=people.name(row.user_id, row.username),
+            rater_kind="adjudicator",
+            value=row.label,
+            submitted_at=row.created_at,
+            superseded=not row.is_active or standing.get(row.check_id) != row.pk,
+        )
+
+
+LEVEL = Level("judgments", COLUMNS, rows)

@@ -1,0 +1,87 @@
+"""What a file was made of: enough to tell two exports apart and to make one again."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+import annotation
+from annotation.exports.levels import BUNDLE, LEVELS
+from annotation.models import Score, Verdict
+from annotation.queries.leaderboard import CAPTIONS, CONFIDENCE, DRAWS, SEED
+from annotation.records import score_rules
+
+if TYPE_CHECKING:
+    from annotation.exports.people import People
+    from annotation.models import Project
+
+Manifest = dict[str, Any]
+"""JSON: texts, numbers, lists and objects alone."""
+
+CSV_NOTE = (
+    "A cell whose text began with =, +, -, @, a tab or a line break has an apostrophe before it, so that no "
+    "spreadsheet runs it as a formula."
+)
+
+
+def about(*, project: Project, people: People, level: str, format_name: str) -> Manifest:
+    """What is true of the whole export, whichever files it has.
+
+    `signature` names the rules that hold now, `score_signatures` those that made the stored scores:
+    they differ only while a project is being rescored.
+    """
+    rules = score_rules(project)
+    made: Manifest = {
+        "product": "coverdict",
+        "product_version": annotation.__version__,
+        "python_version": platform.python_version(),
+        "created_at": timezone.now().isoformat(),
+        "project": project.slug,
+        "project_name": project.name,
+        "level": level,
+        "format": format_name,
+        "people": "names" if people.named else "pseudonyms",
+        "signature": rules.signature,
+        "score_signatures": _score_signatures(project),
+        "rules": {**asdict(rules), "percent_scale": project.percent_scale, "reveal": project.reveal},
+        "deciding_judge": _deciding_judge(project),
+    }
+    if level in (BUNDLE, "systems"):
+        made["intervals"] = {
+            "confidence": CONFIDENCE,
+            "draws": DRAWS,
+            "seed": SEED,
+            "resampled": "the group of a document set, else the document set",
+            "captions": CAPTIONS,
+        }
+    if format_name == "csv":
+        made["note"] = CSV_NOTE
+    return made
+
+
+def about_columns(level: str) -> list[dict[str, str]]:
+    return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
+
+
+def _score_signatures(project: Project) -> list[str]:
+    scores = Score.objects.filter(project=project).order_by()
+    return sorted(scores.values_list("signature", flat=True).distinct())
+
+
+def _deciding_judge(project: Project) -> Manifest | None:
+    """The judge and the signatures found on its verdicts, which name its model and prompt version."""
+    judge = project.deciding_judge
+    if judge is None:
+        return None
+    verdicts = Verdict.objects.filter(judge=judge, check_row__project=project, withdrawn_at=None)
+    signatures: Sequence[str] = list(verdicts.order_by().values_list("origin_name", flat=True).distinct())
+    return {
+        "name": judge.name,
+        "kind": judge.kind,
+        "model": judge.model or None,
+        "signatures": sorted(signatures),
+    }

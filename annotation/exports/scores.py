@@ -1,0 +1,44 @@
+"""Level `scores`: one row per peer summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
+from annotation.exports.peers import ordered_peers
+from annotation.models import SCORES
+
+if TYPE_CHECKING:
+    from annotation.exports.people import People
+    from annotation.models import Project
+
+COLUMNS = (
+    *HEAD,
+    Column("peer_words", Kind.INTEGER),
+    *(Column(name, Kind.NUMBER) for name in SCORES),
+    Column("claims", Kind.INTEGER),
+    Column("claims_unscored", Kind.INTEGER),
+    Column("flags", Kind.TEXTS),
+)
+_ROWS_AT_ONCE = 2000
+
+
+def rows(project: Project, people: People) -> Iterator[Row]:
+    """A summary that was never scored has empty scores."""
+    values = ordered_peers(project).values_list(
+        "document_set__external_id",
+        "system__name",
+        "target_words",
+        "score__peer_words",
+        *(f"score__{name}" for name in SCORES),
+        "score__claims",
+        "score__claims_unscored",
+        "score__flags",
+    )
+    first, last = len(HEAD), len(HEAD) + len(SCORES)
+    for row in values.iterator(chunk_size=_ROWS_AT_ONCE):
+        yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:])
+
+
+LEVEL = Level("scores", COLUMNS, rows)

@@ -1,0 +1,111 @@
+"""Who said what about a check, with the words, for the levels that tell who decided."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from annotation.models import Adjudication, Check, Verdict
+
+if TYPE_CHECKING:
+    from annotation.exports.people import People
+    from annotation.models import Project
+
+RULE = "rule"
+"""Named as the decider where nobody had to be asked: an empty summary expresses nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One answer: who gave it and when, why, and on what evidence (unit numbers)."""
+
+    by: str
+    at: datetime | None = None
+    reason: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Statements:
+    """The statements on one check that count: the last of each source, not withdrawn.
+
+    `judge` is the deciding judge's last usable answer, `failure` its last unusable one.
+    """
+
+    judge: Statement | None = None
+    failure: Statement | None = None
+    reviewer: Statement | None = None
+    adjudicator: Statement | None = None
+
+    def deciding(self, final_source: str | None) -> Statement | None:
+        """The statement that the final verdict rests on; None where there is no final verdict."""
+        match final_source:
+            case Check.Decider.ADJUDICATOR:
+                return self.adjudicator
+            case Check.Decider.REVIEWER:
+                return self.reviewer
+            case Check.Decider.RULE:
+                return Statement(by=RULE)
+            case Check.Decider.JUDGE:
+                return self.judge
+        return None
+
+
+def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, Statements]:
+    """The statements on the checks of some peer summaries, by check: two queries."""
+    said: dict[int, Statements] = defaultdict(Statements)
+    _hear_verdicts(project, peer_ids, people, said)
+    decisions = Adjudication.objects.filter(check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    columns = ("check_row_id", "decided_by_id", "decided_by__username", "created_at", "reason")
+    for check_id, user_id, username, at, reason in decisions.order_by("pk").values_list(*columns):
+        said[check_id].adjudicator = Statement(people.name(user_id, username), at, reason)
+    return said
+
+
+def rater(
+    people: People, *, person_id: int | None, username: str | None, judge: str | None, origin_name: str
+) -> str:
+    """How the source of a verdict is called: a person, a judge's name, or where it was imported from."""
+    if person_id is not None:
+        return people.name(person_id, username or "")
+    return judge or origin_name
+
+
+def reference_of(side: str, external_id: str | None) -> str | None:
+    """The model summary that a check's claim was taken from; the peer side and documents have none."""
+    return (external_id or None) if side == Check.Side.REFERENCE else None
+
+
+def _hear_verdicts(
+    project: Project, peer_ids: Sequence[int], people: People, said: dict[int, Statements]
+) -> None:
+    counts = Q(source=Verdict.Source.REVIEWER)
+    if project.deciding_judge_id is not None:
+        counts |= Q(judge_id=project.deciding_judge_id)
+    verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    for row in verdicts.order_by("pk").values_list(
+        "check_row_id",
+        "source",
+        "label",
+        "person_id",
+        "person__username",
+        "judge__name",
+        "origin_name",
+        "created_at",
+        "reason",
+        "evidence",
+    ):
+        check_id, source, label, person_id, username, judge, origin_name, at, reason, evidence = row
+        by = rater(people, person_id=person_id, username=username, judge=judge, origin_name=origin_name)
+        statement = Statement(by, at, reason, tuple(evidence))
+        if source == Verdict.Source.REVIEWER:
+            said[check_id].reviewer = statement
+        elif label is None:
+            said[check_id].failure = statement
+        else:
+            said[check_id].judge = statement

@@ -1,0 +1,214 @@
+"""Level `units`: one row per comparison and unit of its one list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
+from annotation.exports.peers import Peer, peer_batches
+from annotation.exports.statements import RULE, Statements, statements
+from annotation.models import Adjudication, Assignment, Claim, Comparison, Summary, Unit, UnitJudgment
+from annotation.records import SummaryRecord, score_rules, summary_records
+from evaluation import ScoredUnit, score
+
+if TYPE_CHECKING:
+    from annotation.exports.people import People
+    from annotation.models import Project
+    from evaluation import ScoreRules, UnitCoverage
+
+COLUMNS = (
+    *HEAD,
+    Column("reference_id"),
+    Column("unit", Kind.INTEGER),
+    Column("text"),
+    Column("judge_share", Kind.NUMBER),
+    Column("assessor_percents", Kind.INTEGERS),
+    Column("adjudicated_percent", Kind.INTEGER),
+    Column("unit_coverage", Kind.NUMBER),
+    Column("source"),
+    Column("decided_by", Kind.TEXTS),
+)
+
+
+def rows(project: Project, people: People) -> Iterator[Row]:
+    """Units of a comparison in their order; the claims of the documents where there is no model summary.
+
+    `assessor_percents` and the assessors in `decided_by` stand in the same order.
+    """
+    rules = score_rules(project)
+    for batch in peer_batches(project):
+        around = _Around.load(project, [peer.pk for peer in batch], people)
+        for peer in batch:
+            yield from _rows_of(project, peer, around, rules)
+
+
+UnitPlace = tuple[str, str]
+"""Public ids of a comparison and of a unit, or of the claim that stands in for one."""
+
+
+class _Passage(NamedTuple):
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Around:
+    """What the rows of some peer summaries need beside the values that are scored."""
+
+    records: dict[int, SummaryRecord]
+    references: dict[str, str]
+    passages: dict[str, _Passage]
+    assessors: dict[UnitPlace, list[str]]
+    adjudicators: dict[UnitPlace, str]
+    said: dict[int, Statements]
+
+    @classmethod
+    def load(cls, project: Project, peer_ids: Sequence[int], people: People) -> _Around:
+        records = {record.summary.pk: record for record in summary_records(project, peer_ids)}
+        comparisons = list(
+            Comparison.objects.filter(peer_id__in=peer_ids).values_list(
+                "public_id", "model_id", "model__external_id"
+            )
+        )
+        set_ids = {record.summary.document_set_id for record in records.values()}
+        return cls(
+            records=records,
+            references={public_id: name for public_id, _, name in comparisons},
+            passages=_passages({model_id for _, model_id, _ in comparisons}, set_ids),
+            assessors=_assessors(peer_ids, people),
+            adjudicators=_adjudicators(peer_ids, people),
+            said=statements(project, peer_ids, people),
+        )
+
+
+def _rows_of(project: Project, peer: Peer, around: _Around, rules: ScoreRules) -> Iterator[Row]:
+    record = around.records[peer.pk]
+    deciders = _deciders(record, around.said)
+    given = {
+        (comparison.comparison_id, unit.unit_id): unit
+        for comparison in record.value.comparisons
+        for unit in comparison.units
+    }
+    # Sorting is stable: model summaries without a name of their own stay in the order of their rows.
+    comparisons = sorted(
+        score(record.value, rules).comparisons,
+        key=lambda comparison: around.references.get(comparison.comparison_id, ""),
+    )
+    for comparison in comparisons:
+        reference_id = around.references.get(comparison.comparison_id) or None
+        for unit in comparison.units:
+            place = (comparison.comparison_id, unit.unit_id)
+            # The documents' own claims have been judged by nobody but the checks themselves.
+            statement = given.get(place, ScoredUnit(unit_id=unit.unit_id))
+            claims = [claim.claim_id for claim in statement.claims] or [unit.unit_id]
+            yield (
+                *peer.head(project),
+                reference_id,
+                *around.passages[unit.unit_id],
+                *_figures(statement, unit),
+                _decided_by(unit, place, around, [deciders[c] for c in claims if c in deciders]),
+            )
+
+
+def _figures(given: ScoredUnit, unit: UnitCoverage) -> tuple[Cell, ...]:
+    adjudicated = given.adjudicated_percent
+    return (
+        number(unit.judge_share),
+        [int(percent) for percent in given.percents] or None,
+        None if adjudicated is None else int(adjudicated),
+        number(unit.value),
+        unit.source,
+    )
+
+
+def _decided_by(
+    unit: UnitCoverage, place: UnitPlace, around: _Around, deciders: Sequence[str]
+) -> list[str] | None:
+    """Who gave what the unit's coverage is made of, each once, in the order of the columns."""
+    assessors = around.assessors.get(place, [])
+    of_claims = list(dict.fromkeys(deciders))
+    match unit.source:
+        case "adjudicated":
+            return [around.adjudicators[place]]
+        case "assessors":
+            return assessors
+        case "blend":
+            return [*assessors, *of_claims]
+        case "claims":
+            return of_claims
+        case "rule":
+            return [RULE]
+    return None
+
+
+def _deciders(record: SummaryRecord, said: dict[int, Statements]) -> dict[str, str]:
+    """Who gave the final verdict on each claim that has one."""
+    found: dict[str, str] = {}
+    for row in record.checks:
+        source = row.answers.scored(row.claim_id).final_source
+        deciding = said.get(row.check.pk, Statements()).deciding(source)
+        if deciding is not None:
+            found[row.claim_id] = deciding.by
+    return found
+
+
+def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
+    """Number and text of each unit of the model summaries, and of each claim that may stand for one."""
+    texts = dict(Summary.objects.filter(pk__in=model_ids).values_list("pk", "text"))
+    units = Unit.objects.filter(summary_id__in=model_ids)
+    passages = {
+        public_id: _Passage(position, texts[summary_id][start:end])
+        for public_id, summary_id, position, start, end in units.values_list(
+            "public_id", "summary__pk", "position", "start", "end"
+        )
+    }
+    # Two queries: with both conditions in one, databases look through all claims there are.
+    active = Claim.objects.filter(claim_set__is_active=True)
+    for claims in (
+        active.filter(claim_set__summary_id__in=model_ids),
+        active.filter(claim_set__document_set_id__in=document_set_ids),
+    ):
+        for public_id, position, text in claims.values_list("public_id", "position", "text"):
+            passages[public_id] = _Passage(position, text)
+    return passages
+
+
+def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[str]]:
+    """Who gave the percents that count, in the order in which the records hold the percents."""
+    found: dict[UnitPlace, list[str]] = defaultdict(list)
+    judgments = UnitJudgment.objects.filter(
+        assignment__comparison__peer_id__in=peer_ids,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat_of=None,
+        is_current=True,
+        percent__isnull=False,
+    )
+    for comparison_id, unit_id, claim_id, user_id, username in judgments.order_by("pk").values_list(
+        "assignment__comparison__public_id",
+        "unit__public_id",
+        "claim__public_id",
+        "assignment__sitting__assessor_id",
+        "assignment__sitting__assessor__username",
+    ):
+        found[comparison_id, unit_id or claim_id].append(people.name(user_id, username))
+    return found
+
+
+def _adjudicators(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, str]:
+    decisions = Adjudication.objects.filter(comparison__peer_id__in=peer_ids, withdrawn_at=None)
+    return {
+        (comparison_id, unit_id or claim_id): people.name(user_id, username)
+        for comparison_id, unit_id, claim_id, user_id, username in decisions.order_by("pk").values_list(
+            "comparison__public_id",
+            "unit__public_id",
+            "claim__public_id",
+            "decided_by_id",
+            "decided_by__username",
+        )
+    }
+
+
+LEVEL = Level("units", COLUMNS, rows)

@@ -1,0 +1,104 @@
+"""Prove that what is derived follows from what was said."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.commands.export_dataset import project_named
+from annotation.models import SCORES, Score
+from annotation.records import SUMMARIES_AT_ONCE, SummaryRecord, score_rules, summary_records
+from annotation.services.rescore import derived_columns, score_row
+from evaluation import flip_effects
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+    from evaluation import ScoreRules
+
+COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
+# Sums in another order, on another machine, may differ in the last digits.
+TOLERANCE = 1e-9
+LISTED = 100
+
+
+class Command(BaseCommand):
+    help = (
+        "Recompute the derived columns of every check and every score from verdicts, judgments and "
+        "adjudications, and list what differs from what is stored. Ends with 1 where anything does."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's slug")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        project = project_named(options["project"])
+        found = differences(project)
+        count = 0
+        for count, line in enumerate(found, start=1):
+            if count <= LISTED:
+                self.stdout.write(line)
+        if count > LISTED:
+            self.stdout.write(f"... and {count - LISTED} more")
+        if count:
+            noun = "difference" if count == 1 else "differences"
+            raise CommandError(f"{count} {noun}: scores of {project.slug} do not follow from its statements.")
+        self.stdout.write(f"The scores of {project.slug} follow from its statements.")
+
+
+def differences(project: Project) -> Iterator[str]:
+    """One line for each stored value that is not what its statements give. Reads, and changes nothing."""
+    rules = score_rules(project)
+    records = summary_records(project)
+    while batch := list(islice(records, SUMMARIES_AT_ONCE)):
+        stored = {
+            row.summary_id: row
+            for row in Score.objects.filter(summary__in=[record.summary.pk for record in batch])
+        }
+        for record in batch:
+            yield from _of_checks(record, rules)
+            yield from _of_score(project, record, stored.get(record.summary.pk), rules)
+    for score in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
+        yield f"{score.summary}: has a score, but is no peer summary"
+
+
+def _of_checks(record: SummaryRecord, rules: ScoreRules) -> Iterator[str]:
+    effects = flip_effects(record.value, rules)
+    for row in record.checks:
+        fresh = derived_columns(row.answers, claim_id=row.claim_id, effect=effects.get(row.claim_id, 0.0))
+        stored = {name: getattr(row.check, name) for name in fresh}
+        for line in _unlike(stored, fresh):
+            yield f"{_name(record)}, claim {row.claim_id}: {line}"
+
+
+def _of_score(
+    project: Project, record: SummaryRecord, stored: Score | None, rules: ScoreRules
+) -> Iterator[str]:
+    if stored is None:
+        yield f"{_name(record)}: has no score"
+        return
+    fresh = score_row(project=project, record=record, rules=rules)
+    for line in _unlike(*({name: getattr(row, name) for name in COLUMNS} for row in (stored, fresh))):
+        yield f"{_name(record)}: {line}"
+
+
+def _unlike(stored: Mapping[str, object], fresh: Mapping[str, object]) -> Iterator[str]:
+    for name, value in fresh.items():
+        if not _is_same(stored[name], value):
+            yield f"{name} is {stored[name]!r}, should be {value!r}"
+
+
+def _is_same(stored: object, fresh: object) -> bool:
+    if isinstance(stored, float) and isinstance(fresh, float):
+        return math.isclose(stored, fresh, rel_tol=0, abs_tol=TOLERANCE)
+    return stored == fresh
+
+
+def _name(record: SummaryRecord) -> str:
+    summary = record.summary
+    target = f", target {summary.target_words}" if summary.target_words else ""
+    return f"{summary.document_set.external_id}, {summary.system}{target}"

@@ -1,0 +1,50 @@
+"""What people do in the tests of the exports."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django.contrib.auth.models import User
+
+from annotation.models import Adjudication, Comparison, Sitting, UnitJudgment, Verdict
+from annotation.services.assess import close_sitting, judge_unit
+from annotation.services.assign import assign
+from tests.annotation.cast import World
+
+LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+
+def assess(
+    world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
+) -> Sitting:
+    """An open sitting of the assessor, with a percent and a mark on peer unit 1 for each (system, unit)."""
+    sitting = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
+    for (system, number), percent in percents.items():
+        judge_unit(
+            assignment=sitting.assignments.get(comparison=world.comparison(document_set, system)),
+            by=assessor,
+            unit_id=world.units(document_set)[number - 1].public_id,
+            percent=percent,
+            marks=[1],
+        )
+    return sitting
+
+
+def assess_and_close(
+    world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
+) -> None:
+    close_sitting(sitting=assess(world, assessor, percents, document_set=document_set), by=assessor)
+
+
+def long_ago() -> None:
+    """Every answer given so far gets one known moment."""
+    for model in (Verdict, Adjudication, UnitJudgment):
+        model.objects.update(created_at=LONG_AGO)
+
+
+def add_comparison(world: World, document_set: str, system: str) -> Comparison:
+    """The peer held against a second model summary, "second", that is the other system's peer."""
+    other = "birch" if system == "alder" else "alder"
+    model = world.peers[document_set, other]
+    model.is_model, model.external_id = True, "second"
+    model.save()
+    return Comparison.objects.create(peer=world.peers[document_set, system], model=model)

@@ -1,0 +1,174 @@
+"""Level `judgments`: a row per answer, the ones that no longer stand included."""
+
+from pathlib import Path
+
+import pytest
+
+from annotation.exports.people import pseudonym
+from annotation.models import Assignment, ClaimSet, SummaryJudgment, UnitJudgment, Verdict
+from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.services.review import override, withdraw_verdict
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
+from tests.annotation.exports.reading import Rows, exported
+
+pytestmark = pytest.mark.django_db
+
+PERCENTS = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+
+
+def judgments(world: World, folder: Path, *kinds: str) -> Rows:
+    rows = exported(world.project, "judgments", folder / "judgments.jsonl", named=True)
+    return [row for row in rows if not kinds or row["kind"] in kinds]
+
+
+def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
+    long_ago()
+    row = judgments(world, tmp_path)[1]
+    assert row == {
+        "project": "harbour",
+        "document_id": "port",
+        "system": "alder",
+        "target_words": 20,
+        "kind": "check",
+        "reference_id": None,
+        "unit": 1,
+        "claim_id": world.check("alder", 2).claim.public_id,
+        "rater": "lexical",
+        "rater_kind": "judge",
+        "value": "no",
+        "evidence": [],
+        "submitted_at": LONG_AGO.isoformat(),
+        "selected_by": None,
+        "inclusion_probability": None,
+        "superseded": False,
+    }
+
+
+def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    Assignment.objects.update(submitted_at=LONG_AGO, selected_by="draw", inclusion_probability=0.25)
+    rows = judgments(world, tmp_path, "unit")
+    assert [(row["system"], row["unit"], row["value"]) for row in rows] == [
+        ("alder", 1, "60"),
+        ("alder", 2, "80"),
+        ("birch", 1, "0"),
+        ("birch", 2, "20"),
+    ]
+    assert (rows[0]["rater"], rows[0]["rater_kind"], rows[0]["evidence"]) == ("ana", "assessor", [1])
+    assert (rows[0]["selected_by"], rows[0]["inclusion_probability"]) == ("draw", 0.25)
+    assert (rows[0]["submitted_at"], rows[0]["superseded"]) == (LONG_AGO.isoformat(), False)
+
+
+def test_nothing_of_an_open_sitting_is_there(world: World, tmp_path: Path) -> None:
+    sitting = assess(world, world.ana, PERCENTS)
+    SummaryJudgment.objects.create(
+        sitting=sitting, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
+    )
+    assert judgments(world, tmp_path, "unit", "quality") == []
+
+
+def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World, tmp_path: Path) -> None:
+    assess(world, world.ana, {("alder", 1): 20})
+    assess_and_close(world, world.ana, PERCENTS)
+    rows = [row for row in judgments(world, tmp_path, "unit") if (row["system"], row["unit"]) == ("alder", 1)]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("20", True), ("60", False)]
+
+
+def test_a_hidden_repeat_is_of_its_own_kind(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    first = Assignment.objects.get(comparison=world.comparison("port", "alder"))
+    again = Assignment.objects.create(
+        sitting=first.sitting,
+        comparison=first.comparison,
+        repeat_of=first,
+        state="submitted",
+        submitted_at=LONG_AGO,
+    )
+    UnitJudgment.objects.create(assignment=again, unit=world.units("port")[0], percent=40)
+    assert [row["value"] for row in judgments(world, tmp_path, "repeat")] == ["40"]
+
+
+def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    sitting = Assignment.objects.filter(sitting__assessor=world.ana).first().sitting
+    SummaryJudgment.objects.create(
+        sitting=sitting,
+        peer=world.peers["port", "birch"],
+        quality_answers={"grammar": 4, "gaps": 0},
+        unmarked_percent=60,
+    )
+    rows = judgments(world, tmp_path, "quality", "unmarked")
+    assert [(row["system"], row["kind"], row["value"]) for row in rows] == [
+        ("birch", "quality", '{"gaps": 0, "grammar": 4}'),
+        ("birch", "unmarked", "60"),
+    ]
+
+
+def test_a_reviewers_second_answer_supersedes_the_first(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("no", True), ("unsure", False)]
+
+
+def test_a_verdict_taken_back_is_superseded_and_the_one_before_stands(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    second = override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    withdraw_verdict(verdict=second, by=world.rex)
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("no", False), ("unsure", True)]
+
+
+def test_a_judge_that_fails_later_does_not_take_its_answer_back(world: World, tmp_path: Path) -> None:
+    Verdict.objects.create(
+        check_row=world.check("alder", 1), source="judge", judge=world.judge, origin_name="lexical|v:1"
+    )
+    claim_id = world.check("alder", 1).claim.public_id
+    rows = [
+        row for row in judgments(world, tmp_path) if (row["system"], row["claim_id"]) == ("alder", claim_id)
+    ]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("yes", False), (None, True)]
+
+
+def test_how_a_check_came_to_a_reviewer(world: World, tmp_path: Path) -> None:
+    batch = Assignment.objects.create(reviewer=world.rex, selected_by="draw", inclusion_probability=0.5)
+    batch.checks.add(world.check("alder", 1))
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 2), by=world.rex, label="no")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["selected_by"], row["inclusion_probability"]) for row in rows] == [
+        ("draw", 0.5),
+        (None, None),
+    ]
+
+
+def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:
+    withdraw_decision(
+        decision=decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It does."),
+        by=world.cleo,
+    )
+    decide_unit(
+        comparison=world.comparison("port", "birch"),
+        unit=world.units("port")[1],
+        by=world.cleo,
+        percent=20,
+        reason="A trace.",
+    )
+    rows = judgments(world, tmp_path, "check_adjudication", "unit_adjudication")
+    assert [(row["system"], row["kind"], row["unit"], row["value"], row["superseded"]) for row in rows] == [
+        ("alder", "check_adjudication", 1, "yes", True),
+        ("birch", "unit_adjudication", 2, "20", False),
+    ]
+
+
+def test_answers_on_a_replaced_claim_set_are_superseded(world: World, tmp_path: Path) -> None:
+    ClaimSet.objects.update(is_active=False)
+    assert {row["superseded"] for row in judgments(world, tmp_path)} == {True}
+
+
+def test_people_are_pseudonyms_by_default(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    rows = exported(world.project, "judgments", tmp_path / "judgments.jsonl")
+    raters = {row["rater"] for row in rows if row["rater_kind"] == "reviewer"}
+    assert raters == {pseudonym(world.project, world.rex.pk)}

@@ -1,0 +1,102 @@
+"""Level `scores`: a row per peer summary, hand-written."""
+
+from pathlib import Path
+
+import pytest
+
+from annotation.models import Score
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import assess_and_close
+from tests.annotation.exports.reading import exported
+
+pytestmark = pytest.mark.django_db
+
+COLUMNS = [
+    "project",
+    "document_id",
+    "system",
+    "target_words",
+    "peer_words",
+    "coverage",
+    "coverage_judge",
+    "coverage_human",
+    "human_share",
+    "claim_coverage",
+    "alignment",
+    "factual_alignment",
+    "question_coverage",
+    "summarization",
+    "completeness",
+    "conciseness",
+    "brevity",
+    "composite_1",
+    "composite_2_3",
+    "composite_custom",
+    "claims",
+    "claims_unscored",
+    "flags",
+]
+
+
+def test_the_columns_are_the_public_ones_in_their_order(world: World, tmp_path: Path) -> None:
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    assert list(rows[0]) == COLUMNS
+
+
+def test_a_summary_of_the_judge_alone(world: World, tmp_path: Path) -> None:
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    alder = next(row for row in rows if (row["document_id"], row["system"]) == ("port", "alder"))
+    # Unit 1 has yes, no; unit 2 has yes: (1/2 + 1) / 2 = 3/4. Claims: 2 of 3 yes. Words: 13 of 20, so
+    # b = 7/20 = 0.35; X at 2/3 = 2/3 * 0.75 + 1/3 * 0.35 = 0.616667.
+    assert alder["coverage"] == alder["coverage_judge"] == 0.75
+    assert alder["claim_coverage"] == pytest.approx(2 / 3)
+    assert (alder["peer_words"], alder["brevity"]) == (13, pytest.approx(0.35))
+    assert alder["composite_1"] == 0.75
+    assert alder["composite_2_3"] == alder["composite_custom"] == pytest.approx(0.6166666667)
+    assert (alder["claims"], alder["claims_unscored"], alder["flags"]) == (3, 0, [])
+    assert alder["human_share"] == 0.0
+
+
+def test_what_nobody_judged_is_null_and_never_0(world: World, tmp_path: Path) -> None:
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    bridge = next(row for row in rows if (row["document_id"], row["system"]) == ("bridge", "alder"))
+    empty = ("coverage", "coverage_judge", "coverage_human", "human_share", "alignment", "composite_2_3")
+    assert [bridge[name] for name in empty] == [None] * len(empty)
+
+
+def test_people_move_the_final_score_and_not_the_judges(world: World, tmp_path: Path) -> None:
+    percents = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+    assess_and_close(world, world.ana, percents)
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    alder = next(row for row in rows if (row["document_id"], row["system"]) == ("port", "alder"))
+    assert alder["coverage"] == alder["coverage_human"] == pytest.approx(0.7)
+    assert (alder["coverage_judge"], alder["human_share"]) == (0.75, 1.0)
+
+
+def test_rows_stand_by_document_then_system(world: World, tmp_path: Path) -> None:
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    assert [(row["document_id"], row["system"]) for row in rows] == [
+        ("bridge", "alder"),
+        ("bridge", "birch"),
+        ("port", "alder"),
+        ("port", "birch"),
+    ]
+
+
+def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: Path) -> None:
+    Score.objects.all().delete()
+    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
+    assert len(rows) == 4
+    assert {(row["peer_words"], row["coverage"], row["claims"], row["flags"]) for row in rows} == {
+        (None,) * 4
+    }
+
+
+@pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
+def test_a_stored_nan_leaves_as_a_missing_value(world: World, tmp_path: Path, format_name: str) -> None:
+    # PostgreSQL keeps it; SQLite makes a null of it by itself.
+    Score.objects.update(coverage=float("nan"))
+    path = tmp_path / "scores"
+    rows = exported(world.project, "scores", path, format_name=format_name)
+    assert {row["coverage"] for row in rows} == ({""} if format_name == "csv" else {None})
+    assert b"nan" not in path.read_bytes().lower()

@@ -1,0 +1,165 @@
+"""Level `units`: what each unit's coverage is made of."""
+
+from pathlib import Path
+
+import pytest
+
+from annotation.exports.people import pseudonym
+from annotation.models import Assignment, Check, Claim, ClaimSet, Comparison, UnitJudgment
+from annotation.services.adjudicate import decide_unit
+from annotation.services.change_project import change_project
+from annotation.services.rescore import rescore
+from annotation.services.review import override
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import LONG_AGO, add_comparison, assess, assess_and_close
+from tests.annotation.exports.reading import Rows, exported
+
+pytestmark = pytest.mark.django_db
+
+PERCENTS = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+
+
+def units_of(world: World, system: str, folder: Path, *, document: str = "port") -> Rows:
+    rows = exported(world.project, "units", folder / "units.jsonl", named=True)
+    return [row for row in rows if (row["document_id"], row["system"]) == (document, system)]
+
+
+def test_units_of_the_judge_alone(world: World, tmp_path: Path) -> None:
+    first, second = units_of(world, "alder", tmp_path)
+    # Unit 1: one yes of two claims. Unit 2: its one claim is yes.
+    assert first == {
+        "project": "harbour",
+        "document_id": "port",
+        "system": "alder",
+        "target_words": 20,
+        "reference_id": None,
+        "unit": 1,
+        "text": "The harbour closes in April because its wall is weak.",
+        "judge_share": 0.5,
+        "assessor_percents": None,
+        "adjudicated_percent": None,
+        "unit_coverage": 0.5,
+        "source": "claims",
+        "decided_by": ["lexical"],
+    }
+    assert (second["unit"], second["text"]) == (2, "Ferries move to the southern quay.")
+    assert (second["judge_share"], second["unit_coverage"]) == (1.0, 1.0)
+
+
+def test_a_unit_that_nobody_spoke_of_has_no_value(world: World, tmp_path: Path) -> None:
+    row = units_of(world, "alder", tmp_path, document="bridge")[0]
+    empty = (
+        "judge_share",
+        "assessor_percents",
+        "adjudicated_percent",
+        "unit_coverage",
+        "source",
+        "decided_by",
+    )
+    assert [row[name] for name in empty] == [None] * len(empty)
+
+
+def test_assessors_stand_in_the_order_of_their_percents(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ben, PERCENTS)
+    assess_and_close(world, world.ana, {**PERCENTS, ("alder", 1): 100})
+    row = units_of(world, "alder", tmp_path)[0]
+    assert (row["assessor_percents"], row["decided_by"]) == ([60, 100], ["ben", "ana"])
+    # (60 + 100) / 2 = 80 %; the judge's share stays beside it.
+    assert (row["unit_coverage"], row["source"], row["judge_share"]) == (pytest.approx(0.8), "assessors", 0.5)
+
+
+def test_a_draft_of_an_open_sitting_is_not_there(world: World, tmp_path: Path) -> None:
+    assess(world, world.ana, PERCENTS)
+    assert {row["assessor_percents"] is None for row in units_of(world, "alder", tmp_path)} == {True}
+
+
+def test_a_hidden_repeat_is_neither_a_percent_nor_a_second_decider(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    first = Assignment.objects.get(comparison=world.comparison("port", "alder"))
+    again = Assignment.objects.create(
+        sitting=first.sitting,
+        comparison=first.comparison,
+        repeat_of=first,
+        state="submitted",
+        submitted_at=LONG_AGO,
+    )
+    UnitJudgment.objects.create(assignment=again, unit=world.units("port")[0], percent=0)
+    row = units_of(world, "alder", tmp_path)[0]
+    assert (row["assessor_percents"], row["decided_by"]) == ([60], ["ana"])
+
+
+def test_an_adjudicated_percent_stands_alone(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    decide_unit(
+        comparison=world.comparison("port", "alder"),
+        unit=world.units("port")[0],
+        by=world.cleo,
+        percent=40,
+        reason="Only the month.",
+    )
+    row = units_of(world, "alder", tmp_path)[0]
+    assert (row["assessor_percents"], row["adjudicated_percent"], row["unit_coverage"]) == ([60], 40, 0.4)
+    assert (row["source"], row["decided_by"]) == ("adjudicated", ["cleo"])
+
+
+def test_a_blend_names_assessors_and_the_deciders_of_the_claims(world: World, tmp_path: Path) -> None:
+    change_project(project=world.project, by=world.olga, blend="weighted")
+    world.project.refresh_from_db()
+    assess_and_close(world, world.ana, PERCENTS)
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    row = units_of(world, "alder", tmp_path)[0]
+    # Half of 60 % and half of yes, yes: 0.3 + 0.5.
+    assert (row["unit_coverage"], row["source"]) == (pytest.approx(0.8), "blend")
+    assert row["decided_by"] == ["ana", "lexical", "rex"]
+
+
+def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -> None:
+    peer = world.peers["bridge", "alder"]
+    peer.text = ""
+    peer.save()
+    row = units_of(world, "alder", tmp_path, document="bridge")[0]
+    assert (row["unit_coverage"], row["source"], row["decided_by"]) == (0.0, "rule", ["rule"])
+
+
+def test_claims_that_stand_in_for_units_are_the_rows(world: World, tmp_path: Path) -> None:
+    Claim.objects.update(unit=None)
+    rows = units_of(world, "alder", tmp_path)
+    assert [(row["unit"], row["text"], row["unit_coverage"]) for row in rows] == [
+        (1, "The harbour closes in April", 1.0),
+        (2, "its wall is weak", 0.0),
+        (3, "Ferries move to the southern quay", 1.0),
+    ]
+
+
+def test_each_model_summary_has_its_rows_and_is_named(world: World, tmp_path: Path) -> None:
+    add_comparison(world, "port", "alder")
+    rows = units_of(world, "alder", tmp_path)
+    assert [(row["reference_id"], row["unit"]) for row in rows] == [
+        (None, 1),
+        (None, 2),
+        ("second", 1),
+        ("second", 2),
+    ]
+    assert rows[2]["text"] == "A repair is planned in Lund."
+
+
+def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World, tmp_path: Path) -> None:
+    peer = world.peers["bridge", "alder"]
+    Comparison.objects.filter(peer=peer).delete()
+    claim_set = ClaimSet.objects.create(
+        document_set=world.sets["bridge"], origin="imported", origin_name="facts.jsonl"
+    )
+    claim = Claim.objects.create(claim_set=claim_set, position=1, text="It costs money", origin="imported")
+    check = Check.objects.create(project=world.project, claim=claim, peer=peer, side="reference")
+    check.verdicts.create(source="reviewer", person=world.rex, label="yes")
+    rescore(project=world.project)
+    (row,) = units_of(world, "alder", tmp_path, document="bridge")
+    assert (row["reference_id"], row["unit"], row["text"]) == (None, 1, "It costs money")
+    assert (row["unit_coverage"], row["source"], row["decided_by"]) == (1.0, "claims", ["rex"])
+
+
+def test_assessors_have_pseudonyms_unless_names_are_asked_for(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    rows = exported(world.project, "units", tmp_path / "units.jsonl")
+    assert rows[-1]["decided_by"] == [pseudonym(world.project, world.ana.pk)]
+    assert "ana" not in (tmp_path / "units.jsonl").read_text()

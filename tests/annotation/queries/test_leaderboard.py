@@ -1,0 +1,241 @@
+"""The leaderboard's averages, by hand."""
+
+import math
+
+import pytest
+
+from annotation.models import SCORES, Score, Summary
+from annotation.queries.leaderboard import CAPTIONS, Observation, averages, leaderboard
+from evaluation import bootstrap_interval
+from tests.annotation.cast import World
+
+
+def observe(system: str, document_set: str, value: float | None, cluster: str | None = None) -> Observation:
+    return Observation(system, document_set, cluster or document_set, (value,))
+
+
+def test_summaries_of_a_set_are_averaged_before_the_sets() -> None:
+    seen = [observe("alder", "a", 0.2), observe("alder", "a", 0.4), observe("alder", "b", 0.9)]
+    found = averages(seen, ["c"])["alder"]["c"]
+    # Set a: (0.2 + 0.4) / 2 = 0.3; set b: 0.9; mean 0.6 (and not 0.5, the mean of the three).
+    assert found.mean == pytest.approx(0.6)
+    assert (found.n, found.left_out) == (2, 0)
+
+
+def test_a_group_weighs_as_much_as_it_has_sets() -> None:
+    seen = [
+        observe("alder", "a", 0.0, "storm"),
+        observe("alder", "b", 0.0, "storm"),
+        observe("alder", "c", 0.9, "strike"),
+    ]
+    # Over the sets: 0.9 / 3 = 0.3; the mean of the two groups' means would be 0.45.
+    assert averages(seen, ["c"])["alder"]["c"].mean == pytest.approx(0.3)
+
+
+def test_resampling_groups_draws_whole_groups() -> None:
+    seen = [observe("alder", name, 0.0, "storm") for name in "abc"] + [observe("alder", "d", 0.8, "strike")]
+    grouped, free = (
+        averages(observations, ["c"])["alder"]["c"]
+        for observations in (seen, [one._replace(cluster=one.document_set) for one in seen])
+    )
+    # Two groups give the draws 0, 0.8 / 4 = 0.2 and 0.8 with odds 1:2:1, so the percentiles 2.5 and 97.5
+    # are the ends. Four free sets reach 0.8 in one draw of 256 and 0.6 or more in one of 20.
+    assert (grouped.mean, grouped.low, grouped.high) == (pytest.approx(0.2), 0.0, pytest.approx(0.8))
+    assert (free.mean, free.low, free.high) == (pytest.approx(0.2), 0.0, pytest.approx(0.6))
+
+
+def test_an_interval_is_the_published_bootstrap_where_each_set_stands_alone() -> None:
+    # Ascending, as sets and values: the library sorts its values before it draws.
+    values = [0.1, 0.25, 0.4, 0.6, 0.95]
+    found = averages([observe("alder", f"set {n}", value) for n, value in enumerate(values)], ["c"])
+    wanted = bootstrap_interval(values)
+    average = found["alder"]["c"]
+    assert (average.low, average.high) == (pytest.approx(wanted.low), pytest.approx(wanted.high))
+    assert average.mean == pytest.approx(wanted.mean)
+
+
+def test_all_systems_see_the_same_draws() -> None:
+    values = {"a": 0.1, "b": 0.5, "c": 0.7, "d": 0.95}
+    seen = [observe(system, name, value) for system in ("alder", "birch") for name, value in values.items()]
+    found = averages(seen, ["c"])
+    assert found["alder"] == found["birch"]
+
+
+def test_a_missing_value_is_left_out_and_counted() -> None:
+    seen = [observe("alder", "a", 0.2), observe("alder", "b", None), observe("alder", "c", 0.6)]
+    found = averages(seen, ["c"])["alder"]["c"]
+    assert found.mean == pytest.approx(0.4)
+    assert (found.n, found.left_out) == (2, 1)
+
+
+def test_a_system_that_lacks_sets_is_averaged_over_its_own() -> None:
+    seen = [observe("alder", name, 0.5) for name in "abcd"] + [observe("birch", name, 0.2) for name in "ab"]
+    birch = averages(seen, ["c"])["birch"]["c"]
+    assert birch.mean == pytest.approx(0.2)
+    # Draws without a or b say nothing of birch: they do not pull its interval to 0.
+    assert (birch.low, birch.high) == (pytest.approx(0.2), pytest.approx(0.2))
+
+
+def test_one_cluster_gives_a_mean_and_no_interval() -> None:
+    seen = [observe("alder", "a", 0.2, "storm"), observe("alder", "b", 0.6, "storm")]
+    found = averages(seen, ["c"])["alder"]["c"]
+    assert (found.mean, found.low, found.high) == (pytest.approx(0.4), None, None)
+
+
+def test_no_value_at_all_gives_nothing_and_never_nan() -> None:
+    found = averages([observe("alder", "a", None), observe("alder", "b", None)], ["c"])["alder"]["c"]
+    assert (found.mean, found.low, found.high, found.n, found.left_out) == (None, None, None, 0, 2)
+
+
+def test_no_observation_gives_no_system() -> None:
+    assert averages([], ["c"]) == {}
+
+
+def test_many_columns_are_drawn_alike_in_slices() -> None:
+    names = [f"c{number}" for number in range(600)]
+    seen = [
+        Observation("alder", name, name, (value,) * len(names))
+        for name, value in (("a", 0.1), ("b", 0.8), ("c", 0.4))
+    ]
+    assert len(set(averages(seen, names, draws=200)["alder"].values())) == 1
+
+
+@pytest.mark.django_db
+def test_every_score_has_a_caption() -> None:
+    assert set(CAPTIONS) == set(SCORES)
+
+
+@pytest.mark.django_db
+def test_the_world_by_hand(world: World) -> None:
+    board = leaderboard(world.project)
+    (table,) = board.tables
+    assert table.target_words == 20
+    alder, birch = table.rows
+    # "bridge" is not judged, so coverage is that of "port": 0.75 and 0. Brevity is known of both sets:
+    # 13 words each, (20 - 13) / 20 = 0.35 of alder; 11 words, 0.45, of birch.
+    assert [(row.rank, row.system, row.scores["coverage"].mean) for row in table.rows] == [
+        (1, "alder", 0.75),
+        (2, "birch", 0.0),
+    ]
+    assert (alder.n, alder.document_sets, alder.scores["coverage"].n) == (2, 2, 1)
+    assert alder.scores["coverage"].left_out == 1
+    assert alder.scores["brevity"].mean == pytest.approx(0.35)
+    assert birch.scores["brevity"].mean == pytest.approx(0.45)
+    assert (alder.claims, alder.claims_unscored) == (3, 0)
+    assert board.signature == Score.objects.values_list("signature", flat=True)[0]
+
+
+@pytest.mark.django_db
+def test_means_never_cross_target_lengths(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
+    Summary.objects.filter(pk=world.peers["bridge", "birch"].pk).update(target_words=None)
+    Score.objects.filter(summary=world.peers["bridge", "alder"]).update(coverage=0.25)
+    board = leaderboard(world.project)
+    found = {
+        table.target_words: {row.system: row.scores["coverage"].mean for row in table.rows}
+        for table in board.tables
+    }
+    assert list(found) == [10, 20, None]
+    assert found == {10: {"alder": 0.25}, 20: {"alder": 0.75, "birch": 0.0}, None: {"birch": None}}
+
+
+@pytest.mark.django_db
+def test_one_target_length_can_be_asked_for(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
+    assert [table.target_words for table in leaderboard(world.project, target_words=20).tables] == [20]
+    assert [table.target_words for table in leaderboard(world.project, target_words=None).tables] == [None]
+    assert leaderboard(world.project, target_words=99).tables == ()
+
+
+@pytest.mark.django_db
+def test_groups_come_from_the_document_sets(world: World) -> None:
+    scores = Score.objects.filter(summary__system=world.systems["alder"])
+    for number, score in enumerate(scores):
+        score.coverage = 0.2 + 0.4 * number
+        score.save()
+    apart = leaderboard(world.project).tables[0].rows[0].scores["coverage"]
+    assert (apart.mean, apart.low, apart.high) == (
+        pytest.approx(0.4),
+        pytest.approx(0.2),
+        pytest.approx(0.6),
+    )
+    world.project.document_sets.update(group="storm")
+    together = leaderboard(world.project).tables[0].rows[0].scores["coverage"]
+    assert (together.mean, together.low, together.high) == (pytest.approx(0.4), None, None)
+
+
+@pytest.mark.django_db
+def test_a_group_is_not_the_set_of_the_same_name(world: World) -> None:
+    world.sets["bridge"].group = "port"
+    world.sets["bridge"].save()
+    Score.objects.update(coverage=0.5)
+    assert leaderboard(world.project).tables[0].rows[0].scores["coverage"].low == 0.5
+
+
+@pytest.mark.django_db
+def test_what_rests_on_no_claims_stays_out_of_the_averages(world: World) -> None:
+    vacuous = Score.objects.get(summary=world.peers["bridge", "alder"])
+    vacuous.claim_coverage = vacuous.factual_alignment = vacuous.summarization = 1.0
+    vacuous.alignment, vacuous.flags = 1.0, ["no_claims"]
+    vacuous.save()
+    alder = leaderboard(world.project).tables[0].rows[0]
+    # Claim coverage is that of "port" alone, 2 of 3.
+    assert alder.scores["claim_coverage"].mean == pytest.approx(2 / 3)
+    assert alder.scores["claim_coverage"].left_out == 1
+    assert (alder.scores["factual_alignment"].mean, alder.scores["summarization"].mean) == (None, None)
+    assert alder.scores["alignment"].mean == 1.0
+    assert alder.flags["no_claims"] == 1
+
+
+@pytest.mark.django_db
+def test_a_summarization_of_questions_does_not_rest_on_claims(world: World) -> None:
+    score = Score.objects.get(summary=world.peers["bridge", "alder"])
+    score.question_coverage, score.summarization, score.flags = 0.5, 0.5, ["no_claims"]
+    score.save()
+    assert leaderboard(world.project).tables[0].rows[0].scores["summarization"].mean == 0.5
+
+
+@pytest.mark.django_db
+def test_flags_are_counted_by_their_name(world: World) -> None:
+    Score.objects.filter(summary__system=world.systems["birch"]).update(flags=["partial:2", "over_length"])
+    birch = leaderboard(world.project).tables[0].rows[1]
+    assert birch.flags == {"over_length": 2, "partial": 2}
+
+
+@pytest.mark.django_db
+def test_equal_means_share_a_rank_and_none_has_none(world: World) -> None:
+    Score.objects.update(coverage=0.5)
+    assert [row.rank for row in leaderboard(world.project).tables[0].rows] == [1, 1]
+    Score.objects.filter(summary__system=world.systems["alder"]).update(coverage=None)
+    rows = leaderboard(world.project).tables[0].rows
+    assert [(row.rank, row.system) for row in rows] == [(1, "birch"), (None, "alder")]
+
+
+@pytest.mark.django_db
+def test_every_interval_contains_its_mean(world: World) -> None:
+    Score.objects.filter(summary__document_set=world.sets["bridge"]).update(coverage=1.0, alignment=0.5)
+    for row in leaderboard(world.project).tables[0].rows:
+        for average in row.scores.values():
+            if average.low is not None and average.mean is not None and average.high is not None:
+                assert average.low <= average.mean <= average.high
+                assert math.isfinite(average.low + average.high)
+
+
+@pytest.mark.django_db
+def test_the_leaderboard_takes_one_query(world: World, django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        leaderboard(world.project)
+
+
+@pytest.mark.django_db
+def test_a_project_without_scores_has_no_tables(world: World) -> None:
+    board = leaderboard(world.other_project)
+    assert (board.tables, board.signature) == ((), "")
+
+
+@pytest.mark.django_db
+def test_captions_say_what_an_interval_covers(world: World) -> None:
+    captions = leaderboard(world.project).captions
+    assert captions["coverage"] == captions["coverage_judge"]
+    assert captions["coverage"] == "sampling of documents only; judge error not included"
+    assert "people's own scores" in captions["coverage_human"]

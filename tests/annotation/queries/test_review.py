@@ -1,0 +1,117 @@
+"""Passages found for a claim, the queue's places, and what a check looks like to its reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.models import Document, Unit
+from annotation.queries.review import (
+    PASSAGES_FOUND,
+    WHOLE_TEXT_UP_TO,
+    Filter,
+    Place,
+    check_of,
+    check_view,
+    found_passages,
+)
+from annotation.refusals import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def test_the_passage_that_shares_the_rarest_words_is_found() -> None:
+    texts = ["The port is old.", "The wall costs 41 million.", "The ferry moves."]
+    assert found_passages("Repairing the wall costs much.", texts) == {1}
+
+
+def test_a_claim_and_its_denial_find_the_same_passage() -> None:
+    texts = ["The ferry sank in fog.", "Nobody was hurt."]
+    assert found_passages("The ferry sank.", texts) == found_passages("The ferry never sank.", texts) == {0}
+
+
+def test_nothing_shared_finds_nothing() -> None:
+    assert found_passages("Quite another matter", ["The port is old."]) == frozenset()
+    assert found_passages("anything", []) == frozenset()
+
+
+@given(claim=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=12))
+def test_what_is_found_is_there_and_little(claim: str, texts: list[str]) -> None:
+    found = found_passages(claim, texts)
+    assert len(found) <= PASSAGES_FOUND
+    assert found <= set(range(len(texts)))
+
+
+@given(
+    value=st.floats(min_value=0, max_value=1),
+    queue_key=st.integers(min_value=0, max_value=2**63 - 1),
+    public_id=st.text(alphabet="abcdefgh234567", min_size=16, max_size=16),
+)
+def test_a_place_is_read_as_it_was_written(value: float, queue_key: int, public_id: str) -> None:
+    place = Place(value=value, queue_key=queue_key, public_id=public_id)
+    assert Place.read(str(place)) == place
+
+
+@pytest.mark.parametrize("text", ["", "x", "bm8=", "WzFd", "e30="])
+def test_a_place_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(Invalid):
+        Place.read(text)
+
+
+def test_a_filter_names_only_what_differs_from_the_default() -> None:
+    assert Filter.read("", "", "", "").as_query() == {}
+    assert Filter.read("effect", "all", "peer", "yes").as_query() == {
+        "order": "effect",
+        "only": "all",
+        "side": "peer",
+        "label": "yes",
+    }
+
+
+def test_a_check_of_another_project_is_not_found(world: World) -> None:
+    with pytest.raises(NotFound):
+        check_of(world.other_project, world.check("alder", 1).public_id)
+
+
+def long_source(world: World, sentences: int) -> None:
+    """The source of "port" becomes this many sentences, of which one names the quay."""
+    document = Document.objects.get(document_set=world.sets["port"])
+    document.units.all().delete()
+    words = [f"Sentence {n} fills space." for n in range(1, sentences + 1)]
+    words[sentences // 2] = "Ferries use the southern quay."
+    document.text = " ".join(words)
+    document.save(update_fields=["text"])
+    start = 0
+    for number, sentence in enumerate(words, start=1):
+        Unit.objects.create(document=document, position=number, start=start, end=start + len(sentence))
+        start += len(sentence) + 1
+
+
+def peer_side(world: World) -> str:
+    """The check of alder's third claim turned to the source."""
+    check = world.check("alder", 3)
+    check.side = "peer"
+    check.save(update_fields=["side"])
+    return check.public_id
+
+
+def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
+    long_source(world, WHOLE_TEXT_UP_TO * 2)
+    check = check_of(world.project, peer_side(world))
+    view = check_view(check, world.rex, Filter())
+    # Number 41 of 80 names the quay; two on either side of it are shown, after a gap.
+    assert [passage.number for passage in view.passages] == [39, 40, 41, 42, 43]
+    assert [passage.is_found for passage in view.passages] == [False, False, True, False, False]
+    assert view.passages[0].follows_gap
+    assert (view.is_whole_text, view.text_units) == (False, 80)
+
+
+def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
+    long_source(world, WHOLE_TEXT_UP_TO * 2)
+    view = check_view(check_of(world.project, peer_side(world)), world.rex, Filter(), whole_text=True)
+    assert len(view.passages) == 80
+    assert view.is_whole_text
