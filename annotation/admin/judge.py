@@ -1,0 +1,118 @@
+"""Judge profiles, and what judges were asked. They belong to no project: superusers change them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from annotation.admin.reach import person_of
+from annotation.admin.rows import Rows
+from annotation.models import Judge, JudgeCall
+from annotation.permissions import Verb
+from annotation.services.judges import is_allowed_url
+from evaluation.judging.openai import DEFAULT_BASE_URL
+
+if TYPE_CHECKING:
+    JudgeModelForm = forms.ModelForm[Judge]
+else:
+    JudgeModelForm = forms.ModelForm
+
+ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
+"""Secrets of the installation itself: a judge would be sent them as its key."""
+
+IDENTITY = ("name", "kind", "model")
+"""What a judge's verdicts were given as; fixed once there are any."""
+
+
+class JudgeForm(JudgeModelForm):
+    class Meta:
+        model = Judge
+        fields = (
+            "name",
+            "kind",
+            "model",
+            "base_url",
+            "api_key_env",
+            "temperature",
+            "seed",
+            "concurrency",
+            "timeout_seconds",
+            "members",
+        )
+
+    def clean_api_key_env(self) -> str:
+        name: str = self.cleaned_data["api_key_env"]
+        if name and not ENVIRONMENT_NAME.fullmatch(name):
+            raise ValidationError(
+                "This is not the name of an environment variable, such as OPENAI_API_KEY. Keys "
+                "themselves are never stored here: put the key into the environment of the workers."
+            )
+        if name in NOT_FOR_JUDGES:
+            raise ValidationError(f"{name} is a secret of this installation, not the key of a judge.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        kind = cleaned.get("kind", self.instance.kind)
+        if kind == Judge.Kind.OPENAI:
+            self._check_address(cleaned)
+        elif cleaned.get("base_url") or cleaned.get("api_key_env"):
+            self.add_error("base_url", "Only an OpenAI-compatible judge has an address and a key.")
+        if kind != Judge.Kind.PANEL and cleaned.get("members"):
+            self.add_error("members", "Only a panel has members.")
+        return cleaned
+
+    def _check_address(self, cleaned: dict[str, Any]) -> None:
+        if not cleaned.get("model", self.instance.model):
+            self.add_error("model", "Name the model at the provider.")
+        url = cleaned.get("base_url") or DEFAULT_BASE_URL
+        if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
+            self.add_error(
+                "base_url",
+                f"Judges may not call {url}. Whoever runs this installation can allow it in "
+                "COVERDICT_JUDGE_URLS.",
+            )
+
+
+@admin.register(Judge)
+class JudgeAdmin(Rows):
+    form = JudgeForm
+    view_verbs = (Verb.RUN, Verb.CHANGE_PROJECT)
+    list_display = ("name", "kind", "model", "base_url", "api_key_env")
+    list_filter = ("kind",)
+    search_fields = ("name", "model")
+    autocomplete_fields = ("members",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Judge | None = None) -> list[str]:
+        if obj is None:
+            return []
+        if not person_of(request).is_superuser:
+            return super().get_readonly_fields(request, obj)
+        is_used = obj.runs.exists() or obj.verdicts.exists() or obj.calls.exists()
+        return [*(IDENTITY if is_used else ()), "public_id", "created_at"]
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Judge | None = None) -> dict[str, Any]:
+        return {}
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return person_of(request).is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Judge | None = None) -> bool:
+        return person_of(request).is_superuser
+
+
+@admin.register(JudgeCall)
+class JudgeCallAdmin(Rows):
+    """A call may serve several projects, so only superusers see what was asked and replied."""
+
+    list_display = ("public_id", "judge", "step", "prompt_version", "finish_reason", "seconds", "created_at")
+    list_filter = ("judge",)
+    list_select_related = ("judge",)
+    search_fields = ("public_id__exact", "key__exact")

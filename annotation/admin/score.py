@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from django.contrib import admin
+
+from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
+from annotation.models import Score
+
+
+@admin.register(Score)
+class ScoreAdmin(Rows):
+    """Derived: thrown away and rebuilt at any time."""
+
+    project_paths = ("project",)
+    view_verbs = READ_ANSWERS
+    list_display = (
+        "summary",
+        "coverage",
+        "coverage_judge",
+        "coverage_human",
+        "human_share",
+        "alignment",
+        "brevity",
+        "composite_2_3",
+        "claims_unscored",
+    )
+    list_filter = (ProjectFilter,)
+    list_select_related = ("summary__document_set", "summary__system")
+    search_fields = (
+        "summary__public_id__exact",
+        "summary__document_set__external_id__exact",
+        "summary__system__name__exact",
+    )

@@ -1,0 +1,153 @@
+"""What every view shares: who asks, which project they ask about, and how input is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
+from django.utils.cache import patch_cache_control
+from knox.auth import TokenAuthentication as KnoxAuthentication
+from rest_framework import serializers
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from annotation.api.pagination import KeysetPagination, PageQuery
+from annotation.api.schema import ApiSchema
+from annotation.models import Project
+from annotation.permissions import ROLE_VERBS, Verb, project_for, require, roles_in
+from annotation.refusals import NotFound
+
+Row = TypeVar("Row", bound=Model)
+
+READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
+"""Either verb opens summaries, claims and checks: whoever reviews them must read them."""
+
+
+class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has no types
+    def authenticate_credentials(self, token: bytes) -> tuple[User, Any]:
+        try:
+            return cast("tuple[User, Any]", super().authenticate_credentials(token))
+        except UnicodeDecodeError as error:
+            raise AuthenticationFailed("Invalid token.") from error
+
+
+class CookieAuthentication(SessionAuthentication):
+    """The web's session; writing needs the CSRF token that its pages carry."""
+
+
+class ApiView(GenericAPIView[Any]):
+    """A view for people signed in. Handlers are documented by `schema.operation`."""
+
+    schema = ApiSchema()
+    tag: ClassVar[str]
+    authentication_classes: Sequence[type[BaseAuthentication]] = (TokenAuthentication, CookieAuthentication)
+    permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
+    throttle_classes: Sequence[type[BaseThrottle]] = ()
+    filter_backends = ()
+    pagination_class: type[KeysetPagination] | None = KeysetPagination
+
+    @property
+    def person(self) -> User:
+        return cast("User", self.request.user)
+
+    def enter(self, *any_of: Verb) -> Project:
+        """The address's project, for somebody who may carry out one of the verbs in it.
+
+        Call it before anything is read of the request: people outside learn nothing. Raises as
+        `permissions.project_for`.
+        """
+        project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
+        roles = roles_in(self.person, project)
+        held = (verb for verb in any_of if any(verb in ROLE_VERBS[role] for role in roles))
+        require(self.person, project, next(held, any_of[0]))
+        return project
+
+    def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
+        """The request's body as the shape reads it. Refuses what the shape does not know."""
+        return _read(shape(data=self.request.data, partial=partial), self.request.data)
+
+    def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+        """The address's parameters as the shapes read them together. Raises ValidationError as `body`.
+
+        The shapes are the whole list of what may be filtered and ordered by: no parameter reaches
+        the database by its name.
+        """
+        given = self.request.query_params.dict()
+        read: dict[str, Any] = {}
+        known = {name for shape in shapes for name in _names(shape())}
+        _refuse_unknown(given, known)
+        for shape in shapes:
+            read |= _validated(shape(data=given))
+        return read
+
+    def page(
+        self,
+        rows: QuerySet[Row],
+        shape: type[serializers.Serializer[Any]],
+        *,
+        query: Mapping[str, Any],
+        scope: QuerySet[Row] | None = None,
+        order: Sequence[str] = ("pk",),
+        id_path: str = "public_id",
+        context: Mapping[str, Any] | None = None,
+        prepare: Callable[[list[Row]], object] | None = None,
+    ) -> Response:
+        """One page of rows; the parameters are those of `KeysetPagination.page`."""
+        found, links = KeysetPagination().page(
+            rows,
+            scope=rows if scope is None else scope,
+            order=order,
+            id_path=id_path,
+            request=self.request,
+            limit=query["limit"],
+            cursor=query.get("cursor"),
+        )
+        if prepare is not None:
+            prepare(found)
+        results = shape(found, many=True, context=dict(context or {})).data
+        return Response({**links, "results": results})
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+
+
+def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
+    """The row of that public id. Raises NotFound."""
+    row = rows.filter(public_id=public_id).first()
+    if row is None:
+        raise NotFound(f"There is no such {what} in this project.")
+    return row
+
+
+def _read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        _refuse_unknown(given, _names(shape))
+    return _validated(shape)
+
+
+def _names(shape: serializers.Serializer[Any]) -> set[str]:
+    return {str(name) for name in shape.fields}
+
+
+def _validated(shape: serializers.Serializer[Any]) -> dict[str, Any]:
+    shape.is_valid(raise_exception=True)
+    return dict(shape.validated_data)
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(given) - known)
+    if unknown:
+        told = f"There is no such input. Known are: {', '.join(sorted(known)) or 'none'}."
+        raise serializers.ValidationError({name: [told] for name in unknown})
+
+
+__all__ = ["READ_CONTENT", "ApiView", "CookieAuthentication", "PageQuery", "TokenAuthentication", "only"]

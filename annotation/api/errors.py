@@ -1,0 +1,166 @@
+"""What went wrong, always in the same envelope.
+
+    {"error": {"code": "newer_verdict", "message": "Somebody answered ...", "field": null, "details": {}}}
+
+400  the request is not of the shape that the schema describes; `details.fields` names every wrong input
+401  nobody is signed in, or the token or password is wrong
+403  the person's roles do not hold the verb (`not_allowed`), or open assessor work closes it (`blind`)
+404  there is no such thing for this person; so it is with everything outside of their projects
+409  somebody else was quicker, or the state has moved on; `details` says what stands now
+422  the shape is right, but the project's rules refuse what is asked; `field` names the input
+429  too many attempts
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404
+from rest_framework import exceptions, serializers, status
+from rest_framework.response import Response
+
+from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+
+logger = logging.getLogger(__name__)
+
+STATUS: dict[type[Refusal], int] = {
+    NotFound: status.HTTP_404_NOT_FOUND,
+    NotAllowed: status.HTTP_403_FORBIDDEN,
+    Conflict: status.HTTP_409_CONFLICT,
+    Invalid: status.HTTP_422_UNPROCESSABLE_ENTITY,
+}
+
+
+class ErrorBody(serializers.Serializer[Any]):
+    """What went wrong."""
+
+    code = serializers.CharField(help_text="Stable, for programs.")
+    message = serializers.CharField(help_text="For people: what, where and what to do.")
+    field = serializers.CharField(
+        allow_null=True, help_text="The input that is wrong, where one can be named."
+    )
+    details = serializers.DictField(help_text="What else a program may want to know.")
+
+
+class Error(serializers.Serializer[Any]):
+    """The envelope of every answer that is not a success."""
+
+    error = ErrorBody()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """An error as the envelope shows it."""
+
+    code: str
+    message: str
+    field: str | None = None
+    details: Mapping[str, object] = dataclasses.field(default_factory=dict)
+
+
+class BadCursor(exceptions.APIException):
+    status_code = status.HTTP_400_BAD_REQUEST
+    default_code = "bad_cursor"
+    default_detail = "This page cannot be found again: start from the first one, without a cursor."
+
+
+class BadCredentials(exceptions.APIException):
+    status_code = status.HTTP_401_UNAUTHORIZED
+    default_code = "bad_credentials"
+    default_detail = "Username and password do not belong together."
+
+
+class LockedOut(exceptions.APIException):
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+    default_code = "locked_out"
+    default_detail = "Too many wrong passwords for this name from this address. Try again later."
+
+
+def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
+    """The answer to an exception. Nothing of the program's inside is in it; it goes to the log."""
+    code, fault = _fault(error)
+    headers = _headers(error)
+    if code == status.HTTP_500_INTERNAL_SERVER_ERROR:
+        request = context.get("request")
+        logger.error("An API request failed.", exc_info=error)
+        got_request_exception.send(sender=type(context.get("view")), request=request)
+    return Response({"error": dataclasses.asdict(fault)}, status=code, headers=headers)
+
+
+def _fault(error: Exception) -> tuple[int, Fault]:
+    match error:
+        case Refusal():
+            return _of_refusal(error)
+        case exceptions.ValidationError():
+            return error.status_code, _of_validation(error.detail)
+        case exceptions.APIException():
+            return error.status_code, _of_api_exception(error)
+        case Http404():
+            return status.HTTP_404_NOT_FOUND, Fault("not_found", "There is no such thing.")
+        case PermissionDenied():
+            return status.HTTP_403_FORBIDDEN, Fault("not_allowed", "You may not do that.")
+        case RequestDataTooBig():
+            return status.HTTP_413_REQUEST_ENTITY_TOO_LARGE, Fault(
+                "too_large", "The body of the request is too large. Send less at once."
+            )
+        case SuspiciousOperation() | BadRequest():
+            return status.HTTP_400_BAD_REQUEST, Fault("bad_request", "The request makes no sense.")
+        case _:
+            return status.HTTP_500_INTERNAL_SERVER_ERROR, Fault(
+                "internal", "Something went wrong here. It has been written to the log."
+            )
+
+
+def _of_refusal(refusal: Refusal) -> tuple[int, Fault]:
+    code = next((code for kind, code in STATUS.items() if isinstance(refusal, kind)), 400)
+    where = refusal.field if isinstance(refusal, Invalid) else None
+    return code, Fault(refusal.code, refusal.message, where, refusal.details)
+
+
+def _of_api_exception(error: exceptions.APIException) -> Fault:
+    detail: Any = error.detail
+    if not isinstance(detail, exceptions.ErrorDetail):
+        return Fault("invalid", "The request was refused.", details={"reasons": detail})
+    code = detail.code or error.default_code
+    if isinstance(error, BadCursor):
+        return Fault(code, str(detail), "cursor")
+    if isinstance(error, exceptions.Throttled):
+        return Fault(code, str(detail), details={"wait_seconds": getattr(error, "wait", None)})
+    return Fault(code, str(detail))
+
+
+def _of_validation(detail: Any) -> Fault:
+    wrong = list(_wrong_inputs(detail, ""))
+    by_field: dict[str, list[str]] = {}
+    for where, message in wrong:
+        by_field.setdefault(where, []).append(str(message))
+    where, message = wrong[0] if wrong else ("", exceptions.ErrorDetail("The request is not valid."))
+    told = f"{where}: {message}" if where else str(message)
+    return Fault("invalid", told, where or None, {"fields": by_field})
+
+
+def _wrong_inputs(detail: Any, path: str) -> Iterator[tuple[str, exceptions.ErrorDetail]]:
+    """Every message with the dotted path of the input that it is about; "" for the request as a whole."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            here = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
+            yield from _wrong_inputs(inner, here)
+    elif isinstance(detail, Sequence) and not isinstance(detail, str):
+        for inner in detail:
+            yield from _wrong_inputs(inner, path)
+    else:
+        yield path, detail
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    headers = {}
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    return headers

@@ -1,0 +1,158 @@
+"""Exports: files for analysts, written by a worker and fetched when they are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers, status
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.fields import NamedChoice
+from annotation.api.schema import operation
+from annotation.exports.formats import FORMAT_NAMES
+from annotation.exports.levels import LEVEL_NAMES
+from annotation.models import Export, Job, Project
+from annotation.permissions import Verb
+from annotation.refusals import Conflict
+from annotation.services.export_dataset import CONTENT_TYPES, open_export, request_export
+
+
+class StateOfJob(NamedChoice):
+    """How far the job of an export is."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("JobState", Job.State.choices, **kwargs)
+
+    def to_representation(self, export: Any) -> str:
+        if export.finished_at is not None:
+            return Job.State.DONE
+        job = _job(export)
+        return job.state if job else Job.State.WAITING
+
+
+class ExportRow(serializers.Serializer[Export]):
+    id = serializers.CharField(source="public_id")
+    level = serializers.ChoiceField(choices=LEVEL_NAMES)
+    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
+    state = StateOfJob(source="*", help_text="Of the job that writes it.")
+    error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
+    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_error(self, export: Export) -> str:
+        job = _job(export)
+        return job.error if job else ""
+
+
+class NewExport(serializers.Serializer[Any]):
+    level = serializers.ChoiceField(choices=LEVEL_NAMES)
+    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    named_people = serializers.BooleanField(
+        default=False, help_text="People by name instead of by a stable pseudonym; owners alone may ask."
+    )
+
+
+class AnyContent(BaseContentNegotiation):
+    """A file comes as it is, whatever the client would rather have; errors come as JSON."""
+
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        return next(iter(parsers))
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
+class Exports(ApiView):
+    tag = "exports"
+
+    @operation("list_exports", parameters=[PageQuery], responses=ExportRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the exports of a project, newest first."""
+        project = self.enter(Verb.EXPORT)
+        return self.page(_exports_of(project), ExportRow, query=self.query(PageQuery), order=("-pk",))
+
+    @operation("request_export", request=NewExport, responses={201: ExportRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for an export.
+
+        Needs the verb "export". A worker writes it; look at it again until its state is done.
+        """
+        project = self.enter(Verb.EXPORT)
+        export = request_export(project=project, by=self.person, **self.body(NewExport))
+        return Response(ExportRow(export).data, status=status.HTTP_201_CREATED)
+
+
+class OneExport(ApiView):
+    tag = "exports"
+
+    @operation("get_export", responses=ExportRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show an export and whether it is ready."""
+        project = self.enter(Verb.EXPORT)
+        return Response(ExportRow(only(_exports_of(project), public_id, "export")).data)
+
+
+class ExportFile(ApiView):
+    tag = "exports"
+    content_negotiation_class = AnyContent
+
+    @operation(
+        "download_export",
+        responses={
+            (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
+            for content_type in CONTENT_TYPES.values()
+        },
+    )
+    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        """Fetch the file of an export.
+
+        One that names people is for owners alone. A conflict (409) says that it is still being
+        written.
+        """
+        project = self.enter(Verb.EXPORT)
+        opened = open_export(only(_exports_of(project), public_id, "export"), by=self.person)
+        answer = FileResponse(
+            opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
+        )
+        answer["X-Content-Type-Options"] = "nosniff"
+        return answer
+
+
+class ExportManifest(ApiView):
+    tag = "exports"
+
+    @operation("get_export_manifest", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show the manifest of an export.
+
+        Versions, settings, judge, row counts and a checksum: what the file was made of. A conflict
+        (409) says that it is still being written.
+        """
+        project = self.enter(Verb.EXPORT)
+        export = only(_exports_of(project), public_id, "export")
+        if export.finished_at is None:
+            raise Conflict("This export is still being written. Come back in a moment.", code="unfinished")
+        return Response(export.manifest)
+
+
+def _exports_of(project: Project) -> QuerySet[Export]:
+    jobs = Prefetch("jobs", Job.objects.order_by("pk"))
+    return project.exports.select_related("project", "requested_by").prefetch_related(jobs)
+
+
+def _job(export: Export) -> Job | None:
+    return next(iter(export.jobs.all()), None)

@@ -1,0 +1,20 @@
+"""Addresses that do not exist, answered in the same envelope as everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from annotation.refusals import NotFound
+
+
+class Nowhere(APIView):
+    schema = None  # not part of what the API offers
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise NotFound("The API has no such address. Addresses end with a slash; see /api/docs/.")

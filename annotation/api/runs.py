@@ -1,0 +1,144 @@
+"""Runs: let a judge answer the checks of a project, watch it, stop it, let it go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.fields import NamedChoice
+from annotation.api.schema import operation
+from annotation.models import Project, Run
+from annotation.permissions import Verb
+from annotation.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.refusals import Invalid, NotFound
+from annotation.services.judges import judge_by_name
+from annotation.services.start_run import cancel_run, resume_run, start_run
+
+MOST_METRICS = 20
+
+
+class RunRow(serializers.Serializer[Run]):
+    id = serializers.CharField(source="public_id")
+    judge = serializers.CharField(source="judge.name")
+    metrics = serializers.ListField(child=serializers.CharField())
+    state = NamedChoice("RunState", Run.State.choices)
+    stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
+    started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class FailureRow(serializers.Serializer[Any]):
+    document_id = serializers.CharField(source="document_set")
+    error = serializers.CharField()
+    attempt = serializers.IntegerField()
+
+
+class ProgressRow(serializers.Serializer[RunProgress]):
+    """Where a run stands. Jobs count document sets; summaries are peer summaries."""
+
+    total_jobs = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    working = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    summaries_total = serializers.IntegerField()
+    summaries_done = serializers.IntegerField()
+    unscored = serializers.IntegerField(help_text="Checks without a usable answer.")
+    failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
+
+
+class RunDetail(RunRow):
+    progress = serializers.SerializerMethodField()
+    is_worker_alive = serializers.SerializerMethodField(
+        help_text="Whether any worker is there; without one nothing moves."
+    )
+
+    @extend_schema_field(ProgressRow)
+    def get_progress(self, run: Run) -> Any:
+        return ProgressRow(run_progress(run)).data
+
+    def get_is_worker_alive(self, run: Run) -> bool:
+        return is_worker_alive()
+
+
+class NewRun(serializers.Serializer[Any]):
+    judge = serializers.CharField(help_text='Name of the judge, such as "lexical".')
+    metrics = serializers.ListField(
+        child=serializers.CharField(), default=lambda: ["coverage"], max_length=MOST_METRICS
+    )
+
+
+class Runs(ApiView):
+    tag = "runs"
+
+    @operation("list_runs", parameters=[PageQuery], responses=RunRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the runs of a project, newest first."""
+        project = self.enter(Verb.VIEW_RUNS)
+        return self.page(_runs_of(project), RunRow, query=self.query(PageQuery), order=("-pk",))
+
+    @operation("start_run", request=NewRun, responses={201: RunDetail})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a run.
+
+        Needs the verb "run". What this judge has answered already is not asked again.
+        """
+        project = self.enter(Verb.RUN)
+        wanted = self.body(NewRun)
+        try:
+            judge = judge_by_name(wanted["judge"])
+        except NotFound as refusal:
+            # The address is right; what is wrong is an input.
+            raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
+        run = start_run(project=project, judge=judge, metrics=wanted["metrics"], by=self.person)
+        return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
+
+
+class OneRun(ApiView):
+    tag = "runs"
+
+    @operation("get_run", responses=RunDetail)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show a run: how far it is, and what failed and why."""
+        project = self.enter(Verb.VIEW_RUNS)
+        return Response(RunDetail(only(_runs_of(project), public_id, "run")).data)
+
+
+class RunCancel(ApiView):
+    tag = "runs"
+
+    @operation("cancel_run", responses=RunDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Stop a run.
+
+        Needs the verb "run". What was judged stays. A run that is over stays as it is.
+        """
+        project = self.enter(Verb.RUN)
+        run = cancel_run(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        return Response(RunDetail(run).data)
+
+
+class RunResume(ApiView):
+    tag = "runs"
+
+    @operation("resume_run", responses=RunDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Let the failed and cancelled jobs of a run wait again.
+
+        Needs the verb "run". What was judged is not asked again.
+        """
+        project = self.enter(Verb.RUN)
+        run = resume_run(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        return Response(RunDetail(run).data)
+
+
+def _runs_of(project: Project) -> QuerySet[Run]:
+    return project.runs.select_related("project", "judge", "started_by")

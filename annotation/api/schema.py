@@ -1,0 +1,119 @@
+"""How the API describes itself to machines and to people."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import Direction, extend_schema
+
+from annotation.api.errors import Error
+from annotation.api.fields import NamedChoice
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+UNSAFE = ("POST", "PATCH", "DELETE")
+
+
+class ApiSchema(AutoSchema):
+    """One operation: its words come from the handler's docstring, its errors from what every view shares."""
+
+    def get_summary(self) -> str:
+        return self._paragraphs()[0].rstrip(".")
+
+    def get_description(self) -> str:  # type: ignore[override]
+        return "\n\n".join(self._paragraphs()[1:])
+
+    def get_tags(self) -> list[str]:
+        tag: str = getattr(self.view, "tag", "")
+        return [tag]
+
+    def _paragraphs(self) -> list[str]:
+        text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""
+        return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
+        answers: dict[str, Any] = super()._get_response_bodies(direction)
+        for code, meaning in self._errors():
+            body = self._get_response_for_code(Error, code, None, direction)  # type: ignore[no-untyped-call]
+            answers.setdefault(code, {**body, "description": meaning})
+        for answer in answers.values():
+            answer["description"] = answer["description"] or self.get_summary()
+        return answers
+
+    def _errors(self) -> list[tuple[str, str]]:
+        is_unsafe = self.method in UNSAFE
+        has_input = is_unsafe or bool(self.get_override_parameters())
+        errors = [
+            ("400", "The request is not of the shape described here", has_input),
+            ("401", "Nobody is signed in, or token or password are wrong", True),
+            ("403", "The person's roles or open assessor work forbid it", "{" in self.path),
+            ("404", "There is no such thing for this person", "{" in self.path),
+            ("409", "Somebody else was quicker, or the state has moved on", is_unsafe and "{" in self.path),
+            ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
+            ("429", "Too many attempts", bool(self.view.throttle_classes)),
+        ]
+        return [(code, meaning) for code, meaning, may_happen in errors if may_happen]
+
+
+def operation(
+    operation_id: str,
+    *,
+    request: Any = None,
+    responses: Any,
+    parameters: list[Any] | None = None,
+) -> Callable[[Handler], Handler]:
+    """Describe a handler: its name for client generators, what it takes and what it answers."""
+    extend = extend_schema(
+        operation_id=operation_id, request=request, responses=responses, parameters=parameters
+    )
+
+    def describe(handler: Handler) -> Handler:
+        # Without this the decorator would start from the default class instead of ours.
+        handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
+        extended: Handler = extend(handler)
+        return extended
+
+    return describe
+
+
+class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """Choices as one component, so that a client generator makes one type of them."""
+
+    target_class = "annotation.api.fields.NamedChoice"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        words = {"type": "string", "enum": list(self.target.choices)}
+        named = _component(auto_schema, self.target.schema_name, words)
+        if not self.target.allow_null:
+            return named
+        return {"oneOf": [named, _component(auto_schema, "Null", {"enum": [None]})]}
+
+
+def _component(auto_schema: AutoSchema, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    kind = ResolvedComponent.SCHEMA
+    component = ResolvedComponent(name, kind, schema, NamedChoice)  # type: ignore[no-untyped-call]
+    auto_schema.registry.register_on_missing(component)
+    reference: dict[str, Any] = component.ref
+    return reference
+
+
+class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]
+    """Tokens as the schema names them."""
+
+    target_class = "annotation.api.access.TokenAuthentication"
+    name = "token"
+
+
+class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """A browser's session as the schema names it."""
+
+    target_class = "annotation.api.access.CookieAuthentication"
+    name = "session"

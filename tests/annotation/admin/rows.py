@@ -1,0 +1,64 @@
+"""One row of every model in a project, so that no admin page is empty."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Model
+from django.utils import timezone
+
+from annotation.models import Draw, Export, Job, JudgeCall, Run, SummaryJudgment, Worker
+from annotation.services.adjudicate import decide_check
+from annotation.services.assess import judge_unit
+from annotation.services.assign import assign
+from annotation.services.review import override
+from tests.annotation.cast import World
+
+MODELS = sorted(
+    (model for model in admin.site._registry if model._meta.app_label == "annotation"),
+    key=lambda model: model.__name__,
+)
+
+EDITABLE = {"Project", "Membership", "Judge"}
+"""Everything else is append-only or derived."""
+
+TELLING = {
+    "Adjudication",
+    "Assignment",
+    "Check",
+    "Claim",
+    "ClaimSet",
+    "Comparison",
+    "Draw",
+    "Event",
+    "Export",
+    "JudgeCall",
+    "Score",
+    "Sitting",
+    "Summary",
+    "SummaryJudgment",
+    "System",
+    "Unit",
+    "UnitJudgment",
+    "Verdict",
+}
+"""What staff with open assessor work must not see."""
+
+
+def address(model: type[Model], rest: str = "") -> str:
+    return f"/admin/annotation/{model._meta.model_name}/{rest}"
+
+
+def fill(world: World) -> None:
+    """Rows of the kinds that the cast does not have; Ana holds an open sitting on "bridge"."""
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not there.")
+    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
+    assignment = sitting.assignments.order_by("position")[0]
+    judge_unit(assignment=assignment, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
+    SummaryJudgment.objects.create(sitting=sitting, peer=world.peers["bridge", "alder"])
+    Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
+    run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
+    Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
+    Export.objects.create(project=world.project, level="scores", format="csv")
+    JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
+    Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

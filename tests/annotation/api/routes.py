@@ -1,0 +1,181 @@
+"""Every route of the API, who may take it, and a body that makes sense; and rows to take it with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.urls import URLPattern, URLResolver
+
+from annotation.api import urls
+from annotation.models import ClaimSet, Export, Run
+from annotation.permissions import Verb
+from annotation.services.adjudicate import decide_check
+from annotation.services.assign import assign
+from annotation.services.review import override
+from tests.annotation.cast import World
+
+PREFIX = "/api/v1/"
+READERS = (Verb.VIEW_SCORES, Verb.REVIEW)
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str
+    path: str
+    verbs: tuple[Verb, ...]
+    body: Mapping[str, object] = field(default_factory=dict, hash=False)
+    owner: str = ""
+    """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
+
+    def address(self, ids: Mapping[str, str], *, slug: str = "harbour") -> str:
+        return PREFIX + self.path.format(slug=slug, **ids)
+
+
+def _in(path: str) -> str:
+    return "projects/{slug}/" + path
+
+
+IN_PROJECT = (
+    Route("get", _in(""), (Verb.VIEW_PROJECT,)),
+    Route("patch", _in(""), (Verb.CHANGE_PROJECT,), {"description": "About the harbour."}),
+    Route("get", _in("document-sets/"), (Verb.VIEW_PROJECT,)),
+    Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
+    Route("get", _in("summaries/"), READERS),
+    Route("get", _in("summaries/{summary}/"), READERS),
+    Route("get", _in("claims/"), READERS),
+    Route("get", _in("claims/{claim}/"), READERS),
+    Route("get", _in("checks/"), READERS),
+    Route("get", _in("checks/{check}/"), READERS),
+    Route("post", _in("checks/{check}/verdicts/"), (Verb.REVIEW,), {"label": "yes"}),
+    Route("post", _in("checks/{check}/adjudications/"), (Verb.ADJUDICATE,), {"label": "no", "reason": "So."}),
+    Route(
+        "post",
+        _in("comparisons/{comparison}/adjudications/"),
+        (Verb.ADJUDICATE,),
+        {"unit": "{unit}", "percent": 40, "reason": "So."},
+    ),
+    Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
+    Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
+    Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
+    Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
+    Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
+    Route("get", _in("runs/{run}/"), (Verb.VIEW_RUNS,)),
+    Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
+    Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
+    Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("exports/"), (Verb.EXPORT,)),
+    Route("post", _in("exports/"), (Verb.EXPORT,), {"level": "scores", "format": "csv"}),
+    Route("get", _in("exports/{export}/"), (Verb.EXPORT,)),
+    Route("get", _in("exports/{export}/file/"), (Verb.EXPORT,)),
+    Route("get", _in("exports/{export}/manifest/"), (Verb.EXPORT,)),
+    Route("get", _in("sittings/"), (Verb.ASSESS,)),
+    Route("get", _in("sittings/{sitting}/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("sittings/{sitting}/close/"), (Verb.ASSESS,), owner="ana"),
+    Route("get", _in("assignments/{assignment}/"), (Verb.ASSESS,), owner="ana"),
+    Route(
+        "post",
+        _in("assignments/{assignment}/judgments/"),
+        (Verb.ASSESS,),
+        {"unit": "{unit}", "percent": 40},
+        owner="ana",
+    ),
+)
+
+OUTSIDE = (
+    Route("get", "projects/", ()),
+    Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
+    Route("delete", "tokens/current/", ()),
+)
+
+LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/", "scores/", "exports/")
+
+
+def body_of(route: Route, ids: Mapping[str, str]) -> dict[str, object]:
+    return {
+        name: value.format(**ids) if isinstance(value, str) else value for name, value in route.body.items()
+    }
+
+
+def ids_of(world: World) -> dict[str, str]:
+    """Rows of the project: a verdict by Rex, a decision by Cleo, a sitting of Ana's on "bridge"."""
+    check = world.check("alder", 1)
+    verdict = override(check=world.check("birch", 1), by=world.rex, label="no")
+    decision = decide_check(check=world.check("birch", 2), by=world.cleo, label="no", reason="Not there.")
+    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
+    assignment = sitting.assignments.order_by("position")[0]
+    run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
+    export = Export.objects.create(project=world.project, level="scores", format="csv")
+    return {
+        "document_set": world.sets["port"].public_id,
+        "summary": world.peers["port", "alder"].public_id,
+        "claim": check.claim.public_id,
+        "check": check.public_id,
+        "comparison": world.comparison("bridge", "alder").public_id,
+        "unit": world.units("bridge")[0].public_id,
+        "verdict": verdict.public_id,
+        "adjudication": decision.public_id,
+        "sitting": sitting.public_id,
+        "assignment": assignment.public_id,
+        "run": run.public_id,
+        "export": export.public_id,
+    }
+
+
+def walked() -> set[tuple[str, str]]:
+    """Method and path of every route that the URL configuration holds."""
+    return set(_walk(urls.urlpatterns, ""))
+
+
+def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[str, str]]:
+    found = []
+    for pattern in patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            found += _walk(pattern.url_patterns, path)
+        elif hasattr(pattern.callback, "view_class") and pattern.callback.view_class.__name__ != "Nowhere":
+            view = pattern.callback.view_class
+            found += [
+                (method, path)
+                for method in ("get", "post", "put", "patch", "delete")
+                if hasattr(view, method)
+            ]
+    return found
+
+
+def as_pattern(route: Route) -> tuple[str, str]:
+    """The route as the URL configuration writes it."""
+    path = route.path.replace("{slug}", "<slug:slug>")
+    for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
+        path = path.replace(f"{{{name}}}", "<slug:public_id>")
+    for name in ("run", "export", "sitting", "assignment"):
+        path = path.replace(f"{{{name}}}", "<slug:public_id>")
+    return route.method, path
+
+
+def grow(world: World, sets: int, *, first: int = 0) -> None:
+    """More of everything that lists show: sets with summaries, claims, checks and scores; runs, exports."""
+    from annotation.models import Check, Claim, Judge, Verdict
+    from annotation.services.rescore import rescore
+    from tests.annotation.cast import _add_set
+
+    for number in range(first, first + sets):
+        name = f"grown-{number}"
+        _add_set(world, name)
+        claim_set = ClaimSet.objects.create(summary=world.models[name], origin="judge", origin_name="lexical")
+        unit = world.models[name].units.first()
+        claim = Claim.objects.create(
+            claim_set=claim_set, unit=unit, position=1, text="It closes", origin="judge"
+        )
+        check = Check.objects.create(
+            project=world.project, claim=claim, peer=world.peers[name, "alder"], side="reference"
+        )
+        Verdict.objects.create(
+            check_row=check, source="judge", judge=world.judge, label="yes", probability=0.8
+        )
+        Verdict.objects.create(check_row=check, source="reviewer", person=world.cleo, label="yes")
+        judge = Judge.objects.create(name=name, kind="lexical")
+        Run.objects.create(project=world.project, judge=judge, metrics=["coverage"], started_by=world.mona)
+        Export.objects.create(project=world.project, level="scores", format="csv", requested_by=world.mona)
+    rescore(project=world.project)

@@ -1,0 +1,118 @@
+"""One envelope for everything that goes wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404
+from rest_framework import exceptions
+
+from annotation.api.errors import BadCursor, envelope
+from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from tests.annotation.api.conftest import Client
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "field"),
+    [
+        (NotFound("There is none."), 404, "not_found", None),
+        (NotAllowed("No.", code="blind"), 403, "blind", None),
+        (Conflict("Too late.", code="newer_verdict"), 409, "newer_verdict", None),
+        (Invalid("Not that.", field="label"), 422, "invalid", "label"),
+        (exceptions.ParseError(), 400, "parse_error", None),
+        (exceptions.NotAuthenticated(), 401, "not_authenticated", None),
+        (exceptions.PermissionDenied(), 403, "permission_denied", None),
+        (exceptions.MethodNotAllowed("PUT"), 405, "method_not_allowed", None),
+        (exceptions.NotAcceptable(), 406, "not_acceptable", None),
+        (exceptions.UnsupportedMediaType("text/csv"), 415, "unsupported_media_type", None),
+        (exceptions.Throttled(wait=7), 429, "throttled", None),
+        (BadCursor(), 400, "bad_cursor", "cursor"),
+        (Http404("no such row 17"), 404, "not_found", None),
+        (PermissionDenied("secret"), 403, "not_allowed", None),
+        (RequestDataTooBig("inside"), 413, "too_large", None),
+        (SuspiciousOperation("inside"), 400, "bad_request", None),
+    ],
+)
+def test_each_kind_has_its_status_and_code(
+    error: Exception, status: int, code: str, field: str | None
+) -> None:
+    answer = envelope(error, {})
+    body = answer.data["error"]
+    assert set(body) == {"code", "message", "field", "details"}
+    assert (answer.status_code, body["code"], body["field"]) == (status, code, field)
+    assert body["message"]
+
+
+def test_details_of_a_refusal_travel_along() -> None:
+    refusal = Conflict("Too late.", details={"yours": {"label": "yes"}})
+    assert envelope(refusal, {}).data["error"]["details"] == {"yours": {"label": "yes"}}
+
+
+def test_every_wrong_input_is_named_with_its_path() -> None:
+    error = exceptions.ValidationError({"evidence": {2: ["A number."]}, "label": ["Missing."]})
+    body = envelope(error, {}).data["error"]
+    assert body["field"] == "evidence.2"
+    assert body["details"] == {"fields": {"evidence.2": ["A number."], "label": ["Missing."]}}
+
+
+def test_a_throttled_client_is_told_how_long_to_wait() -> None:
+    answer = envelope(exceptions.Throttled(wait=7), {})
+    assert answer.headers["Retry-After"] == "7"
+
+
+@pytest.mark.parametrize("error", [ValueError("SELECT secret"), KeyError("secret")])
+def test_an_unexpected_error_tells_nothing_and_is_logged(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = envelope(error, {})
+    assert answer.status_code == 500
+    assert "secret" not in str(answer.data)
+    assert any(record.exc_info and record.exc_info[1] is error for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("send", "status", "code"),
+    [
+        (
+            lambda c: c.patch("/api/v1/projects/harbour/", b"{", content_type="application/json"),
+            400,
+            "parse_error",
+        ),
+        (lambda c: c.patch("/api/v1/projects/harbour/", [1], format="json"), 400, "invalid"),
+        (lambda c: c.patch("/api/v1/projects/harbour/", {"nmae": "x"}, format="json"), 400, "invalid"),
+        (lambda c: c.patch("/api/v1/projects/harbour/", {"reveal": "never"}, format="json"), 400, "invalid"),
+        (
+            lambda c: c.patch("/api/v1/projects/harbour/", {"composite_weight": "nan"}, format="json"),
+            400,
+            "invalid",
+        ),
+        (
+            lambda c: c.patch("/api/v1/projects/harbour/", {"deciding_judge": "x"}, format="json"),
+            422,
+            "invalid",
+        ),
+        (lambda c: c.patch("/api/v1/projects/harbour/", {"name": "a\x00"}, format="json"), 400, "invalid"),
+        (
+            lambda c: c.patch("/api/v1/projects/harbour/", "a=1", content_type="text/plain"),
+            415,
+            "unsupported_media_type",
+        ),
+        (lambda c: c.put("/api/v1/projects/harbour/", {}, format="json"), 405, "method_not_allowed"),
+        (lambda c: c.get("/api/v1/projects/harbour/checks/?limit=501"), 400, "invalid"),
+        (lambda c: c.get("/api/v1/projects/harbour/checks/?cursor=bm9uc2Vuc2U"), 400, "bad_cursor"),
+        (lambda c: c.get("/api/v1/projects/harbour/checks/nothere/"), 404, "not_found"),
+        (lambda c: c.get("/api/v1/projects/harbour/checks/%00/"), 404, "not_found"),
+        (lambda c: c.get("/api/v1/nowhere/"), 404, "not_found"),
+        (lambda c: c.post("/api/v1/projects", {}, format="json"), 404, "not_found"),
+    ],
+)
+def test_requests_get_the_envelope(
+    world: World, client_of: Client, send: Any, status: int, code: str
+) -> None:
+    answer = send(client_of("mona"))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

@@ -1,0 +1,125 @@
+"""Pages in a total order, forwards and backwards, that cost the same however many rows there are."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Check
+from annotation.services.review import override
+from tests.annotation.api.routes import LISTS, grow
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from tests.annotation.api.conftest import Client
+
+CHECKS = "/api/v1/projects/harbour/checks/"
+
+
+def pages(client: Any, address: str, link: str) -> list[list[str]]:
+    found = []
+    while address:
+        answer = client.get(address).json()
+        found.append([row["id"] for row in answer["results"]])
+        address = answer[link]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("order", "columns"),
+    [
+        ("made", ("pk",)),
+        ("random", ("queue_key", "pk")),
+        ("doubt", ("-doubt", "queue_key", "pk")),
+        ("effect", ("-effect", "queue_key", "pk")),
+    ],
+)
+@pytest.mark.parametrize("limit", [1, 2, 4, 6])
+def test_pages_hold_every_row_once_and_in_order(
+    world: World, client_of: Client, order: str, columns: tuple[str, ...], limit: int
+) -> None:
+    expected = list(Check.objects.order_by(*columns).values_list("public_id", flat=True))
+    found = pages(client_of("vic"), f"{CHECKS}?order={order}&limit={limit}", "next")
+    assert [row for page in found for row in page] == expected
+    assert all(len(page) == limit for page in found[:-1])
+
+
+def test_the_way_back_is_the_same(world: World, client_of: Client) -> None:
+    client = client_of("vic")
+    forwards = pages(client, f"{CHECKS}?order=doubt&limit=2", "next")
+    last = client.get(client.get(f"{CHECKS}?order=doubt&limit=2").json()["next"]).json()["next"]
+    assert pages(client, last, "previous") == forwards[::-1]
+
+
+def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
+    world: World, client_of: Client
+) -> None:
+    client = client_of("vic")
+    first = client.get(f"{CHECKS}?unanswered=true&limit=2").json()
+    override(check=Check.objects.get(public_id=first["results"][-1]["id"]), by=world.rex, label="no")
+    second = client.get(first["next"]).json()
+    everything = list(Check.objects.order_by("pk").values_list("public_id", flat=True))
+    assert [row["id"] for row in second["results"]] == everything[2:4]
+
+
+def test_a_cursor_tells_nothing_but_a_public_id(world: World, client_of: Client) -> None:
+    answer = client_of("vic").get(f"{CHECKS}?order=doubt&limit=2").json()
+    cursor = answer["next"].split("cursor=")[1].split("&")[0]
+    plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    assert plain == f"n.{answer['results'][-1]['id']}"
+
+
+@pytest.mark.parametrize("cursor", ["x", "****", "bi5hYmM", "é", "bi4%3D", "%00"])
+def test_a_forged_cursor_is_refused(world: World, client_of: Client, cursor: str) -> None:
+    answer = client_of("vic").get(f"{CHECKS}?cursor={cursor}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"] == "cursor"
+
+
+def test_a_cursor_of_another_list_is_refused(world: World, client_of: Client) -> None:
+    client = client_of("vic")
+    other = client.get("/api/v1/projects/harbour/summaries/?limit=1").json()["next"].split("cursor=")[1]
+    assert client.get(f"{CHECKS}?cursor={other}").json()["error"]["code"] == "bad_cursor"
+
+
+def test_an_empty_list_has_no_other_pages(world: World, client_of: Client) -> None:
+    answer = client_of("vic").get(f"{CHECKS}?system=nobody").json()
+    assert answer == {"next": None, "previous": None, "results": []}
+
+
+def queries_of(client: Any, address: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as seen:
+        assert client.get(address).status_code == 200
+    return len(seen)
+
+
+def test_lists_cost_the_same_whether_few_rows_or_many(world: World, client_of: Client) -> None:
+    client = client_of("olga")
+    addresses = [f"/api/v1/projects/harbour/{path}" for path in LISTS]
+    addresses += ["/api/v1/projects/harbour/leaderboard/", "/api/v1/projects/"]
+    grow(world, 2)
+    few = {address: queries_of(client, address) for address in addresses}
+    grow_more(world)
+    assert {address: queries_of(client, address) for address in addresses} == few
+    assert max(few.values()) <= 12
+
+
+def grow_more(world: World) -> None:
+    before = Check.objects.count()
+    grow(world, 28, first=2)
+    assert Check.objects.count() == before + 28
+
+
+def test_one_check_costs_the_same_whoever_has_spoken(world: World, client_of: Client) -> None:
+    client = client_of("olga")
+    address = f"{CHECKS}{world.check('alder', 1).public_id}/"
+    few = queries_of(client, address)
+    for label in ("yes", "no") * 5:
+        override(check=world.check("alder", 1), by=world.rex, label=label)
+    assert queries_of(client, address) == few

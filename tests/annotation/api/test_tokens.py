@@ -1,0 +1,104 @@
+"""Tokens: made once, kept as a hash, revoked, and hard to guess one's way to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from knox.models import AuthToken
+from rest_framework.test import APIClient
+
+from tests.annotation.cast import World
+
+TOKENS = "/api/v1/tokens/"
+GOOD = {"username": "rex", "password": "rex-secret"}
+
+
+def make(client: APIClient, **changes: str) -> Any:
+    return client.post(TOKENS, GOOD | changes, format="json")
+
+
+def with_token(token: str) -> APIClient:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token}")
+    return client
+
+
+def test_a_token_opens_what_its_owner_may_see(world: World) -> None:
+    made = make(APIClient())
+    assert made.status_code == 201
+    listed = with_token(made.json()["token"]).get("/api/v1/projects/").json()["results"]
+    assert [project["slug"] for project in listed] == ["harbour"]
+
+
+def test_only_a_hash_is_kept(world: World) -> None:
+    token = make(APIClient()).json()["token"]
+    row = AuthToken.objects.get()
+    assert token not in (row.digest, row.token_key)
+    assert row.expiry is not None
+
+
+def test_a_revoked_token_opens_nothing(world: World) -> None:
+    first, second = (make(APIClient()).json()["token"] for _ in range(2))
+    assert with_token(first).delete(f"{TOKENS}current/").status_code == 204
+    assert with_token(first).get("/api/v1/projects/").status_code == 401
+    assert with_token(second).get("/api/v1/projects/").status_code == 200
+
+
+def test_a_session_has_no_token_to_revoke(world: World) -> None:
+    client = APIClient()
+    client.force_login(world.rex)
+    answer = client.delete(f"{TOKENS}current/")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_token")
+
+
+@pytest.mark.parametrize("wrong", [{"password": "wrong"}, {"username": "nobody"}])
+def test_wrong_credentials_are_refused_in_the_same_words(world: World, wrong: dict[str, str]) -> None:
+    answer = make(APIClient(), **wrong)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "bad_credentials")
+    assert answer.json()["error"]["message"] == "Username and password do not belong together."
+    assert not AuthToken.objects.exists()
+
+
+def test_somebody_who_has_left_gets_none(world: World) -> None:
+    world.rex.is_active = False
+    world.rex.save(update_fields=["is_active"])
+    assert make(APIClient()).status_code == 401
+
+
+@pytest.mark.parametrize("header", ["Token", "Token a b", "Token nothing", "Token \xff\xfe"])
+def test_a_garbled_token_is_no_sign_in_and_no_crash(world: World, header: str) -> None:
+    answer = APIClient().get("/api/v1/projects/", HTTP_AUTHORIZATION=header)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "authentication_failed")
+
+
+def test_attempts_on_one_name_are_limited_wherever_they_come_from(world: World) -> None:
+    for number in range(10):
+        client = APIClient(REMOTE_ADDR=f"10.0.0.{number}", HTTP_X_FORWARDED_FOR=f"1.1.1.{number}")
+        assert make(client, password="wrong").status_code == 401
+    last = make(APIClient(REMOTE_ADDR="10.0.0.99"))
+    assert (last.status_code, last.json()["error"]["code"]) == (429, "throttled")
+    assert int(last.headers["Retry-After"]) > 0
+
+
+def test_attempts_from_one_address_are_limited_whatever_a_header_claims(world: World) -> None:
+    statuses = [
+        make(APIClient(HTTP_X_FORWARDED_FOR=f"1.1.1.{number}"), username=f"guess-{number}").status_code
+        for number in range(61)
+    ]
+    assert statuses == [401] * 60 + [429]
+
+
+def test_wrong_passwords_lock_the_name_for_that_address(world: World, settings: Any) -> None:
+    settings.AXES_ENABLED = True
+    client = APIClient()
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        make(client, password="wrong")
+    locked = make(client)
+    assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
+    assert not AuthToken.objects.exists()
+
+
+@pytest.mark.parametrize("body", [{}, {"username": "rex"}, ["rex"], {"username": 7, "password": ["x"]}])
+def test_a_senseless_request_is_refused(world: World, body: Any) -> None:
+    assert APIClient().post(TOKENS, body, format="json").status_code == 400

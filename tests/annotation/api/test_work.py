@@ -1,0 +1,213 @@
+"""An assessor's work, runs and exports through the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.models import Event, Export, Job, Run, Sitting, UnitJudgment
+from annotation.services.assign import assign
+from annotation.services.export_dataset import perform, request_export
+from tests.annotation.cast import PEERS, World
+
+if TYPE_CHECKING:
+    from tests.annotation.api.conftest import Client
+
+HERE = "/api/v1/projects/harbour/"
+
+
+@pytest.fixture
+def sitting(world: World) -> Sitting:
+    return assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona, seed=1)
+
+
+def assignments(sitting: Sitting) -> list[str]:
+    return list(sitting.assignments.order_by("position").values_list("public_id", flat=True))
+
+
+def judge_all(client: Any, world: World, sitting: Sitting, percent: int) -> None:
+    for assignment in assignments(sitting):
+        for unit in world.units("port"):
+            sent = client.post(
+                f"{HERE}assignments/{assignment}/judgments/",
+                {"unit": unit.public_id, "percent": percent, "marks": [1]},
+                format="json",
+            )
+            assert sent.status_code == 201, sent.content
+
+
+def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: Client, sitting: Sitting) -> None:
+    (listed,) = client_of("ana").get(f"{HERE}sittings/").json()
+    assert (listed["id"], listed["document_id"], listed["closed_at"]) == (sitting.public_id, "port", None)
+    assert [row["id"] for row in listed["assignments"]] == assignments(sitting)
+    assert [(row["judged"], row["total"]) for row in listed["assignments"]] == [(0, 2), (0, 2)]
+    assert client_of("ana").get(f"{HERE}sittings/{sitting.public_id}/").json() == listed
+
+
+def test_an_assignment_shows_both_lists_of_units(world: World, client_of: Client, sitting: Sitting) -> None:
+    shown = client_of("ana").get(f"{HERE}assignments/{assignments(sitting)[0]}/").json()
+    assert [unit["id"] for unit in shown["model_units"]] == [unit.public_id for unit in world.units("port")]
+    assert " ".join(unit["text"] for unit in shown["peer_units"]) in PEERS.values()
+    assert shown["percents"] == [0, 20, 40, 60, 80, 100]
+
+
+def test_a_judgment_is_kept_and_shown_again(world: World, client_of: Client, sitting: Sitting) -> None:
+    client, unit = client_of("ana"), world.units("port")[0]
+    address = f"{HERE}assignments/{assignments(sitting)[0]}/"
+    sent = client.post(
+        f"{address}judgments/",
+        {"unit": unit.public_id, "percent": 60, "marks": [2, 1], "note": "Nearly."},
+        format="json",
+    )
+    assert (sent.status_code, sent.json()["unit"], sent.json()["marks"]) == (201, unit.public_id, [1, 2])
+    first = client.get(address).json()["model_units"][0]
+    assert (first["percent"], first["marks"], first["note"]) == (60, [1, 2], "Nearly.")
+
+
+def test_the_same_act_sent_twice_is_saved_once(world: World, client_of: Client, sitting: Sitting) -> None:
+    client = client_of("ana")
+    act = {"unit": world.units("port")[0].public_id, "percent": 60, "client_id": "tab-1", "seq": 3}
+    address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
+    first, second = (client.post(address, act, format="json").json() for _ in range(2))
+    assert first == second
+    assert UnitJudgment.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("act", "status", "field"),
+    [
+        ({"percent": 30}, 422, "percent"),
+        ({"percent": 120}, 422, "percent"),
+        ({"percent": 40, "marks": [9]}, 422, "marks"),
+        ({"percent": 40, "seq": -1}, 400, "seq"),
+        ({"percent": 40, "system": "alder"}, 400, "system"),
+    ],
+)
+def test_a_senseless_judgment_is_refused(
+    world: World, client_of: Client, sitting: Sitting, act: dict[str, Any], status: int, field: str
+) -> None:
+    act["unit"] = world.units("port")[0].public_id
+    address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
+    sent = client_of("ana").post(address, act, format="json")
+    assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
+    assert not UnitJudgment.objects.exists()
+
+
+def test_an_incomplete_sitting_is_not_closed(world: World, client_of: Client, sitting: Sitting) -> None:
+    error = client_of("ana").post(f"{HERE}sittings/{sitting.public_id}/close/").json()["error"]
+    assert error["code"] == "incomplete"
+    assert error["details"]["missing"] == dict.fromkeys(assignments(sitting), 2)
+
+
+def test_closing_submits_scores_and_logs(world: World, client_of: Client, sitting: Sitting) -> None:
+    client = client_of("ana")
+    judge_all(client, world, sitting, percent=40)
+    closed = client.post(f"{HERE}sittings/{sitting.public_id}/close/")
+    assert closed.json()["closed_at"] is not None
+    # Both units have 40 % from the one assessor, and people come first: coverage 0.4.
+    assert world.peers["port", "birch"].score.coverage == pytest.approx(0.4)
+    assert Event.objects.get(verb="close sitting").actor == world.ana
+
+
+def test_a_closed_sitting_takes_no_judgment(world: World, client_of: Client, sitting: Sitting) -> None:
+    client = client_of("ana")
+    judge_all(client, world, sitting, percent=40)
+    client.post(f"{HERE}sittings/{sitting.public_id}/close/")
+    sent = client.post(
+        f"{HERE}assignments/{assignments(sitting)[0]}/judgments/",
+        {"unit": world.units("port")[0].public_id, "percent": 60},
+        format="json",
+    )
+    assert (sent.status_code, sent.json()["error"]["code"]) == (409, "closed")
+
+
+def test_another_assessors_work_is_not_found(world: World, client_of: Client, sitting: Sitting) -> None:
+    client = client_of("ben")
+    assert client.get(f"{HERE}sittings/").json() == []
+    for address in (f"sittings/{sitting.public_id}/", f"assignments/{assignments(sitting)[0]}/"):
+        assert client.get(HERE + address).status_code == 404
+
+
+def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: Client) -> None:
+    client = client_of("mona")
+    started = client.post(f"{HERE}runs/", {"judge": "lexical"}, format="json")
+    assert started.status_code == 201
+    run = started.json()
+    assert (run["judge"], run["metrics"], run["state"]) == ("lexical", ["coverage"], "active")
+    assert (run["progress"]["total_jobs"], run["progress"]["waiting"]) == (2, 2)
+    assert run["is_worker_alive"] is False
+    assert client.post(f"{HERE}runs/{run['id']}/cancel/").json()["state"] == "cancelled"
+    assert client.get(f"{HERE}runs/{run['id']}/").json()["progress"]["cancelled"] == 2
+    assert client.post(f"{HERE}runs/{run['id']}/resume/").json()["progress"]["waiting"] == 2
+    assert list(Event.objects.filter(actor=world.mona).order_by("pk").values_list("verb", flat=True)) == [
+        "start run",
+        "cancel run",
+        "resume run",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [
+        ({"judge": "nobody"}, 422, "no_such_judge", "judge"),
+        ({"judge": "lexical", "metrics": ["magic"]}, 422, "unknown_metric", "metrics"),
+        ({}, 400, "invalid", "judge"),
+    ],
+)
+def test_a_senseless_run_is_refused(
+    world: World, client_of: Client, body: dict[str, Any], status: int, code: str, field: str
+) -> None:
+    sent = client_of("mona").post(f"{HERE}runs/", body, format="json")
+    error = sent.json()["error"]
+    assert (sent.status_code, error["code"], error["field"]) == (status, code, field)
+    assert not Run.objects.exists()
+
+
+def test_runs_are_listed_newest_first(world: World, client_of: Client) -> None:
+    made = [Run.objects.create(project=world.project, judge=world.judge, state="finished") for _ in range(3)]
+    listed = client_of("vic").get(f"{HERE}runs/").json()["results"]
+    assert [row["id"] for row in listed] == [run.public_id for run in reversed(made)]
+
+
+def test_an_export_is_requested_written_and_fetched(world: World, client_of: Client) -> None:
+    client = client_of("vic")
+    asked = client.post(f"{HERE}exports/", {"level": "scores", "format": "jsonl"}, format="json")
+    assert (asked.status_code, asked.json()["state"]) == (201, "waiting")
+    address = f"{HERE}exports/{asked.json()['id']}/"
+    assert client.get(f"{address}file/").json()["error"]["code"] == "unfinished"
+    assert client.get(f"{address}manifest/").status_code == 409
+    perform(Export.objects.get(public_id=asked.json()["id"]))
+    assert client.get(address).json()["state"] == "done"
+    file = client.get(f"{address}file/", HTTP_ACCEPT="application/x-ndjson")
+    lines = b"".join(file.streaming_content).splitlines()
+    assert len(lines) == 4
+    assert file.headers["Content-Disposition"].startswith("attachment")
+    assert file.headers["X-Content-Type-Options"] == "nosniff"
+    assert client.get(f"{address}manifest/").json()["project"] == "harbour"
+    assert Event.objects.filter(verb="request export", actor=world.vic).exists()
+
+
+def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
+    world: World, client_of: Client
+) -> None:
+    body = {"level": "judgments", "format": "csv", "named_people": True}
+    assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == 403
+    export = request_export(project=world.project, by=world.olga, **body)  # type: ignore[arg-type]
+    perform(export)
+    address = f"{HERE}exports/{export.public_id}/file/"
+    assert client_of("vic").get(address).json()["error"]["code"] == "names_for_owners"
+    assert client_of("olga").get(address).status_code == 200
+
+
+def test_a_failed_export_says_why(world: World, client_of: Client) -> None:
+    export = Export.objects.create(project=world.project, level="scores", format="csv")
+    Job.objects.create(export=export, state="failed", error="No room left.")
+    shown = client_of("vic").get(f"{HERE}exports/{export.public_id}/").json()
+    assert (shown["state"], shown["error"]) == ("failed", "No room left.")
+
+
+@pytest.mark.parametrize("body", [{"level": "scores"}, {"level": "../x", "format": "csv"}])
+def test_a_senseless_export_is_refused(world: World, client_of: Client, body: dict[str, str]) -> None:
+    assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == 400
+    assert not Export.objects.exists()
