@@ -1,0 +1,90 @@
+"""Numbers and states as the screens write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+if TYPE_CHECKING:
+    from annotation.queries.assessment import JudgedUnit
+    from annotation.queries.review import PersonSaid
+
+register = template.Library()
+
+NOTHING = "–"
+
+SIGNS = {"yes": "✓", "no": "✕", "unsure": "?"}
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """A score with three decimals; a dash where there is none, never 0."""
+    return NOTHING if value is None else f"{value:.3f}"
+
+
+@register.filter
+def short(value: float | None) -> str:
+    """A score with two decimals; a dash where there is none."""
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A share in whole percent, never rounded up to all or down to nothing."""
+    if value is None:
+        return NOTHING
+    rounded = round(value * 100)
+    if rounded in (0, 100) and 0 < value < 1:
+        return "< 1 %" if rounded == 0 else "> 99 %"
+    return f"{rounded} %"
+
+
+@register.filter
+def sign(label: str | None) -> str:
+    """The sign that goes with a label, so that no state is told by colour alone."""
+    return SIGNS.get(label or "", "·")
+
+
+@register.filter
+def marked_by(units: list[JudgedUnit], number: int) -> list[int]:
+    """The numbers of the model units for which a peer unit is marked."""
+    return [unit.number for unit in units if number in unit.marks]
+
+
+@register.simple_tag
+def label(value: str | None) -> SafeString:
+    """A label with its sign; "unscored" where nobody gave a usable answer."""
+    word = value or "unscored"
+    return format_html(
+        '<span class="label {}"><span aria-hidden="true">{}</span> {}</span>', word, sign(value), word
+    )
+
+
+@register.simple_tag
+def share(value: float | None, words: str = "") -> SafeString:
+    """A share as a small bar and in percent."""
+    if value is None:
+        return format_html('<span class="muted">{}</span>', NOTHING)
+    return format_html(
+        '<svg class="share" width="64" height="8" viewBox="0 0 64 8" role="img" aria-label="{}">'
+        '<rect class="rest" width="64" height="8" rx="2"></rect>'
+        '<rect class="part" width="{}" height="8" rx="2"></rect></svg> <span class="num">{}</span>',
+        f"{words} {percent(value)}".strip(),
+        f"{64 * min(max(value, 0.0), 1.0):.1f}",
+        percent(value),
+    )
+
+
+@register.filter
+def in_words(name: str) -> str:
+    """A name from the code as words: `factual_alignment` becomes "factual alignment"."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def last_standing(people: tuple[PersonSaid, ...]) -> str:
+    """Whose answer is the newest that was not taken back."""
+    return next((said.who for said in reversed(people) if not said.is_withdrawn), "")

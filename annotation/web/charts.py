@@ -1,0 +1,158 @@
+"""Geometry of the small drawings beside numbers: intervals on an axis that fits the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annotation.queries.leaderboard import Average, SystemRow, TargetTable
+
+WIDTH = 240
+EDGE = 8
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
+MOST_TICKS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    x: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A piece of [0, 1] drawn over the width of a chart."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+
+    def x(self, value: float) -> str:
+        return _x(value, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An interval with its mean, in the chart's own coordinates; None where there is no value."""
+
+    low: str | None
+    high: str | None
+    mean: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueRow:
+    """A system with its place: "1–3" where neighbours' intervals overlap its own."""
+
+    row: SystemRow
+    average: Average
+    bar: Bar | None
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """The systems at one target length, drawn for one of their scores."""
+
+    target_words: int | None
+    column: str
+    axis: Axis
+    rows: tuple[LeagueRow, ...]
+    sentence: str
+    left_out: int
+
+
+def league(table: TargetTable, *, column: str = "coverage", most: int | None = None) -> League:
+    """A table of the leaderboard, drawn for one score, best first."""
+    rows = sorted(table.rows, key=lambda row: -(_mean(row.scores[column])))
+    shown = rows[:most]
+    axis = axis_over(row.scores[column] for row in shown)
+    return League(
+        target_words=table.target_words,
+        column=column,
+        axis=axis,
+        rows=tuple(
+            LeagueRow(row=row, average=row.scores[column], bar=bar(row.scores[column], axis)) for row in shown
+        ),
+        sentence=sentence(rows, column),
+        left_out=len(rows) - len(shown),
+    )
+
+
+def axis_over(averages: Iterable[Average]) -> Axis:
+    """The shortest axis of round steps within [0, 1] that holds all means and intervals."""
+    values = [
+        value
+        for average in averages
+        for value in (average.low, average.mean, average.high)
+        if value is not None
+    ]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    last = max(last, first + 1)
+    start, end = max(0.0, first * step), min(1.0, last * step)
+    ticks = [
+        number * step for number in range(first, last + 1) if start - 1e-9 <= number * step <= end + 1e-9
+    ]
+    return Axis(
+        low=start,
+        high=end,
+        ticks=tuple(
+            Tick(x=_x(value, start, end), text=f"{value:.2f}".rstrip("0").rstrip(".")) for value in ticks
+        ),
+    )
+
+
+def bar(average: Average, axis: Axis) -> Bar | None:
+    """The drawing of an average, None where there is no mean."""
+    if average.mean is None:
+        return None
+    if average.low is None or average.high is None:
+        return Bar(low=None, high=None, mean=axis.x(average.mean), label=f"{average.mean:.3f}, no interval")
+    return Bar(
+        low=axis.x(average.low),
+        high=axis.x(average.high),
+        mean=axis.x(average.mean),
+        label=f"{average.mean:.3f}, interval {average.low:.3f} to {average.high:.3f}",
+    )
+
+
+def sentence(rows: Sequence[SystemRow], column: str) -> str:
+    """What the table says in words: who leads, and whom the intervals cannot tell from the leader.
+
+    Overlapping intervals are named as such; they are no test of a difference.
+    """
+    ranked = [row for row in rows if row.scores[column].mean is not None]
+    if not ranked:
+        return "No system has this score yet."
+    first = ranked[0]
+    if len(ranked) == 1:
+        return f"{first.system} is the only system with this score."
+    low = first.scores[column].low
+    if low is None:
+        return f"{first.system} is ahead; there are too few document sets for intervals."
+    near = [row.system for row in ranked[1:] if (row.scores[column].high or _mean(row.scores[column])) >= low]
+    sets = first.scores[column].n
+    if not near:
+        return f"{first.system} leads: no other interval reaches its own."
+    return f"{first.system} is ahead, but over {sets} document sets its interval overlaps that of {_listed(near)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:3])
+    rest = len(names) - len(shown)
+    if rest:
+        return f"{', '.join(shown)} and {rest} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _mean(average: Average) -> float:
+    return average.mean if average.mean is not None else -1.0
+
+
+def _x(value: float, low: float, high: float) -> str:
+    return f"{EDGE + (value - low) / (high - low) * (WIDTH - 2 * EDGE):.1f}"

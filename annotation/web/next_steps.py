@@ -1,0 +1,85 @@
+"""What a person may want to do next in a project, the most pressing first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.models import Project, Run
+from annotation.permissions import Verb
+
+if TYPE_CHECKING:
+    from annotation.queries.overview import CheckCounts, Contents, SittingCounts
+    from annotation.web.rooms import Room
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`what` names the act, `why` the reason in a sentence; `command` is for the machine's own shell."""
+
+    what: str
+    why: str
+    url_name: str = ""
+    command: str = ""
+
+
+def next_steps(
+    room: Room, contents: Contents, checks: CheckCounts, sittings: SittingCounts, run: Run | None
+) -> list[Step]:
+    return list(_steps(room, contents, checks, sittings, run))
+
+
+def _steps(
+    room: Room, contents: Contents, checks: CheckCounts, sittings: SittingCounts, run: Run | None
+) -> Iterator[Step]:
+    verbs, project = room.verbs, room.project
+    if sittings.own_open_summaries and Verb.ASSESS in verbs:
+        yield Step(
+            "Go on with your judgments",
+            f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} in your hands.",
+            "work",
+        )
+    if not contents.peer_summaries:
+        if Verb.IMPORT in verbs:
+            yield Step(
+                "Import summaries",
+                "There is nothing to judge yet. One row per peer summary, as CSV, JSONL or Parquet:",
+                command=f"manage.py import_dataset {project.slug} FILE",
+            )
+        return
+    if Verb.RUN in verbs and (run is None or not checks.total):
+        yield Step(
+            "Start a run",
+            "No judge has looked at these summaries. The built-in lexical judge needs no network.",
+            "runs",
+        )
+    if Verb.REVIEW in verbs and checks.disputed:
+        yield Step(
+            "Look at what reviewers disagree on", f"{_many(checks.disputed, 'check')} disputed.", "review"
+        )
+    if Verb.REVIEW in verbs and checks.waiting:
+        yield Step(
+            "Review claims",
+            f"{_many(checks.waiting, 'check')} without a person's answer, the most doubtful first.",
+            "review",
+        )
+    if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):
+        yield Step("Assign a set to an assessor", "Nobody has judged model units yet.", "assignments")
+    if Verb.VIEW_SCORES in verbs and checks.total:
+        yield Step("Read the scores", _blend_in_words(project), "scores")
+    if Verb.EXPORT in verbs and checks.total:
+        yield Step(
+            "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
+        )
+
+
+def _blend_in_words(project: Project) -> str:
+    if project.blend == Project.Blend.WEIGHTED:
+        weight = round(project.blend_human_weight * 100)
+        return f"People's percents weigh {weight} %, the claims the rest."
+    return "What people said stands first, the judge where nobody has said anything."
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,59 @@
+"""The list of projects, and one project at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.permissions import Verb
+from annotation.queries.leaderboard import leaderboard
+from annotation.queries.overview import check_counts, contents, project_cards, sitting_counts
+from annotation.queries.runs import latest_run, run_progress
+from annotation.web.charts import league
+from annotation.web.htmx import Request
+from annotation.web.next_steps import next_steps
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    from annotation.web.charts import League
+    from annotation.web.rooms import Room
+
+EXCERPT = 5
+
+
+@screen("GET")
+def projects(request: Request) -> HttpResponse:
+    return render(request, "projects/list.html", {"cards": project_cards(request.user)})
+
+
+@screen("GET")
+def project(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_PROJECT, here="project")
+    held, checks = contents(room.project), check_counts(room.project)
+    sittings = sitting_counts(room.project, request.user)
+    run = latest_run(room.project)
+    context = {
+        "room": room,
+        "contents": held,
+        "checks": checks,
+        "sittings": sittings,
+        "run": run if Verb.VIEW_RUNS in room.verbs else None,
+        "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
+        "steps": next_steps(room, held, checks, sittings, run),
+        "excerpt": _excerpt(room),
+    }
+    return render(request, "projects/overview.html", context)
+
+
+def _excerpt(room: Room) -> League | None:
+    """The leaderboard of the target length that most summaries have."""
+    if Verb.VIEW_SCORES not in room.verbs:
+        return None
+    tables = leaderboard(room.project).tables
+    if not tables:
+        return None
+    fullest = max(tables, key=lambda table: sum(row.n for row in table.rows))
+    return league(fullest, most=EXCERPT)

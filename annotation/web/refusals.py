@@ -1,0 +1,67 @@
+"""A refusal as people see it: a page, or a notice on the page that they keep working in."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.web.htmx import wants_fragment
+
+STATUS: dict[type[Refusal], int] = {NotFound: 404, NotAllowed: 403, Conflict: 409, Invalid: 422}
+
+HEADINGS = {
+    404: "There is nothing here",
+    403: "This is closed to you",
+    409: "Something changed in the meantime",
+    422: "That cannot be done as it stands",
+}
+
+NOTICES = "#notices"
+"""Where a page shows what could not be done, without touching what was typed."""
+
+
+def status_of(refusal: Refusal) -> int:
+    return next((status for kind, status in STATUS.items() if isinstance(refusal, kind)), 400)
+
+
+def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    """The refusal as a page, or as a notice where htmx asked."""
+    status = status_of(refusal)
+    context = {
+        "refusal": refusal,
+        "heading": HEADINGS.get(status, "That was refused"),
+        "slug": request.resolver_match.kwargs.get("slug") if request.resolver_match else None,
+        "back": page_before(request),
+    }
+    if wants_fragment(request):
+        return to_notices(render(request, "_refusal.html", context, status=status))
+    return render(request, "refusal.html", context, status=status)
+
+
+def to_notices(response: HttpResponse) -> HttpResponse:
+    """Send a fragment to the page's notices instead of the place that asked."""
+    response["HX-Retarget"] = NOTICES
+    response["HX-Reswap"] = "innerHTML"
+    return response
+
+
+def sign_in_first(request: HttpRequest) -> HttpResponse:
+    """The way to the sign-in page; htmx gets 401 and a notice, so that nothing typed is lost."""
+    after = request.get_full_path() if request.method in ("GET", "HEAD") else page_before(request)
+    if wants_fragment(request):
+        return to_notices(render(request, "_signed_out.html", {"after": after}, status=401))
+    return redirect_to_login(after)
+
+
+def page_before(request: HttpRequest) -> str:
+    """The path of our own page from which the request came, else the list of projects."""
+    referer = request.headers.get("Referer", "")
+    if not referer or not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
+        return "/"
+    parts = urlsplit(referer)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path or "/"

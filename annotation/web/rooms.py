@@ -1,0 +1,72 @@
+"""A project as one person enters it: what they may do there, and the ways on from where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from annotation.permissions import Verb, project_for, verbs_in
+from annotation.refusals import NotFound
+
+if TYPE_CHECKING:
+    from django.db.models import Model, QuerySet
+
+    from annotation.models import Project
+    from annotation.web.htmx import Request
+
+Row = TypeVar("Row", bound="Model")
+
+DOORS: tuple[tuple[str, str, Verb], ...] = (
+    ("Overview", "project", Verb.VIEW_PROJECT),
+    ("My work", "work", Verb.ASSESS),
+    ("Review", "review", Verb.REVIEW),
+    ("Scores", "scores", Verb.VIEW_SCORES),
+    ("Runs", "runs", Verb.VIEW_RUNS),
+    ("Assignments", "assignments", Verb.ASSIGN),
+    ("Exports", "exports", Verb.EXPORT),
+    ("Settings", "project-settings", Verb.CHANGE_PROJECT),
+)
+"""Name on screen, address, and the verb that opens it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    name: str
+    url_name: str
+    is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A project, what the person may do in it now, and in which of its rooms they are."""
+
+    project: Project
+    verbs: frozenset[Verb]
+    here: str
+
+    @property
+    def doors(self) -> list[Door]:
+        return [
+            Door(name=name, url_name=url_name, is_here=url_name == self.here)
+            for name, url_name, verb in DOORS
+            if verb in self.verbs
+        ]
+
+    @property
+    def may(self) -> dict[str, bool]:
+        """For templates: `room.may.view_scores`."""
+        return {verb.name.lower(): verb in self.verbs for verb in Verb}
+
+
+def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
+    """The project of that slug for somebody who may carry out the verb in it. Raises as `project_for`."""
+    project = project_for(request.user, slug, verb)
+    return Room(project=project, verbs=verbs_in(request.user, project), here=here)
+
+
+def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:
+    """The row of that public id among those that the person may see. Raises NotFound."""
+    row = rows.filter(public_id=public_id).first()
+    if row is None:
+        raise NotFound(f"There is no such {what} in this project.")
+    return row

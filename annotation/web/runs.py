@@ -1,0 +1,105 @@
+"""Runs: start one, watch it, stop it, let it go on."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.models import Judge, Run
+from annotation.permissions import Verb
+from annotation.queries.runs import is_worker_alive, run_progress
+from annotation.refusals import Invalid
+from annotation.services.judge_document_set import METRICS
+from annotation.services.judges import LEXICAL, judge_by_name
+from annotation.services.start_run import cancel_run, resume_run
+from annotation.services.start_run import start_run as start
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+RUNS_SHOWN = 30
+
+
+@screen("GET")
+def runs(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
+    return render(request, "runs/list.html", {**_list_context(room), "form": {"judge": LEXICAL}})
+
+
+@screen("POST")
+def start_run(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    form = {"judge": request.POST.get("judge", ""), "metrics": request.POST.getlist("metrics")}
+    try:
+        run = start(
+            project=room.project,
+            judge=judge_by_name(str(form["judge"])),
+            metrics=request.POST.getlist("metrics"),
+            by=request.user,
+        )
+    except Invalid as refusal:
+        context = {**_list_context(room), "form": form, "refusal": refusal}
+        return page_or_fragment(
+            request, page="runs/list.html", fragment="runs/_start.html", context=context, status=422
+        )
+    response = redirect("run", slug=slug, run_id=run.public_id)
+    return _follow(request, response)
+
+
+@screen("GET")
+def run(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
+    return _show(request, room, _run(room, run_id))
+
+
+@screen("POST")
+def cancel(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    stopped = cancel_run(run=_run(room, run_id), by=request.user)
+    return _show(request, room, stopped) if request.htmx else redirect("run", slug=slug, run_id=run_id)
+
+
+@screen("POST")
+def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    resumed = resume_run(run=_run(room, run_id), by=request.user)
+    return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
+
+
+def _show(request: Request, room: Room, run: Run) -> HttpResponse:
+    context = {
+        "room": room,
+        "run": run,
+        "progress": run_progress(run),
+        "is_worker_alive": is_worker_alive(),
+        "is_live": run.state == Run.State.ACTIVE,
+    }
+    return page_or_fragment(request, page="runs/run.html", fragment="runs/_progress.html", context=context)
+
+
+def _run(room: Room, public_id: str) -> Run:
+    rows = Run.objects.filter(project=room.project).select_related("project", "judge", "started_by")
+    return found(rows, public_id, "run")
+
+
+def _list_context(room: Room) -> dict[str, object]:
+    past = Run.objects.filter(project=room.project).select_related("judge", "started_by")[:RUNS_SHOWN]
+    judges = [(judge.name, judge.get_kind_display()) for judge in Judge.objects.all()]
+    if LEXICAL not in dict(judges):
+        judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
+    return {
+        "room": room,
+        "runs": past,
+        "judges": judges,
+        "metrics": METRICS,
+        "is_worker_alive": is_worker_alive(),
+    }
+
+
+def _follow(request: Request, response: HttpResponse) -> HttpResponse:
+    """Let htmx go to the page that a plain form would be redirected to."""
+    if not request.htmx:
+        return response
+    following = HttpResponse(status=204)
+    following["HX-Redirect"] = response["Location"]
+    return following

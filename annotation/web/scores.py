@@ -1,0 +1,92 @@
+"""Scores: the leaderboard, one system's summaries, and what the scores of one summary are made of."""
+
+from __future__ import annotations
+
+import math
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.models import System
+from annotation.permissions import Verb
+from annotation.queries.explanation import explain, scores_of_system, summary_of
+from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
+from annotation.records import score_rules, summary_records
+from annotation.refusals import Invalid, NotFound
+from annotation.web.charts import league
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import enter, found
+from annotation.web.screen import screen
+from evaluation import score
+
+WITHOUT_TARGET = "none"
+DUC_WEIGHT = 2 / 3
+"""The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
+
+VIEWS: tuple[tuple[str, str, str], ...] = (
+    ("coverage", "Blend", "Which system covers most?"),
+    ("coverage_human", "People alone", "Which system covers most, by people alone?"),
+    ("coverage_judge", "Judge alone", "Which system covers most, by the judge alone?"),
+    ("composite_2_3", "Composite ⅔", "Which system covers most in the fewest words?"),
+    ("alignment", "Alignment", "Which system stays with its source?"),
+)
+"""What the leaderboard can be drawn for: column, name of the view, the question it answers."""
+
+
+@screen("GET")
+def scores(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    board = leaderboard(room.project)
+    column = request.GET.get("by", "") or "coverage"
+    if column not in {name for name, _, _ in VIEWS}:
+        raise Invalid(f"The leaderboard is not drawn by {column!r}.", field="by")
+    table = _table(board, request.GET.get("target", ""))
+    context = {
+        "room": room,
+        "board": board,
+        "table": table,
+        "target": _target_word(table),
+        "targets": [(_target_word(other), other.target_words) for other in board.tables],
+        "league": league(table, column=column) if table else None,
+        "views": [(name, words, name == column) for name, words, _ in VIEWS],
+        "has_own_composite": not math.isclose(room.project.composite_weight, DUC_WEIGHT, abs_tol=1e-3),
+        "column": column,
+        "question": next(question for name, _, question in VIEWS if name == column),
+        "caption": board.captions[column],
+        "summaries": sum(row.n for row in table.rows) if table else 0,
+        "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
+    }
+    return page_or_fragment(request, page="scores/page.html", fragment="scores/_league.html", context=context)
+
+
+@screen("GET")
+def system(request: Request, slug: str, system_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    row = found(System.objects.filter(project=room.project), system_id, "system")
+    context = {"room": room, "system": row, "scores": scores_of_system(room.project, row)}
+    return render(request, "scores/system.html", context)
+
+
+@screen("GET")
+def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    row = summary_of(room.project, summary_id)
+    record = next(summary_records(room.project, [row.pk]))
+    made = explain(room.project, row, record.value, score(record.value, score_rules(room.project)))
+    return render(request, "scores/summary.html", {"room": room, "made": made})
+
+
+def _table(board: Leaderboard, target: str) -> TargetTable | None:
+    """The table of the target that the address names, else the one with most summaries. Raises NotFound."""
+    if not target:
+        return max(board.tables, key=lambda table: sum(row.n for row in table.rows), default=None)
+    named = next((table for table in board.tables if _target_word(table) == target), None)
+    if named is None:
+        raise NotFound(f"No summary has the target length {target!r}.")
+    return named
+
+
+def _target_word(table: TargetTable | None) -> str:
+    if table is None:
+        return ""
+    return WITHOUT_TARGET if table.target_words is None else str(table.target_words)

@@ -1,0 +1,64 @@
+"""What every view shares, so that none can forget it: methods, sign-in, refusals, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_cache_control, patch_vary_headers
+
+from annotation.refusals import Refusal
+from annotation.web.htmx import VARIES_BY, Request
+from annotation.web.refusals import refused, sign_in_first
+
+Arguments = ParamSpec("Arguments")
+
+
+def screen(
+    *methods: str,
+) -> Callable[
+    [Callable[Concatenate[Request, Arguments], HttpResponseBase]],
+    Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase],
+]:
+    """A view for people signed in that answers these methods (HEAD where GET) and translates refusals."""
+    allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
+
+    def decorate(
+        view: Callable[Concatenate[Request, Arguments], HttpResponseBase],
+    ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]:
+        @wraps(view)
+        def answer(
+            request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+        ) -> HttpResponseBase:
+            return _with_headers(_answer(request, view, allowed, *args, **kwargs))
+
+        return cast("Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]", answer)
+
+    return decorate
+
+
+def _answer(
+    request: HttpRequest,
+    view: Callable[..., HttpResponseBase],
+    allowed: list[str],
+    *args: Any,
+    **kwargs: Any,
+) -> HttpResponseBase:
+    if request.method not in allowed:
+        return HttpResponseNotAllowed(allowed)
+    if not request.user.is_authenticated:
+        return sign_in_first(request)
+    try:
+        return view(cast("Request", request), *args, **kwargs)
+    except Refusal as refusal:
+        return refused(request, refusal)
+
+
+def _with_headers(response: HttpResponseBase) -> HttpResponseBase:
+    if isinstance(response, HttpResponse):
+        patch_vary_headers(response, VARIES_BY)
+        patch_cache_control(response, private=True, no_cache=True)
+    return response

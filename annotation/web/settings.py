@@ -1,0 +1,110 @@
+"""The rules of a project: how people and judge are blended, and what reviewers see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotation.models import Judge, Project
+from annotation.permissions import Verb
+from annotation.refusals import Conflict, Invalid
+from annotation.services.change_project import change_project
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+
+class RulesForm(forms.Form):
+    """What an owner or manager may change; the service has the last word."""
+
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(
+        required=False,
+        label="Guidelines",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="What assessors and reviewers find a key away.",
+    )
+    blend = forms.ChoiceField(
+        choices=Project.Blend.choices,
+        help_text="Human first: people's percents stand where there are any. Weighted: they are mixed with the claims.",
+    )
+    blend_human_weight = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Weight of people (w)",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1; used where the blend is weighted.",
+    )
+    assessor_average = forms.ChoiceField(
+        choices=Project.AssessorAverage.choices, label="Average of several assessors"
+    )
+    composite_weight = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Weight of coverage (a)",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1, in X = a·coverage + (1 − a)·brevity.",
+    )
+    percent_scale = forms.ChoiceField(
+        choices=Project.PercentScale.choices, label="Percent scale of the SEE form"
+    )
+    reveal = forms.ChoiceField(
+        choices=Project.Reveal.choices,
+        label="Reviewers see the judge's verdict",
+        help_text="Seeing it first draws people towards it: after the own answer is the safe choice.",
+    )
+    deciding_judge = forms.ModelChoiceField(
+        queryset=Judge.objects.all(),
+        to_field_name="name",
+        required=False,
+        empty_label="none",
+        help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            described = [f"{name}-help"] if field.help_text else []
+            described += [f"{name}-fault"] if name in self.errors else []
+            if described:
+                field.widget.attrs["aria-describedby"] = " ".join(described)
+
+
+@screen("GET", "POST")
+def project_settings(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    form = RulesForm(request.POST or None, initial=_rules(room.project))
+    status = 200
+    if request.method == "POST":
+        if form.is_valid() and _changed(request, room.project, form):
+            messages.success(request, "Saved. The scores follow the new rules.")
+            if not request.htmx:
+                return redirect("project-settings", slug=slug)
+            room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+            form = RulesForm(initial=_rules(room.project))
+        else:
+            status = 422
+    context = {"room": room, "form": form}
+    return page_or_fragment(
+        request, page="settings/page.html", fragment="settings/_form.html", context=context, status=status
+    )
+
+
+def _changed(request: Request, project: Project, form: RulesForm) -> bool:
+    """Whether the service took the changes; what it refuses becomes the form's own error."""
+    try:
+        change_project(project=project, by=request.user, **form.cleaned_data)
+    except (Invalid, Conflict) as refusal:
+        field = getattr(refusal, "field", None)
+        form.add_error(field if field in form.fields else None, refusal.message)
+        return False
+    return True
+
+
+def _rules(project: Project) -> dict[str, object]:
+    rules = {name: getattr(project, name) for name in RulesForm.base_fields if name != "deciding_judge"}
+    return {**rules, "deciding_judge": project.deciding_judge.name if project.deciding_judge else None}

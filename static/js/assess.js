@@ -1,0 +1,193 @@
+// The SEE form: one unit in hand, its marks lit in the peer, every act saved at once, and undo.
+(() => {
+  const see = document.querySelector("[data-see]");
+  if (!see || !see.querySelector("[data-unit]")) return;
+
+  const RETRY_MS = 4000;
+  const isClosed = "closed" in see.dataset;
+  const units = [...see.querySelectorAll("[data-unit]")];
+  const peers = [...see.querySelectorAll("[data-peer]")];
+  const saved = document.getElementById("saved");
+  const undoButton = document.querySelector("[data-undo]");
+  const client = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
+  const undone = [];
+  let seq = 0;
+  let inHand = units.find((unit) => unit.classList.contains("now")) ?? units[0];
+
+  const form = (unit) => unit.querySelector("form");
+  const numberOf = (unit) => units.indexOf(unit) + 1;
+  const marksOf = (unit) => [...unit.querySelectorAll("[name=marks]")];
+  const typed = (unit) => unit.querySelector("input[type=number][name=percent]");
+
+  function state(unit) {
+    const data = new FormData(form(unit));
+    return { percent: data.get("percent") ?? "", marks: data.getAll("marks"), note: data.get("note") ?? "" };
+  }
+
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const before = new Map(units.map((unit) => [unit, state(unit)]));
+
+  // Showing
+
+  function showPeers() {
+    const marked = new Set(state(inHand).marks);
+    for (const peer of peers) peer.setAttribute("aria-pressed", String(marked.has(peer.dataset.peer)));
+  }
+
+  function showChips() {
+    for (const peer of peers) {
+      const numbers = units.filter((unit) => state(unit).marks.includes(peer.dataset.peer)).map(numberOf);
+      peer.querySelector("[data-chips]").replaceChildren(...numbers.map(chip));
+    }
+  }
+
+  function chip(number) {
+    const made = document.createElement("span");
+    const words = document.createElement("span");
+    made.className = "chip";
+    words.className = "sr";
+    words.textContent = "marked for unit ";
+    made.append(words, String(number));
+    return made;
+  }
+
+  function showPercent(unit) {
+    const { percent } = state(unit);
+    const shown = unit.querySelector("output");
+    shown.textContent = percent === "" ? "·" : `${percent} %`;
+    shown.classList.toggle("none", percent === "");
+  }
+
+  function take(unit, { focus = false } = {}) {
+    inHand = unit;
+    for (const other of units) {
+      other.classList.toggle("now", other === unit);
+      if (other === unit) other.setAttribute("aria-current", "true");
+      else other.removeAttribute("aria-current");
+    }
+    showPeers();
+    if (focus) unit.querySelector("[data-take]").focus({ preventScroll: true });
+    unit.scrollIntoView({ block: "nearest" });
+  }
+
+  // Saving: an act goes out at once, in order per unit; one that fails goes out again under its own number.
+
+  function save(unit, { isUndo = false } = {}) {
+    const earlier = before.get(unit);
+    const now = state(unit);
+    if (same(earlier, now)) return;
+    if (!isUndo) undone.push([unit, earlier]);
+    before.set(unit, now);
+    if (undoButton) undoButton.disabled = undone.length === 0;
+    showPercent(unit);
+    showChips();
+    if (unit === inHand) showPeers();
+    const target = form(unit);
+    target.elements.client_id.value = client;
+    target.elements.seq.value = String(++seq);
+    send(unit);
+  }
+
+  function send(unit) {
+    unit.classList.add("unsaved");
+    form(unit).dispatchEvent(new CustomEvent("act"));
+  }
+
+  function showSaving() {
+    const waiting = units.filter((unit) => unit.classList.contains("unsaved")).length;
+    saved.classList.toggle("waiting", waiting > 0 && saved.dataset.failed === "1");
+    if (saved.classList.contains("waiting")) saved.textContent = "Not saved yet";
+  }
+
+  see.addEventListener("htmx:finally:request", (event) => {
+    const unit = event.target.closest("[data-unit]");
+    if (!unit) return;
+    const { status } = event.detail.ctx.response ?? {};
+    if (status === 200) {
+      delete saved.dataset.failed;
+      unit.classList.remove("unsaved");
+    } else if (status === undefined || status >= 500 || status === 401) {
+      saved.dataset.failed = "1";
+      setTimeout(() => unit.classList.contains("unsaved") && send(unit), RETRY_MS);
+    } else {
+      // Refused for a reason that the notice gives: sending it again would change nothing.
+      unit.classList.remove("unsaved");
+      saved.textContent = "";
+    }
+    showSaving();
+  });
+
+  addEventListener("beforeunload", (event) => {
+    if (units.some((unit) => unit.classList.contains("unsaved"))) event.preventDefault();
+  });
+
+  // Acting
+
+  function restore(unit, earlier) {
+    for (const box of marksOf(unit)) box.checked = earlier.marks.includes(box.value);
+    for (const radio of unit.querySelectorAll("input[type=radio]")) radio.checked = radio.value === earlier.percent;
+    if (typed(unit)) typed(unit).value = earlier.percent;
+    form(unit).elements.note.value = earlier.note;
+  }
+
+  undoButton?.addEventListener("click", () => {
+    const last = undone.pop();
+    if (!last) return;
+    const [unit, earlier] = last;
+    restore(unit, earlier);
+    take(unit);
+    save(unit, { isUndo: true });
+  });
+
+  see.addEventListener("change", (event) => {
+    const unit = event.target.closest("[data-unit]");
+    if (unit && event.target.reportValidity()) save(unit);
+  });
+
+  see.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const unit = event.target.closest("[data-unit]");
+    if (unit && event.target.reportValidity()) save(unit);
+  });
+
+  see.addEventListener("focusin", (event) => {
+    const unit = event.target.closest("[data-unit]");
+    if (unit && unit !== inHand) take(unit);
+  });
+
+  see.addEventListener("click", (event) => {
+    if (event.target.closest("[data-take]")) event.preventDefault();
+    const row = event.target.closest(".unit-row");
+    if (row) take(row.closest("[data-unit]"));
+    const peer = event.target.closest("[data-peer]");
+    if (peer && !isClosed) toggle(peer);
+  });
+
+  function toggle(peer) {
+    const box = marksOf(inHand).find((mark) => mark.value === peer.dataset.peer);
+    if (!box) return;
+    box.checked = !box.checked;
+    save(inHand);
+  }
+
+  for (const button of document.querySelectorAll("[data-unit-step]")) {
+    button.addEventListener("click", () => {
+      const next = units[units.indexOf(inHand) + Number(button.dataset.unitStep)];
+      if (next) take(next, { focus: true });
+    });
+  }
+
+  see.addEventListener("keydown", (event) => {
+    const place = peers.indexOf(event.target.closest?.("[data-peer]"));
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (place < 0 || !step) return;
+    event.preventDefault();
+    peers[place + step]?.focus();
+  });
+
+  if (location.hash) {
+    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (units.includes(asked)) take(asked);
+  }
+  take(inHand);
+})();

@@ -1,0 +1,69 @@
+// Keys press what is on screen: an element with data-key="x" is clicked, or focused if it is typed into.
+// Off while typing and with modifiers; while a sheet is open only its own key works, and Escape.
+// Whoever works fast presses the next key before the next page is ready: it waits, and is not lost.
+(() => {
+  const early = [];
+  let isReady = false;
+  const TYPED = "input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]";
+
+  const isVisible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
+
+  function find(key) {
+    const named = document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
+    return [...named].find((element) => !element.disabled && isVisible(element));
+  }
+
+  function openSheet() {
+    return document.querySelector(".sheet:popover-open");
+  }
+
+  function opens(element, sheet) {
+    return element.getAttribute("popovertarget") === sheet.id || element.dataset.sheet === sheet.id;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.target.matches?.(TYPED)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (!isReady) early.push(event.key);
+    else if (press(event.key)) event.preventDefault();
+  });
+
+  function press(key) {
+    const element = find(key);
+    const sheet = openSheet();
+    if (!element || (sheet && !opens(element, sheet))) return false;
+    if (element.matches(TYPED)) {
+      element.focus();
+      element.select?.();
+    } else {
+      element.click();
+    }
+    return true;
+  }
+
+  // By then the deferred scripts have run, and htmx, which waits for one turn, has seen the page.
+  addEventListener("DOMContentLoaded", () => setTimeout(() => {
+    isReady = true;
+    early.splice(0).forEach(press);
+  }));
+
+  // A link that has a sheet opens it and has its page's text put in, once; without scripts it is a link.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-sheet]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const sheet = document.getElementById(link.dataset.sheet);
+    sheet.togglePopover();
+    if (sheet.childElementCount === 0) htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });
+  });
+
+  // The person's menu closes when the hand goes elsewhere.
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.person[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+})();

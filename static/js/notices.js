@@ -1,0 +1,52 @@
+// What went wrong with a request is told above the page, and what was typed stays.
+(() => {
+  const notices = () => document.getElementById("notices");
+  const STANDS = "What you typed is still here; try again.";
+
+  function tell(text) {
+    const box = document.createElement("div");
+    box.className = "notice error";
+    const words = document.createElement("p");
+    words.textContent = text;
+    const dismiss = document.createElement("button");
+    dismiss.type = "button";
+    dismiss.className = "link";
+    dismiss.dataset.dismiss = "";
+    dismiss.textContent = "Dismiss";
+    box.append(words, dismiss);
+    notices().replaceChildren(box);
+  }
+
+  // A sign-in in another tab gives a new token, which only the cookie knows.
+  document.addEventListener("htmx:config:request", (event) => {
+    const { request } = event.detail.ctx;
+    const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
+    if (!cookie || !request.body) return;
+    request.headers["X-CSRFToken"] = cookie.slice(cookie.indexOf("=") + 1);
+    request.body.delete?.("csrfmiddlewaretoken");
+  });
+
+  // Errors replace nothing, unless the server says where they belong. 422 is a form with its faults.
+  document.addEventListener("htmx:before:response", (event) => {
+    const { ctx } = event.detail;
+    const { status } = ctx.response;
+    if (status < 400 || status === 422 || ctx.hx?.retarget) return;
+    ctx.swap = "none";
+    if (status >= 500) tell(`The server could not do that (${status}). ${STANDS}`);
+    else if (status === 403) tell(`The page has grown too old, perhaps by signing in again. Load it anew. ${STANDS}`);
+    else tell(`That was refused (${status}). ${STANDS}`);
+  });
+
+  document.addEventListener("htmx:error", (event) => {
+    if (event.detail.ctx?.request?.method) tell(`The server cannot be reached. ${STANDS}`);
+  });
+
+  // A request that goes through again takes the complaint away.
+  document.addEventListener("htmx:after:request", (event) => {
+    if (event.detail.ctx.response.status < 400) notices().replaceChildren();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-dismiss]")) notices().replaceChildren();
+  });
+})();

@@ -1,0 +1,59 @@
+"""Every address of a project, with the ids of a world filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import URLPattern, reverse
+
+from annotation.models import Export
+from annotation.services.assign import assign
+from annotation.services.review import override
+from annotation.services.start_run import start_run
+from annotation.web.urls import project_urls
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Public ids of one row of each kind, all of the project "harbour"."""
+
+    kwargs: dict[str, str]
+
+    @classmethod
+    def of(cls, world: World) -> Ids:
+        sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
+        assignment = sitting.assignments.order_by("position").first()
+        assert assignment is not None
+        check = world.check("alder", 1)
+        override(check=check, by=world.rex, label="yes")
+        run = start_run(project=world.project, judge=world.judge, by=None)
+        export = Export.objects.create(project=world.project, level="scores", format="csv")
+        return cls(
+            {
+                "assignment_id": assignment.public_id,
+                "sitting_id": sitting.public_id,
+                "unit_id": world.units("port")[0].public_id,
+                "check_id": check.public_id,
+                "system_id": world.systems["alder"].public_id,
+                "summary_id": world.peers["port", "alder"].public_id,
+                "run_id": run.public_id,
+                "export_id": export.public_id,
+            }
+        )
+
+    def address(self, route: URLPattern, slug: str = "harbour") -> str:
+        assert route.name is not None
+        wanted = set(route.pattern.converters)
+        return reverse(
+            route.name, kwargs={"slug": slug, **{k: v for k, v in self.kwargs.items() if k in wanted}}
+        )
+
+
+def addresses(world: World, slug: str = "harbour") -> dict[str, str]:
+    """Name and address of every route of a project."""
+    ids = Ids.of(world)
+    return {str(route.name): ids.address(route, slug) for route in project_urls}

@@ -1,0 +1,196 @@
+"""An assessor's own work: the list, the SEE form, its acts, and closing a set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Assignment, Score, Sitting, UnitJudgment
+from annotation.services.assign import assign
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def sitting(world: World) -> Sitting:
+    return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
+
+
+@pytest.fixture
+def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.ana)
+
+
+def first(sitting: Sitting) -> Assignment:
+    return sitting.assignments.order_by("position")[0]
+
+
+def form_of(assignment: Assignment) -> str:
+    return f"/p/harbour/work/{assignment.public_id}/"
+
+
+def act(world: World, assignment: Assignment, unit: int = 1) -> str:
+    return f"{form_of(assignment)}units/{world.units('port')[unit - 1].public_id}/"
+
+
+def judge_everything(world: World, client: Client, sitting: Sitting, percent: int) -> None:
+    for assignment in sitting.assignments.all():
+        for unit in (1, 2):
+            client.post(act(world, assignment, unit), {"percent": percent})
+
+
+def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client) -> None:
+    assert b"Nothing is assigned to you" in ana.get("/p/harbour/work/").content
+
+
+def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitting) -> None:
+    ana.post(act(world, first(sitting)), {"percent": 40})
+    (work,) = ana.get("/p/harbour/work/").context["sets"]
+    # Two peers with two model units each, one of the four judged.
+    assert (work.judged, work.total, work.is_complete) == (1, 4, False)
+    assert [summary.judged for summary in work.summaries] == [1, 0]
+
+
+def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:
+    address = act(world, first(sitting))
+    answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
+    unit = world.units("port")[0].public_id
+    assert answer["Location"] == f"{form_of(first(sitting))}#unit-{unit}"
+    saved = UnitJudgment.objects.get()
+    assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
+
+
+def test_htmx_gets_the_saved_state_and_the_progress(world: World, ana: Client, sitting: Sitting) -> None:
+    answer = ana.post(act(world, first(sitting)), {"percent": "60"}, headers=HTMX)
+    page = answer.content.decode()
+    assert page.startswith("Saved")
+    assert 'id="progress"' in page
+    assert "1 of 2 judged" in page
+    assert "<html" not in page
+
+
+def test_marks_may_come_before_the_percent(world: World, ana: Client, sitting: Sitting) -> None:
+    ana.post(act(world, first(sitting)), {"marks": "1", "percent": ""}, headers=HTMX)
+    saved = UnitJudgment.objects.get()
+    assert (saved.percent, saved.marks) == (None, [1])
+
+
+def test_the_same_act_arriving_twice_is_saved_once(world: World, ana: Client, sitting: Sitting) -> None:
+    for _ in range(2):
+        ana.post(act(world, first(sitting)), {"percent": "60", "client_id": "tab", "seq": "1"}, headers=HTMX)
+    assert UnitJudgment.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "data", [{"percent": "30"}, {"percent": "120"}, {"percent": "much"}, {"percent": "20", "marks": "9"}]
+)
+def test_what_makes_no_sense_is_refused_and_nothing_saved(
+    world: World, ana: Client, sitting: Sitting, data: dict[str, str]
+) -> None:
+    address = act(world, first(sitting))
+    assert ana.post(address, data).status_code == 422
+    notice = ana.post(address, data, headers=HTMX)
+    assert (notice.status_code, notice["HX-Retarget"]) == (422, "#notices")
+    assert not UnitJudgment.objects.exists()
+
+
+def test_the_form_opens_on_the_first_unit_without_a_percent(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    ana.post(act(world, first(sitting), 1), {"percent": "60"})
+    form = ana.get(form_of(first(sitting))).context["form"]
+    assert form.in_hand.number == 2
+    assert (form.judged, form.number, len(form.here.summaries)) == (1, 1, 2)
+
+
+def test_the_form_leads_on_to_the_next_summary_and_back(world: World, ana: Client, sitting: Sitting) -> None:
+    one, two = sitting.assignments.order_by("position")
+    form = ana.get(form_of(one)).context["form"]
+    assert (form.previous_id, form.next_id) == (None, two.public_id)
+    form = ana.get(form_of(two)).context["form"]
+    assert (form.previous_id, form.next_id) == (one.public_id, None)
+
+
+def test_the_page_includes_the_fragment(world: World, ana: Client, sitting: Sitting) -> None:
+    page = ana.get(form_of(first(sitting))).content
+    fragment = ana.get(form_of(first(sitting)), headers=HTMX).content
+    assert b"<html" in page
+    assert b"<html" not in fragment
+    assert b'id="see"' in page
+    assert b'id="see"' in fragment
+
+
+def test_every_unit_has_a_form_that_works_without_scripts(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    page = ana.get(form_of(first(sitting))).content.decode()
+    for unit in (1, 2):
+        assert f'method="post" action="{act(world, first(sitting), unit)}"' in page
+    # Two model units, two peer units to mark for each.
+    assert page.count('name="marks"') == 4
+    assert page.count('name="percent"') == 12
+    assert page.count(">Save unit ") == 2
+
+
+def test_the_source_is_one_key_away(world: World, ana: Client, sitting: Sitting) -> None:
+    address = f"{form_of(first(sitting))}source/"
+    assert b"The repair costs 40 million crowns" in ana.get(address).content
+    assert b"<html" not in ana.get(address, headers=HTMX).content
+
+
+def test_a_set_is_not_closed_while_something_is_missing(world: World, ana: Client, sitting: Sitting) -> None:
+    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    assert answer.status_code == 422
+    # Two summaries of two model units, none judged.
+    assert b"4 model units have no percent yet" in answer.content
+
+
+def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, sitting: Sitting) -> None:
+    judge_everything(world, ana, sitting, percent=60)
+    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    assert answer["Location"] == "/p/harbour/work/"
+    # Human first: both units of each peer have the percent 60, so coverage is 0.6.
+    scores = Score.objects.filter(summary__document_set=world.sets["port"])
+    assert [round(score.coverage or 0, 9) for score in scores] == [0.6, 0.6]
+
+
+def test_a_closed_set_is_shown_and_takes_nothing_more(world: World, ana: Client, sitting: Sitting) -> None:
+    judge_everything(world, ana, sitting, percent=60)
+    ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    page = ana.get(form_of(first(sitting))).content
+    assert b"can no longer be changed" in page
+    assert b">Save unit " not in page
+    assert ana.post(act(world, first(sitting)), {"percent": "0"}, headers=HTMX).status_code == 409
+
+
+def test_another_assessors_work_is_not_found(
+    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+) -> None:
+    ben = signed_in(world.ben)
+    assert ben.get(form_of(first(sitting))).status_code == 404
+    assert ben.post(act(world, first(sitting)), {"percent": "0"}).status_code == 404
+    assert ben.post(f"/p/harbour/work/sets/{sitting.public_id}/close/").status_code == 404
+
+
+def test_an_empty_peer_can_be_judged(world: World, ana: Client) -> None:
+    peer = world.peers["port", "alder"]
+    peer.units.all().delete()
+    peer.text = ""
+    peer.save(update_fields=["text"])
+    assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=None,
+        comparisons=[world.comparison("port", "alder")],
+    )
+    assignment = Assignment.objects.get()
+    assert b"This peer summary is empty" in ana.get(form_of(assignment)).content
+    assert ana.post(act(world, assignment), {"percent": "0"}, headers=HTMX).status_code == 200

@@ -1,0 +1,98 @@
+"""No page of an assessor's tells who wrote a summary, or what the judge or others said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Sitting, Verdict
+from annotation.services.assess import judge_unit
+from annotation.services.assign import assign
+from annotation.services.review import override
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+PLANTED = ("planted-system", "planted-judge", "planted-reason", "planted-review", "planted-note", "ben")
+
+
+@pytest.fixture
+def sitting(world: World) -> Sitting:
+    """Ana's open work on a set whose systems, judge and judgments bear planted names."""
+    world.systems["alder"].name = "planted-system-1"
+    world.systems["alder"].save(update_fields=["name"])
+    world.systems["birch"].name = "planted-system-2"
+    world.systems["birch"].save(update_fields=["name"])
+    world.judge.name = "planted-judge"
+    world.judge.save(update_fields=["name"])
+    Verdict.objects.filter(judge=world.judge).update(reason="planted-reason")
+    override(check=world.check("alder", 1), by=world.rex, label="no", reason="planted-review")
+    others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
+    for assignment in others.assignments.select_related(
+        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    ):
+        for unit in world.units("port"):
+            judge_unit(
+                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="planted-note"
+            )
+    return assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+
+
+def pages(sitting: Sitting) -> list[str]:
+    work = "/p/harbour/work/"
+    forms = [f"{work}{assignment.public_id}/" for assignment in sitting.assignments.all()]
+    return ["/", "/p/harbour/", work, *forms, *(f"{form}source/" for form in forms)]
+
+
+@pytest.mark.parametrize("roles", [["assessor"], ["assessor", "manager", "reviewer", "viewer"]])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_nothing_planted_is_in_any_byte(
+    world: World,
+    sitting: Sitting,
+    signed_in: Callable[[User], Client],
+    roles: list[str],
+    headers: dict[str, str],
+) -> None:
+    world.ana.memberships.update(roles=roles)
+    client = signed_in(world.ana)
+    for address in pages(sitting):
+        answer = client.get(address, headers=headers)
+        assert answer.status_code == 200
+        told = [name for name in PLANTED if name in answer.content.decode() + str(answer.headers) + address]
+        assert (address, told) == (address, [])
+
+
+def test_a_saved_act_tells_nothing(
+    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+) -> None:
+    unit = world.units("port")[0].public_id
+    for assignment in sitting.assignments.all():
+        address = f"/p/harbour/work/{assignment.public_id}/units/{unit}/"
+        answer = signed_in(world.ana).post(address, {"percent": "20"}, headers=HTMX)
+        assert [name for name in PLANTED if name in answer.content.decode()] == []
+
+
+def test_no_id_in_a_form_is_that_of_its_summary_or_system(
+    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+) -> None:
+    telling = {row.public_id for row in (*world.peers.values(), *world.systems.values())}
+    telling |= {world.comparison("port", name).public_id for name in ("alder", "birch")}
+    client = signed_in(world.ana)
+    for address in pages(sitting):
+        page = client.get(address).content.decode()
+        assert [public_id for public_id in telling if public_id in page] == []
+
+
+def test_peers_are_named_by_their_place(
+    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+) -> None:
+    assignment = sitting.assignments.order_by("position")[1]
+    page = signed_in(world.ana).get(f"/p/harbour/work/{assignment.public_id}/").content.decode()
+    assert "Peer 2 of 2" in page

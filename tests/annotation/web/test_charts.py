@@ -1,0 +1,93 @@
+"""Axes that fit the data, bars on them, and the sentence above the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.queries.leaderboard import Average, SystemRow, TargetTable
+from annotation.web.charts import axis_over, bar, league
+
+
+def average(mean: float | None, low: float | None = None, high: float | None = None) -> Average:
+    return Average(mean=mean, low=low, high=high, n=12, left_out=0)
+
+
+def system(name: str, value: Average) -> SystemRow:
+    return SystemRow(
+        rank=1,
+        system=name,
+        system_id=name,
+        kind="summariser",
+        n=12,
+        document_sets=12,
+        claims=0,
+        claims_unscored=0,
+        flags={},
+        scores={"coverage": value},
+    )
+
+
+def table(**values: Average) -> TargetTable:
+    return TargetTable(target_words=20, rows=tuple(system(name, value) for name, value in values.items()))
+
+
+def test_an_axis_holds_every_interval_and_little_more() -> None:
+    axis = axis_over([average(0.62, 0.57, 0.67), average(0.60, 0.54, 0.65)])
+    # From .54 to .67 in steps of .05: .50 to .70.
+    assert (axis.low, round(axis.high, 9)) == (0.5, 0.7)
+    assert [tick.text for tick in axis.ticks] == ["0.5", "0.55", "0.6", "0.65", "0.7"]
+
+
+def test_an_axis_never_leaves_0_to_1() -> None:
+    axis = axis_over([average(0.0, 0.0, 0.03), average(1.0, 0.96, 1.0)])
+    assert (axis.low, axis.high) == (0.0, 1.0)
+
+
+def test_one_value_has_an_axis_too() -> None:
+    axis = axis_over([average(0.5)])
+    assert axis.low <= 0.5 <= axis.high
+    assert axis.low < axis.high
+
+
+def test_no_value_at_all_has_the_whole_axis() -> None:
+    axis = axis_over([average(None)])
+    assert (axis.low, axis.high) == (0.0, 1.0)
+
+
+def test_a_bar_lies_on_its_axis() -> None:
+    axis = axis_over([average(0.5, 0.0, 1.0)])
+    drawn = bar(average(0.5, 0.0, 1.0), axis)
+    assert drawn is not None
+    # The chart is 240 wide with 8 at either edge.
+    assert (drawn.low, drawn.mean, drawn.high) == ("8.0", "120.0", "232.0")
+    assert drawn.label == "0.500, interval 0.000 to 1.000"
+
+
+def test_nothing_is_drawn_where_there_is_no_mean() -> None:
+    assert bar(average(None), axis_over([])) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"alder": average(0.8, 0.7, 0.9), "birch": average(0.5, 0.4, 0.6)},
+            "alder leads: no other interval",
+        ),
+        (
+            {"alder": average(0.8, 0.7, 0.9), "birch": average(0.7, 0.6, 0.8)},
+            "over 12 document sets its interval overlaps that of birch.",
+        ),
+        ({"alder": average(0.8)}, "alder is the only system with this score."),
+        ({"alder": average(0.8), "birch": average(0.5)}, "too few document sets for intervals"),
+        ({"alder": average(None)}, "No system has this score yet."),
+    ],
+)
+def test_the_sentence_says_what_the_intervals_allow(values: dict[str, Average], said: str) -> None:
+    assert said in league(table(**values)).sentence
+
+
+def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
+    drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
+    assert [line.row.system for line in drawn.rows] == ["cedar", "alder"]
+    assert drawn.left_out == 1

@@ -1,0 +1,83 @@
+"""The list of projects and the overview of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import DocumentSet, Project
+from annotation.services.assign import assign
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+def test_one_sees_ones_own_projects_alone(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.mona).get("/").content.decode()
+    assert "Harbour study" in page
+    assert "Quarry study" not in page
+
+
+def test_who_is_in_no_project_is_told_how_one_is_made(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.vic.memberships.all().delete()
+    assert "import_dataset" in signed_in(world.vic).get("/").content.decode()
+
+
+def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    # Two peer summaries are held against the model summary of "port".
+    assert "2 summaries wait for your judgment" in signed_in(world.ana).get("/").content.decode()
+
+
+def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.dan).get("/p/quarry/").content.decode()
+    assert "manage.py import_dataset quarry FILE" in page
+
+
+def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:
+    context = signed_in(world.mona).get("/p/harbour/").context
+    held, checks = context["contents"], context["checks"]
+    # Two sets of one document, one model and two peer summaries each; three claims, each held against two peers.
+    assert (held.document_sets, held.documents, held.systems) == (2, 2, 2)
+    assert (held.model_summaries, held.peer_summaries, held.claims) == (2, 4, 3)
+    assert (checks.total, checks.by_judge, checks.by_people, checks.unscored) == (6, 6, 0, 0)
+
+
+def test_an_assessor_with_open_work_sees_no_leaderboard(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.ana.memberships.update(roles=["assessor", "viewer"])
+    client = signed_in(world.ana)
+    assert client.get("/p/harbour/").context["excerpt"] is not None
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    page = client.get("/p/harbour/")
+    assert page.context["excerpt"] is None
+    assert b"alder" not in page.content
+
+
+def test_each_role_is_told_its_own_next_step(world: World, signed_in: Callable[[User], Client]) -> None:
+    def first(person: User) -> str | None:
+        steps = signed_in(person).get("/p/harbour/").context["steps"]
+        return steps[0].what if steps else None
+
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assert first(world.ana) == "Go on with your judgments"
+    assert first(world.rex) == "Review claims"
+    assert first(world.vic) == "Read the scores"
+    assert first(world.mona) == "Start a run"
+
+
+def test_imported_text_is_text(world: World, signed_in: Callable[[User], Client]) -> None:
+    Project.objects.filter(pk=world.project.pk).update(description="<script>alert(1)</script>")
+    DocumentSet.objects.filter(external_id="port").update(external_id="<img src=x>")
+    client = signed_in(world.olga)
+    for address in ("/", "/p/harbour/", "/p/harbour/review/", "/p/harbour/assignments/"):
+        page = client.get(address).content
+        assert b"<script>alert" not in page
+        assert b"<img src=x>" not in page

@@ -1,0 +1,113 @@
+"""Starting, watching, stopping and resuming a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Job, Run, Worker
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+START = "/p/harbour/runs/start/"
+ASKED = {"judge": "lexical", "metrics": ["coverage", "alignment"]}
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def started(client: Client) -> Run:
+    client.post(START, ASKED)
+    return Run.objects.get()
+
+
+def test_a_plain_form_starts_a_run_and_leads_to_it(mona: Client) -> None:
+    answer = mona.post(START, ASKED)
+    run = Run.objects.get()
+    assert answer["Location"] == f"/p/harbour/runs/{run.public_id}/"
+    assert run.metrics == ["coverage", "alignment"]
+
+
+def test_htmx_is_told_where_to_go(mona: Client) -> None:
+    answer = mona.post(START, ASKED, headers=HTMX)
+    assert answer["HX-Redirect"] == f"/p/harbour/runs/{Run.objects.get().public_id}/"
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_a_run_for_nothing_is_refused_on_the_form(mona: Client, headers: dict[str, str]) -> None:
+    answer = mona.post(START, {"judge": "lexical"}, headers=headers)
+    assert answer.status_code == 422
+    assert b"A run needs a metric" in answer.content
+    assert (b"<html" in answer.content) is not bool(headers)
+    assert not Run.objects.exists()
+
+
+def test_a_second_run_of_the_judge_is_a_conflict(mona: Client) -> None:
+    started(mona)
+    assert mona.post(START, ASKED).status_code == 409
+
+
+def test_an_unknown_judge_is_not_found(mona: Client) -> None:
+    assert mona.post(START, {"judge": "nobody", "metrics": "coverage"}).status_code == 404
+
+
+def test_a_live_run_asks_again_and_a_finished_one_does_not(mona: Client) -> None:
+    run = started(mona)
+    address = f"/p/harbour/runs/{run.public_id}/"
+    assert b"every 2s" in mona.get(address, headers=HTMX).content
+    Run.objects.update(state=Run.State.FINISHED, finished_at=timezone.now())
+    assert b"every 2s" not in mona.get(address, headers=HTMX).content
+
+
+def test_the_page_includes_the_fragment(mona: Client) -> None:
+    address = f"/p/harbour/runs/{started(mona).public_id}/"
+    page, fragment = mona.get(address), mona.get(address, headers=HTMX)
+    assert b'id="run-progress"' in page.content
+    assert b"<html" in page.content
+    assert fragment.content.lstrip().startswith(b'<div id="run-progress"')
+
+
+def test_it_says_plainly_when_no_worker_is_alive(mona: Client) -> None:
+    address = f"/p/harbour/runs/{started(mona).public_id}/"
+    assert b"No worker is alive" in mona.get(address).content
+    now = timezone.now()
+    Worker.objects.create(name="w1", started_at=now, seen_at=now)
+    assert b"No worker is alive" not in mona.get(address).content
+
+
+def test_what_failed_is_shown_with_its_reason(mona: Client) -> None:
+    run = started(mona)
+    Job.objects.filter(run=run, document_set__external_id="port").update(
+        state=Job.State.FAILED, error="the judge hung up", attempt=3
+    )
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content
+    assert b"the judge hung up" in page
+    assert b"1 failed" in page
+
+
+def test_a_run_is_cancelled_and_goes_on(mona: Client) -> None:
+    run = started(mona)
+    address = f"/p/harbour/runs/{run.public_id}/"
+    assert mona.post(f"{address}cancel/")["Location"] == address
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert b'id="run-progress"' in mona.post(f"{address}resume/", headers=HTMX).content
+    run.refresh_from_db()
+    assert run.state == Run.State.ACTIVE
+
+
+def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[User], Client]) -> None:
+    client = signed_in(world.vic)
+    assert b'action="/p/harbour/runs/start/"' not in client.get("/p/harbour/runs/").content
+    assert client.post(START, ASKED).status_code == 403

@@ -1,0 +1,96 @@
+"""The leaderboard, a system's summaries, and what the scores of one summary are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.services.rescore import rescore
+from annotation.services.review import override
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def vic(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.vic)
+
+
+def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vic: Client) -> None:
+    answer = vic.get("/p/harbour/scores/")
+    # alder (0.5 + 1) / 2 = 0.75, birch 0; one document set has a value, so there is no interval.
+    assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
+    page = answer.content.decode()
+    assert "0.750" in page
+    assert "alder is ahead; there are too few document sets for intervals." in page
+
+
+def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
+    assert "judge error not included" in vic.get("/p/harbour/scores/").content.decode()
+
+
+def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
+    fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
+    assert fragment.lstrip().startswith(b'<div id="league">')
+
+
+def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/?target=99").status_code == 404
+
+
+def test_a_score_that_is_not_drawn_is_refused(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/?by=password").status_code == 422
+
+
+def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.dan).get("/p/quarry/scores/").content.decode()
+    assert "There are no scores yet" in page
+    assert 'href="/p/quarry/runs/"' in page
+
+
+def test_a_missing_value_is_a_dash_and_never_a_nought(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    row = next(row for row in page.context["scores"] if row.summary.document_set.external_id == "bridge")
+    assert row.coverage is None
+    assert "–" in page.content.decode()
+
+
+def test_a_score_is_taken_apart(world: World, vic: Client) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="it leans")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    made = page.context["made"]
+    formulas = {formula.column: formula for formula in made.formulas}
+    # Both claims of unit 1 and the one of unit 2 are yes; 13 of 20 words.
+    assert (formulas["coverage"].text, formulas["coverage"].value) == ("(1.00 + 1.00) / 2", 1.0)
+    assert formulas["brevity"].text == "(20 − 13) / 20"
+    assert formulas["composite_2_3"].text == "0.667·1.000 + 0.333·0.350"
+    assert formulas["claim_coverage"].text == "3 yes / 3 scored"
+    answers = made.comparisons[0].units[0].claims[1].answers
+    assert [(answer.who, answer.kind, answer.label) for answer in answers] == [
+        ("lexical", "judge", "no"),
+        ("rex", "reviewer", "yes"),
+    ]
+    assert "it leans" in page.content.decode()
+
+
+def test_flags_are_told_in_words(world: World, vic: Client) -> None:
+    peer = world.peers["port", "alder"]
+    peer.text = "word " * 30
+    peer.save(update_fields=["text"])
+    rescore(project=world.project)
+    page = vic.get(f"/p/harbour/scores/summaries/{peer.public_id}/").content.decode()
+    assert "longer than its target" in page
+
+
+def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
+    assert page.status_code == 200
+    assert "nobody has said anything of it" in page.content.decode()

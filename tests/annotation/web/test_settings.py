@@ -1,0 +1,79 @@
+"""Changing a project's rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Event, Project
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+ROOM = "/p/harbour/settings/"
+RULES = {
+    "name": "Harbour study",
+    "description": "Read slowly.",
+    "blend": "weighted",
+    "blend_human_weight": "0.75",
+    "assessor_average": "median",
+    "composite_weight": "0.5",
+    "percent_scale": "fives",
+    "reveal": "on_request",
+    "deciding_judge": "lexical",
+}
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
+    assert mona.post(ROOM, RULES)["Location"] == ROOM
+    project = Project.objects.get(slug="harbour")
+    assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
+    assert (project.reveal, project.percent_scale) == ("on_request", "fives")
+    assert Event.objects.filter(verb="change project").count() == 1
+
+
+def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
+    page = mona.post(ROOM, RULES, headers=HTMX).content.decode()
+    assert page.lstrip().startswith('<form id="rules"')
+    assert 'value="0.75"' in page
+    assert "Saved." in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"blend_human_weight": "1.5"}, {"composite_weight": "-1"}, {"blend": "coin"}, {"name": ""}],
+)
+def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
+    world: World, mona: Client, wrong: dict[str, str], headers: dict[str, str]
+) -> None:
+    answer = mona.post(ROOM, {**RULES, **wrong}, headers=headers)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert f'id="{next(iter(wrong))}-fault"' in page
+    assert "Read slowly." in page
+    assert ("<html" in page) is not bool(headers)
+    assert Project.objects.get(slug="harbour").blend == "human_first"
+
+
+def test_no_judge_may_decide(world: World, mona: Client) -> None:
+    mona.post(ROOM, {**RULES, "deciding_judge": ""})
+    assert Project.objects.get(slug="harbour").deciding_judge is None
+
+
+def test_the_form_shows_the_rules_as_they_are(mona: Client) -> None:
+    form = mona.get(ROOM).context["form"]
+    assert form.initial["deciding_judge"] == "lexical"
+    assert form.initial["blend"] == "human_first"
