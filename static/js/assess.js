@@ -19,9 +19,12 @@
   const marksOf = (unit) => [...unit.querySelectorAll("[name=marks]")];
   const typed = (unit) => unit.querySelector("input[type=number][name=percent]");
 
+  // Read from the controls: FormData leaves out those of a closed set, which are disabled.
   function state(unit) {
-    const data = new FormData(form(unit));
-    return { percent: data.get("percent") ?? "", marks: data.getAll("marks"), note: data.get("note") ?? "" };
+    const percent = unit.querySelector("[name=percent]:checked") ?? typed(unit);
+    const marks = marksOf(unit).filter((mark) => mark.checked);
+    const note = unit.querySelector("[name=note]");
+    return { percent: percent?.value ?? "", marks: marks.map((mark) => mark.value), note: note?.value ?? "" };
   }
 
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

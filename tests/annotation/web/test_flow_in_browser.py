@@ -1,0 +1,136 @@
+"""From signing in to the exported row, in a real browser; every number was worked out by hand.
+
+The world's "port": alder has 13 of 20 words, so b = 7/20 = .35; birch has 11, so b = 9/20 = .45.
+The judge said yes, no | yes of alder's claims (two in unit 1, one in unit 2) and no, no | no of birch's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Event
+from annotation.services.assign import assign
+from annotation.services.export_dataset import write_export
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def sign_in(page: Page, name: str) -> Page:
+    page.goto("/sign-in/")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(f"{name}-secret")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Harbour study").first.wait_for()
+    return page
+
+
+def judge_alder(page: Page) -> None:
+    """60 % of unit 1 by the first peer unit, 100 % of unit 2 by the second; then close the set."""
+    page.goto("/p/harbour/work/")
+    page.get_by_role("link", name="Begin").click()
+    page.keyboard.press("a")
+    page.keyboard.press("4")
+    page.locator("#progress", has_text="1 of 2 judged").wait_for()
+    for key in ("j", "b", "6"):
+        page.keyboard.press(key)
+    page.locator("#progress", has_text="2 of 2 judged").wait_for()
+    page.goto("/p/harbour/work/")
+    page.get_by_role("button", name="Close the set").click()
+    page.get_by_text("Your judgments count from now on").wait_for()
+
+
+def answer(page: Page, world: World, system: str, claim: int, label: str, reason: str) -> str:
+    """Answer a check on the review screen; what the page says moved."""
+    page.goto(f"/p/harbour/review/{world.check(system, claim).public_id}/")
+    page.locator("#reason").fill(reason)
+    page.locator(f"#answer-{label}").click()
+    moved = page.locator(".moved")
+    moved.wait_for()
+    return moved.inner_text()
+
+
+def scores(page: Page, world: World, system: str) -> dict[str, str]:
+    """The scores that the page of alder's or birch's summary shows, by name."""
+    page.goto(f"/p/harbour/scores/summaries/{world.peers['port', system].public_id}/")
+    return {
+        row.locator("th").inner_text().splitlines()[0].strip(): row.locator("td").inner_text()
+        for row in page.locator("table.formulas tr").all()
+    }
+
+
+def test_the_whole_way_from_a_judgment_to_the_exported_row(
+    world: World, desk: Callable[[], Page], tmp_path: Path
+) -> None:
+    assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=world.mona,
+        comparisons=[world.comparison("port", "alder")],
+    )
+    ana, rex, cleo, olga = desk(), desk(), desk(), desk()
+    for page, name in ((ana, "ana"), (rex, "rex"), (cleo, "cleo"), (olga, "olga")):
+        sign_in(page, name)
+
+    judge_alder(ana)
+    shown = scores(cleo, world, "alder")
+    # Human first: (.6 + 1) / 2 = .8; X = 2/3 * .8 + 1/3 * .35 = .65.
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.800", "0.650")
+
+    # A unit without percents: birch's unit 1 becomes yes, no = .5, so (.5 + 0) / 2 = .25 and
+    # X = 2/3 * .25 + 1/3 * .45 = .316667.
+    moved = answer(rex, world, "birch", 1, "yes", "Closing is planned.")
+    assert "Coverage 0.000 → 0.250" in moved
+    shown = scores(cleo, world, "birch")
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.250", "0.317")
+
+    # A unit with percents, human first: the answer moves claim coverage (2/3 -> 1), not coverage.
+    moved = answer(rex, world, "alder", 2, "yes", "It implies the wall.")
+    assert "Coverage unchanged, claim coverage 0.667 → 1.000" in moved
+    rex.get_by_text("an answer does not move coverage").wait_for()
+    assert scores(cleo, world, "alder")["Coverage"] == "0.800"
+
+    olga.goto("/p/harbour/settings/")
+    olga.get_by_label("Blend", exact=True).select_option("weighted")
+    olga.get_by_role("button", name="Save").click()
+    olga.get_by_role("status").get_by_text("Saved").wait_for()
+    # Weighted, w = .5: unit 1 = .5 * .6 + .5 * 1 = .8, unit 2 = .5 * 1 + .5 * 1 = 1; mean .9.
+    assert scores(cleo, world, "alder")["Coverage"] == "0.900"
+
+    # Now the answer moves coverage: unit 1 = .5 * .6 + .5 * 1/2 = .55; (.55 + 1) / 2 = .775 and
+    # X = 2/3 * .775 + 1/3 * .35 = .633333.
+    moved = answer(rex, world, "alder", 2, "no", "On second thoughts it does not.")
+    assert "Coverage 0.900 → 0.775" in moved
+    shown = scores(cleo, world, "alder")
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.775", "0.633")
+
+    rows = exported(world, tmp_path / "claims.jsonl")
+    decided = {(row["system"], row["claim"]): row for row in rows if row["final_source"] == "reviewer"}
+    assert set(decided) == {("birch", "The harbour closes in April"), ("alder", "its wall is weak")}
+    alder = decided["alder", "its wall is weak"]
+    assert (alder["judge_label"], alder["human_label"], alder["final_label"]) == ("no", "no", "no")
+    assert (alder["human_reason"], alder["decided_by"]) == ("On second thoughts it does not.", "rex")
+    assert list(
+        Event.objects.filter(verb="override").order_by("pk").values_list("data__label", flat=True)
+    ) == [
+        "yes",
+        "yes",
+        "no",
+    ]
+
+
+def exported(world: World, path: Path) -> list[dict[str, object]]:
+    owner: User = world.olga
+    write_export(
+        project=world.project, level="claims", format="jsonl", path=path, by=owner, named_people=True
+    )
+    return [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,0 +1,206 @@
+"""The sample project says of itself only what is true: lengths, baselines, planted errors, judgments."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation import count_words, split_sentences
+
+SAMPLE = Path(__file__).parents[2] / "annotation" / "sample"
+
+Row = dict[str, Any]
+Key = tuple[str, str, int]
+
+ROWS: list[Row] = [
+    json.loads(line) for line in (SAMPLE / "harbour.jsonl").read_text(encoding="utf-8").splitlines()
+]
+JUDGMENTS: dict[str, list[Row]] = json.loads((SAMPLE / "judgments.json").read_text(encoding="utf-8"))
+
+
+def _key(row: Row) -> Key:
+    return row["document_id"], row["system"], row["target_words"]
+
+
+def _named(row: Row) -> str:
+    return "-".join(str(part) for part in _key(row))
+
+
+BY_KEY: dict[Key, Row] = {_key(row): row for row in ROWS}
+SUMMARIES = pytest.mark.parametrize("row", ROWS, ids=_named)
+PERCENTS = pytest.mark.parametrize(
+    "judged", JUDGMENTS["unit_percents"], ids=lambda judged: f"{_named(judged)}-{judged['assessor']}"
+)
+OVERRIDES = pytest.mark.parametrize("override", JUDGMENTS["overrides"], ids=_named)
+
+
+def _documents(row: Row) -> list[str]:
+    document = row["document"]
+    return document if isinstance(document, list) else [document]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _planted() -> list[tuple[str, int, str, str | None]]:
+    """The README's table of errors: set, target, what the summary says, what the source says or None."""
+    cells = re.findall(
+        r"^\| ([\w-]+)(?: \((\d+)\))? \| `([^`]+)` \| (?:`([^`]+)`|nothing) \|$",
+        (SAMPLE / "README.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    return [(name, int(target or 60), summary, source or None) for name, target, summary, source in cells]
+
+
+def test_every_summary_has_one_row() -> None:
+    assert len(BY_KEY) == len(ROWS)
+
+
+def test_there_are_twelve_sets_with_four_systems_each() -> None:
+    systems: dict[str, set[str]] = {}
+    for row in ROWS:
+        systems.setdefault(row["document_id"], set()).add(row["system"])
+    assert len(systems) == 12
+    assert all({"lead", "alder-2", "birch-mini", "cedar-1"} <= present for present in systems.values())
+
+
+def test_a_second_person_wrote_on_three_sets() -> None:
+    assert sum(row["system"] == "human-b" for row in ROWS) == 3
+
+
+def test_domains_are_mixed_and_one_set_is_german() -> None:
+    domains = Counter({row["document_id"]: row["metadata"]["domain"] for row in ROWS}.values())
+    assert domains == {
+        "news": 5,
+        "clinical note": 2,
+        "contract clause": 1,
+        "meeting minutes": 2,
+        "incident report": 2,
+    }
+    assert {row["document_id"] for row in ROWS if row["language"] == "de"} == {"de-bibliothek"}
+
+
+def test_the_two_sets_on_one_event_share_a_group() -> None:
+    grouped = {row["document_id"]: row["group"] for row in ROWS if "group" in row}
+    assert grouped == {"news-bridge": "tallow-bridge", "news-bridge-repair": "tallow-bridge"}
+
+
+def test_two_sets_have_a_short_target_too() -> None:
+    short = {row["document_id"] for row in ROWS if row["target_words"] == 25}
+    assert short == {"news-ferry", "minutes-harbour-board"}
+
+
+def test_rows_of_a_set_agree_on_what_they_share() -> None:
+    shared = {json.dumps([row["document_id"], row["document"], row["metadata"]]) for row in ROWS}
+    references = {(row["reference_id"], row["reference"], row["reference_author"]) for row in ROWS}
+    assert len(shared) == len({row["document_id"] for row in ROWS})
+    assert len(references) == len({row["reference_id"] for row in ROWS})
+
+
+@SUMMARIES
+def test_documents_are_of_a_readable_length(row: Row) -> None:
+    assert all(180 <= count_words(document) <= 350 for document in _documents(row))
+
+
+@SUMMARIES
+def test_references_are_as_long_as_their_target_asks(row: Row) -> None:
+    low, high = (45, 70) if row["target_words"] == 60 else (20, 25)
+    assert low <= count_words(row["reference"]) <= high
+
+
+@SUMMARIES
+def test_sentences_are_plain_enough_to_be_counted_by_eye(row: Row) -> None:
+    for text in (row["reference"], row["summary"]):
+        by_eye = re.split(r"(?<=[.])\s+", text) if text else []
+        assert split_sentences(text, row["language"]) == by_eye
+
+
+def test_one_summary_is_over_its_target() -> None:
+    over = [_key(row) for row in ROWS if count_words(row["summary"]) > row["target_words"]]
+    assert over == [("incident-warehouse", "alder-2", 60)]
+
+
+def test_one_summary_is_empty() -> None:
+    assert [_key(row) for row in ROWS if not row["summary"]] == [("minutes-allotments", "birch-mini", 60)]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["system"] == "lead"], ids=_named)
+def test_lead_is_the_most_whole_sentences_that_fit(row: Row) -> None:
+    first = _documents(row)[0]
+    fitting = len(split_sentences(row["summary"], row["language"]))
+    one_more = split_sentences(first, row["language"])[: fitting + 1]
+    assert first.startswith(row["summary"])
+    assert split_sentences(row["summary"], row["language"]) == one_more[:-1]
+    assert count_words(row["summary"]) <= row["target_words"] < count_words(" ".join(one_more))
+
+
+@pytest.mark.parametrize(("name", "target", "summary", "source"), _planted())
+def test_planted_error_is_where_the_readme_says(
+    name: str, target: int, summary: str, source: str | None
+) -> None:
+    row = BY_KEY[name, "cedar-1", target]
+    documents = "\n".join(_documents(row))
+    assert summary in row["summary"]
+    assert source is None or source in documents
+    # A piece that the source has word for word is an error only where the source's own words surround it.
+    assert summary not in documents or (source is not None and summary in source)
+
+
+def test_every_cedar_summary_but_one_has_a_planted_error() -> None:
+    cedar = {(row["document_id"], row["target_words"]) for row in ROWS if row["system"] == "cedar-1"}
+    planted = {(name, target) for name, target, _, _ in _planted()}
+    assert cedar - planted == {("news-bridge-repair", 60)}
+    assert planted <= cedar
+
+
+@PERCENTS
+def test_percents_are_steps_of_the_scale_one_per_model_unit(judged: Row) -> None:
+    row = BY_KEY[_key(judged)]
+    units = split_sentences(row["reference"], row["language"])
+    assert len(judged["percents"]) == len(judged["marks"]) == len(units)
+    assert set(judged["percents"]) <= {0, 20, 40, 60, 80, 100}
+
+
+@PERCENTS
+def test_marks_name_peer_units_exactly_where_something_is_expressed(judged: Row) -> None:
+    row = BY_KEY[_key(judged)]
+    peer_units = range(1, len(split_sentences(row["summary"], row["language"])) + 1)
+    for percent, marks in zip(judged["percents"], judged["marks"], strict=True):
+        assert bool(marks) == (percent > 0)
+        assert all(mark in peer_units for mark in marks)
+        assert marks == sorted(set(marks))
+
+
+def test_assessors_judge_once_and_agree_on_most_units_but_not_all() -> None:
+    given = {(_key(judged), judged["assessor"]): judged["percents"] for judged in JUDGMENTS["unit_percents"]}
+    assert len(given) == len(JUDGMENTS["unit_percents"])
+    pairs = [
+        pair
+        for (key, assessor), percents in given.items()
+        if assessor == "ben"
+        for pair in zip(given[key, "ana"], percents, strict=True)
+    ]
+    same = sum(ana == ben for ana, ben in pairs)
+    assert len(pairs) * 0.6 < same < len(pairs)
+    assert all(abs(ana - ben) <= 20 for ana, ben in pairs)
+
+
+@OVERRIDES
+def test_override_matches_one_sentence_of_its_reference(override: Row) -> None:
+    row = BY_KEY[_key(override)]
+    wanted = _words(override["match"])
+    matching = [s for s in split_sentences(row["reference"], row["language"]) if wanted <= _words(s)]
+    assert len(matching) == 1
+    assert override["label"] in {"yes", "no", "unsure"}
+    assert override["reason"]
+
+
+def test_overrides_stand_on_sets_with_percents_and_without() -> None:
+    judged = {_key(row) for row in JUDGMENTS["unit_percents"]}
+    overridden = [_key(row) for row in JUDGMENTS["overrides"]]
+    assert any(key in judged for key in overridden)
+    assert any(key not in judged for key in overridden)
