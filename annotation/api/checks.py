@@ -21,7 +21,7 @@ from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
 from annotation.models import Adjudication, Check, Claim, Comparison, Label, Project, Unit, Verdict
 from annotation.permissions import Verb, verbs_in
-from annotation.queries.review import is_judge_visible
+from annotation.queries.check_view import is_judge_visible
 from annotation.queries.units import unit_list
 from annotation.refusals import NotFound
 from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 if TYPE_CHECKING:
     from annotation.queries.assessment import JudgedUnit
-    from annotation.queries.review import PersonSaid
+    from annotation.queries.check_view import PersonSaid
 
 register = template.Library()
 

@@ -10,18 +10,16 @@ from django.utils.http import urlencode
 
 from annotation.models import Check, Verdict
 from annotation.permissions import Verb
-from annotation.queries.review import (
+from annotation.queries.check_view import (
     Change,
-    Filter,
-    Only,
     changes,
     check_of,
     check_view,
     is_judge_visible,
     own_verdict,
-    queue,
     scores_now,
 )
+from annotation.queries.review_queue import Filter, Only, queue
 from annotation.refusals import Conflict, Invalid
 from annotation.services import review as service
 from annotation.web.htmx import Request, page_or_fragment

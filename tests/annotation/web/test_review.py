@@ -89,7 +89,7 @@ def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.queries.review.PAGE_SIZE", 2)
+    monkeypatch.setattr("annotation.queries.review_queue.PAGE_SIZE", 2)
     seen: list[str] = []
     after = ""
     for _ in range(3):

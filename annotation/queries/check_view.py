@@ -1,17 +1,13 @@
-"""The queue of checks, and one check as a reviewer sees it."""
+"""One check as a reviewer sees it: what the project hides from them is left out."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
@@ -29,137 +25,18 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
-from annotation.refusals import Invalid, NotFound
+from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, next_in_queue, waiting_checks
+from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
-PAGE_SIZE = 40
-COUNTED_UP_TO = 1000
 WHOLE_TEXT_UP_TO = 40
 """A longer text is shown as the passages around what was found, with the whole one a key away."""
-QUEUE_COLUMNS = (
-    "public_id",
-    "side",
-    "doubt",
-    "effect",
-    "queue_key",
-    "human_label",
-    "final_label",
-    "is_disputed",
-    "claim__text",
-    "peer__document_set__external_id",
-)
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
-
 ON_SCREEN_AFTER = ("coverage", "claim_coverage", "alignment", "composite_2_3")
 """The scores whose movement a reviewer is told."""
-
-
-class Order(StrEnum):
-    DOUBT = "doubt"
-    EFFECT = "effect"
-
-
-class Only(StrEnum):
-    WAITING = "waiting"
-    DISPUTED = "disputed"
-    ANSWERED = "answered"
-    ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which checks a queue holds and in which order.
-
-    `label` is what people have answered, so that a filter never tells what a judge said.
-    """
-
-    order: Order = Order.DOUBT
-    only: Only = Only.WAITING
-    side: str = ""
-    label: str = ""
-
-    @classmethod
-    def read(cls, order: str, only: str, side: str, label: str) -> Filter:
-        """The filter that these words name; empty ones take the default. Raises Invalid."""
-        for field, value, known in (
-            ("order", order, list(Order)),
-            ("only", only, list(Only)),
-            ("side", side, Check.Side.values),
-            ("label", label, Label.values),
-        ):
-            if value and value not in known:
-                raise Invalid(f"{field} is one of {', '.join(known)}, not {value!r}.", field=field)
-        return cls(order=Order(order or "doubt"), only=Only(only or "waiting"), side=side, label=label)
-
-    @property
-    def column(self) -> str:
-        return self.order.value
-
-    def as_query(self) -> dict[str, str]:
-        """The words that differ from the default, for addresses."""
-        words = {"order": self.order.value, "only": self.only.value, "side": self.side, "label": self.label}
-        plain = {"order": Order.DOUBT.value, "only": Only.WAITING.value, "side": "", "label": ""}
-        return {name: word for name, word in words.items() if word != plain[name]}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page of the queue ends: the values that its last check is ordered by."""
-
-    value: float
-    queue_key: int
-    public_id: str
-
-    @classmethod
-    def of(cls, check: Check, filters: Filter) -> Place:
-        value = check.doubt if filters.order == Order.DOUBT else check.effect
-        return cls(value=value, queue_key=check.queue_key, public_id=check.public_id)
-
-    @classmethod
-    def read(cls, text: str) -> Place:
-        """The place that a cursor names. Raises Invalid."""
-        try:
-            value, queue_key, public_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-            return cls(value=float(value), queue_key=int(queue_key), public_id=str(public_id))
-        except (ValueError, TypeError, binascii.Error) as error:
-            raise Invalid(
-                "This page of the queue is not there: start from the top.", field="after"
-            ) from error
-
-    def __str__(self) -> str:
-        values = json.dumps([self.value, self.queue_key, self.public_id])
-        return base64.urlsafe_b64encode(values.encode()).decode()
-
-
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    check_id: str
-    claim: str
-    document_set: str
-    side: str
-    doubt: float
-    effect: float
-    human_label: str | None
-    is_disputed: bool
-    is_unscored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class QueuePage:
-    """One page of the queue; `after` names the next one, None at the end."""
-
-    rows: tuple[QueueRow, ...]
-    after: str | None
-    counted: int
-    is_counted_out: bool
-
-    @property
-    def first(self) -> QueueRow | None:
-        return self.rows[0] if self.rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,22 +146,6 @@ class Change:
         return self.before != self.after
 
 
-def queue(project: Project, filters: Filter, *, after: str = "") -> QueuePage:
-    """One page of the queue, found by the values it starts after, however deep it lies. Two queries."""
-    waiting = _queue(project, filters)
-    following = _after(waiting, filters, Place.read(after)) if after else waiting
-    # Named columns: the summaries' texts would be sorted along.
-    page = list(following.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)[: PAGE_SIZE + 1])
-    shown = page[:PAGE_SIZE]
-    counted = _count(waiting)
-    return QueuePage(
-        rows=tuple(_queue_row(check) for check in shown),
-        after=str(Place.of(shown[-1], filters)) if len(page) > PAGE_SIZE else None,
-        counted=min(counted, COUNTED_UP_TO),
-        is_counted_out=counted <= COUNTED_UP_TO,
-    )
-
-
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with its claim and summary. Raises NotFound."""
     check = (
@@ -331,12 +192,13 @@ def check_view(
     own = next((said for said in reversed(people) if said.is_own and not said.is_withdrawn), None)
     is_shown = is_judge_visible(check, person, asked=asked)
     judge = _judge_said(check) if is_shown else None
-    decision = _decision(check, people, judge)
+    # Other people's answers draw towards them as a judge's do, so they are revealed together.
+    decision = _decision(check, people, judge) if is_shown or not _is_by_others(check, own) else None
     passages, is_whole, text_units = _passages(
         check, judge_evidence=_lit(check, judge), own=own.evidence if own else (), whole_text=whole_text
     )
     newest = next((said for said in reversed(people) if not said.is_withdrawn), None)
-    left = _count(_queue(check.project, filters))
+    left = count(waiting_checks(check.project, filters))
     return CheckView(
         check_id=check.public_id,
         side=check.side,
@@ -351,23 +213,16 @@ def check_view(
         judge=judge,
         may_ask_judge=not is_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
         is_judge_shown=is_shown,
-        people=tuple(people),
+        people=tuple(said for said in people if is_shown or said.is_own),
         own=own,
         seen=newest.verdict_id if newest else "",
         decision=decision,
-        is_disputed=check.is_disputed,
+        is_disputed=check.is_disputed and is_shown,
         coverage_stays_because=_why_coverage_stays(check),
         next_id=next_in_queue(check, filters),
         left=min(left, COUNTED_UP_TO),
         is_left_counted_out=left <= COUNTED_UP_TO,
     )
-
-
-def next_in_queue(check: Check, filters: Filter) -> str | None:
-    """The check that follows this one in the queue; the queue's first other one after its end."""
-    waiting = _queue(check.project, filters).exclude(pk=check.pk)
-    following = _after(waiting, filters, Place.of(check, filters)).values_list("public_id", flat=True).first()
-    return following or waiting.values_list("public_id", flat=True).first()
 
 
 def scores_now(check: Check) -> dict[str, float | None]:
@@ -402,54 +257,6 @@ def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
-
-
-def _queue(project: Project, filters: Filter) -> QuerySet[Check]:
-    waiting = Check.objects.filter(project=project, claim__claim_set__is_active=True)
-    match filters.only:
-        case Only.WAITING:
-            waiting = waiting.filter(human_label__isnull=True)
-        case Only.ANSWERED:
-            waiting = waiting.filter(human_label__isnull=False)
-        case Only.DISPUTED:
-            waiting = waiting.filter(is_disputed=True)
-        case Only.ALL:
-            pass
-    if filters.side:
-        waiting = waiting.filter(side=filters.side)
-    if filters.label:
-        waiting = waiting.filter(human_label=filters.label)
-    return waiting.order_by(f"-{filters.column}", "queue_key", "public_id")
-
-
-def _count(waiting: QuerySet[Check]) -> int:
-    """How many there are, counted no further than a person wants to know."""
-    return waiting.order_by().values("pk")[: COUNTED_UP_TO + 1].count()
-
-
-def _after(waiting: QuerySet[Check], filters: Filter, place: Place) -> QuerySet[Check]:
-    """Those that follow a place. The first condition alone is what an index can use."""
-    column = filters.column
-    beyond = (
-        Q(**{f"{column}__lt": place.value})
-        | Q(**{column: place.value}, queue_key__gt=place.queue_key)
-        | Q(**{column: place.value}, queue_key=place.queue_key, public_id__gt=place.public_id)
-    )
-    return waiting.filter(Q(**{f"{column}__lte": place.value}) & beyond)
-
-
-def _queue_row(check: Check) -> QueueRow:
-    return QueueRow(
-        check_id=check.public_id,
-        claim=check.claim.text,
-        document_set=check.peer.document_set.external_id,
-        side=check.side,
-        doubt=check.doubt,
-        effect=check.effect,
-        human_label=check.human_label,
-        is_disputed=check.is_disputed,
-        is_unscored=check.final_label is None,
-    )
 
 
 def _people(check: Check, person: User) -> list[PersonSaid]:
@@ -536,6 +343,11 @@ def _decision(check: Check, people: Sequence[PersonSaid], judge: JudgeSaid | Non
             return Decision(
                 label=check.final_label, source=check.final_source, who=judge.judge, reason=reason
             )
+
+
+def _is_by_others(check: Check, own: PersonSaid | None) -> bool:
+    """Whether what stands was decided by people, and the reader is none of them."""
+    return own is None and check.final_source in (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
 
 
 def _context(check: Check) -> Iterable[ContextUnit]:

@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Document, Unit
-from annotation.queries.review import (
+from annotation.queries.check_view import (
     PASSAGES_FOUND,
     WHOLE_TEXT_UP_TO,
-    Filter,
-    Place,
     check_of,
     check_view,
     found_passages,
 )
+from annotation.queries.review_queue import Filter, Place
 from annotation.refusals import Invalid, NotFound
+from annotation.services.change_project import change_project
+from annotation.services.review import override
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -115,3 +116,22 @@ def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
     view = check_view(check_of(world.project, peer_side(world)), world.rex, Filter(), whole_text=True)
     assert len(view.passages) == 80
     assert view.is_whole_text
+
+
+def test_other_peoples_answers_are_hidden_until_the_own_one(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
+    seen_by_rex = check_view(world.check("alder", 1), world.rex, Filter())
+    assert (seen_by_rex.people, seen_by_rex.decision, seen_by_rex.is_disputed) == ((), None, False)
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    after = check_view(world.check("alder", 1), world.rex, Filter())
+    assert [said.who for said in after.people] == ["cleo", "rex"]
+    assert after.is_disputed
+
+
+def test_where_the_project_shows_the_judge_it_shows_other_people_too(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
+    change_project(project=world.project, by=world.olga, reveal="shown")
+    view = check_view(world.check("alder", 1), world.rex, Filter())
+    assert [said.who for said in view.people] == ["cleo"]
+    assert view.decision is not None
+    assert view.decision.who == "cleo"
