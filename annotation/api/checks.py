@@ -1,7 +1,7 @@
 """Checks: is this claim expressed in, or supported by, that text? With override and adjudication.
 
-A reviewer sees the judge's verdict as the project's reveal mode says. Until then no column, filter
-or order of theirs tells what the judge said.
+A reviewer sees what the judge and other people said as the project's reveal mode says. Until then no
+column, filter or order of theirs tells it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ LONGEST_REASON = 4000
 LONGEST_EVIDENCE = 1000
 LARGEST_NUMBER = 2_147_483_647
 OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason", "doubt")
+OF_PEOPLE = ("human_label", "is_disputed")
 
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """What one person may see of the judge in one project."""
+    """What one person may see of the judge and of other people's answers in one project."""
 
     project: Project
     person: User
@@ -54,13 +55,17 @@ class Reveal:
         is_reviewer = Verb.REVIEW in verbs and Verb.ADJUDICATE not in verbs
         return cls(project, person, is_reviewer and project.reveal != Project.Reveal.SHOWN)
 
+    @property
+    def own(self) -> Exists:
+        """Whether the person has ever answered a check, and so has seen what others said."""
+        return Exists(Verdict.objects.filter(check_row=OuterRef("pk"), person=self.person))
+
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Check]:
-        """The checks with `has_own`: whether the person has ever answered it, and so has seen the judge."""
-        own = Verdict.objects.filter(check_row=OuterRef("pk"), person=self.person)
-        return checks.annotate(has_own=Exists(own))
+        """The checks with `has_own`; see `own`."""
+        return checks.annotate(has_own=self.own)
 
     def hides(self, check: Check, *, asked: bool = False) -> bool:
-        """Whether the judge's verdict on the check stays hidden for now; see `annotated`."""
+        """Whether what others said of the check stays hidden for now; see `annotated`."""
         if not self.may_be_hidden or getattr(check, "has_own", False):
             return False
         return not (asked and self.project.reveal == Project.Reveal.ON_REQUEST)
@@ -87,22 +92,22 @@ class CheckRow(serializers.Serializer[Check]):
     final_label = LabelField(allow_null=True)
     final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
     unscored_reason = serializers.CharField(allow_null=True)
-    is_disputed = serializers.BooleanField()
+    is_disputed = serializers.BooleanField(allow_null=True)
     doubt = serializers.FloatField(allow_null=True, help_text="1: the judge cannot say; 0: it is certain.")
     effect = serializers.FloatField(help_text="Largest change of coverage that another answer could make.")
-    is_judge_hidden = serializers.SerializerMethodField(
-        help_text="Whether the project keeps the judge's verdict back until the caller has answered or asked."
+    is_hidden_yet = serializers.SerializerMethodField(
+        help_text="Whether the project keeps back what others said until the caller has answered or asked."
     )
 
-    def get_is_judge_hidden(self, check: Check) -> bool:
+    def get_is_hidden_yet(self, check: Check) -> bool:
         reveal: Reveal = self.context["reveal"]
         return reveal.hides(check, asked=self.context.get("asked", False))
 
     def to_representation(self, check: Check) -> dict[str, Any]:
         shown = super().to_representation(check)
-        if shown["is_judge_hidden"]:
-            shown |= dict.fromkeys(OF_THE_JUDGE)
-            if check.final_source == Check.Decider.JUDGE:
+        if shown["is_hidden_yet"]:
+            shown |= dict.fromkeys((*OF_THE_JUDGE, *OF_PEOPLE))
+            if check.final_source != Check.Decider.RULE:
                 shown |= {"final_label": None, "final_source": None}
         return shown
 
@@ -144,13 +149,17 @@ class CheckDetail(CheckRow):
     """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
 
     verdicts = serializers.SerializerMethodField()
-    adjudications = AdjudicationRow(many=True)
+    adjudications = serializers.SerializerMethodField()
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Check) -> Any:
-        is_hidden = self.get_is_judge_hidden(check)
-        said: Any = [v for v in check.verdicts.all() if not (is_hidden and v.source == Verdict.Source.JUDGE)]
+        said: Any = [] if self.get_is_hidden_yet(check) else check.verdicts.all()
         return VerdictRow(said, many=True).data
+
+    @extend_schema_field(AdjudicationRow(many=True))
+    def get_adjudications(self, check: Check) -> Any:
+        decided: Any = [] if self.get_is_hidden_yet(check) else check.adjudications.all()
+        return AdjudicationRow(decided, many=True).data
 
 
 class CheckQuery(serializers.Serializer[Any]):
@@ -374,11 +383,11 @@ def _wanted(checks: QuerySet[Check], query: dict[str, Any], reveal: Reveal) -> Q
 
 
 def _of_label(label: str, reveal: Reveal) -> Q:
-    """Checks that stand at the label; where the judge may be hidden, none that it alone has answered."""
-    by_judge = Q(final_source=Check.Decider.JUDGE) if reveal.may_be_hidden else Q(pk__in=())
+    """Checks that stand at the label as far as the person may see; what is hidden counts as unscored."""
+    is_hidden = ~Q(reveal.own) & ~Q(final_source=Check.Decider.RULE) if reveal.may_be_hidden else Q(pk__in=())
     if label == UNSCORED:
-        return Q(final_label__isnull=True) | by_judge
-    return Q(final_label=label) & ~by_judge
+        return Q(final_label__isnull=True) | is_hidden
+    return Q(final_label=label) & ~is_hidden
 
 
 def _check(project: Project, public_id: str) -> Check:

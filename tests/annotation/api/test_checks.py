@@ -211,7 +211,7 @@ class TestReveal:
         self, world: World, client_of: Client
     ) -> None:
         shown = client_of("rex").get(at(world, "alder", 2)).json()
-        assert shown["is_judge_hidden"] is True
+        assert shown["is_hidden_yet"] is True
         assert [shown[name] for name in OF_THE_JUDGE] == [None] * 4
         assert (shown["final_label"], shown["final_source"], shown["verdicts"]) == (None, None, [])
         assert "no mention of" not in str(shown)
@@ -227,16 +227,23 @@ class TestReveal:
         client = client_of("rex")
         sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
         assert sent["verdict"]["shown"] == "nothing"
-        assert (sent["check"]["judge_label"], sent["check"]["is_judge_hidden"]) == ("no", False)
+        assert (sent["check"]["judge_label"], sent["check"]["is_hidden_yet"]) == ("no", False)
         assert results(client, "?label=yes")[0]["judge_label"] == "no"
         again = client.post(at(world, "alder", 2, "verdicts/"), {"label": "no"}, format="json").json()
         assert again["verdict"]["shown"] == "judge"
 
-    def test_other_peoples_answers_do_not_reveal_the_judge(self, world: World, client_of: Client) -> None:
+    def test_other_peoples_answers_are_hidden_until_the_own_one(
+        self, world: World, client_of: Client
+    ) -> None:
         override(check=world.check("alder", 2), by=world.cleo, label="yes")
-        shown = client_of("rex").get(at(world, "alder", 2)).json()
-        assert (shown["final_label"], shown["final_source"]) == ("yes", "reviewer")
-        assert [verdict["by"] for verdict in shown["verdicts"]] == ["cleo"]
+        client = client_of("rex")
+        shown = client.get(at(world, "alder", 2)).json()
+        hidden = [shown[name] for name in ("human_label", "final_label", "final_source", "is_disputed")]
+        assert (hidden, shown["verdicts"]) == ([None] * 4, [])
+        assert results(client, "?label=yes") == []
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "no"}, format="json").json()
+        assert [verdict["by"] for verdict in sent["check"]["verdicts"]] == ["lexical", "cleo", "rex"]
+        assert sent["check"]["is_disputed"] is True
 
     def test_a_claim_to_have_seen_it_is_not_believed_after_answer(
         self, world: World, client_of: Client
