@@ -41,7 +41,7 @@ setup: .venv/.runtime $(COLLECTED) ## Build .venv from the lock, collect static 
 	@$(LOCAL) $(MANAGE) migrate --no-input --verbosity 0
 	@echo "setup: ready"
 
-demo: setup ## Serve the sample project on this machine (PORT=8000, BROWSER=0 opens no browser)
+demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (PORT=8000, BROWSER=0 opens no browser)
 	@$(DEMO) $(MANAGE) demo --port $(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
 
 test: tools ## Run the tests (ARGS= goes to pytest)
@@ -94,9 +94,10 @@ venv:
 			"$$python" -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && found=$$python && break; \
 		done; \
 		[ -n "$$found" ] || { echo "No Python 3.11 or newer among: $(or $(PYTHON),$(CANDIDATES)). Name one: make setup PYTHON=python3.12"; exit 2; }; \
+		[ -w . ] || { echo "This folder cannot be written to: clone the project to one of your own."; exit 2; }; \
 		echo "setup: .venv with $$found"; \
 		if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --allow-existing --no-python-downloads --python "$$found" .venv; \
-		else "$$found" -m venv .venv || { echo "This Python has no venv module; on Debian: apt install python3-venv"; rm -rf .venv; exit 2; }; fi; \
+		else "$$found" -m venv .venv || { echo "No .venv could be made; if the lines above speak of a missing venv or ensurepip, on Debian: apt install python3-venv"; rm -rf .venv; exit 2; }; fi; \
 	fi
 
 tools: .venv/.dev

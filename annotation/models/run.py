@@ -13,11 +13,17 @@ from annotation.models.project import Project
 
 
 class Run(PublicRow):
-    """One pass of a judge over a project's document sets."""
+    """One pass of a judge over a project's document sets.
+
+    A person cancels it; a judge that would refuse everything stops it; it has failed where no document
+    set came through, and is finished where at least one did. `stop_reason` says why it is not whole.
+    """
 
     class State(models.TextChoices):
         ACTIVE = "active", "Under way"
         CANCELLED = "cancelled", "Cancelled"
+        STOPPED = "stopped", "Stopped"
+        FAILED = "failed", "Failed"
         FINISHED = "finished", "Finished"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")

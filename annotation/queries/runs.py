@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from annotation.models import Job, Project, Run, Worker
+from annotation.models import Job, Project, Run, Verdict, Worker
 
 FAILURES_SHOWN = 50
+REASONS_SHOWN = 3
 
 
 class Failure(NamedTuple):
@@ -28,7 +29,8 @@ class RunProgress:
     """Where a run stands. Jobs count document sets; summaries are peer summaries.
 
     `unscored` counts the checks that got no usable answer. `failures` are the first of the jobs
-    with an error, in the order of the document sets.
+    with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
+    commonest first, with how often.
     """
 
     total_jobs: int
@@ -41,6 +43,7 @@ class RunProgress:
     summaries_done: int
     unscored: int
     failures: list[Failure]
+    unscored_reasons: list[tuple[str, int]]
 
     @property
     def is_over(self) -> bool:
@@ -81,6 +84,7 @@ def run_progress(run: Run) -> RunProgress:
         summaries_done=counts["summaries_done"],
         unscored=counts["checks_unscored"],
         failures=_failures(run),
+        unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
     )
 
 
@@ -109,3 +113,9 @@ def _failures(run: Run) -> list[Failure]:
         .values_list("document_set__external_id", "error", "attempt")[:FAILURES_SHOWN]
     )
     return [Failure(*row) for row in rows]
+
+
+def _unscored_reasons(run: Run) -> list[tuple[str, int]]:
+    unusable = Verdict.objects.filter(run=run, label__isnull=True).order_by().values_list("reason")
+    counted = unusable.annotate(times=Count("pk")).order_by("-times", "reason")
+    return list(counted[:REASONS_SHOWN])

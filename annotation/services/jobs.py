@@ -211,7 +211,7 @@ def stop_run(claimed: Claimed, *, reason: str) -> bool:
     if run is None or run.state != Run.State.ACTIVE:
         return True
     cancel_waiting(run)
-    run.state = Run.State.CANCELLED
+    run.state = Run.State.STOPPED
     run.stop_reason = reason[:500]
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
@@ -246,10 +246,12 @@ def settle(run: Run | None) -> None:
         return
     if Job.objects.filter(run=run, state__in=OPEN).exists():
         return
-    run.state = Run.State.FINISHED
+    jobs = Job.objects.filter(run=run)
+    failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
+    run.state = Run.State.FAILED if failed == total else Run.State.FINISHED
+    run.stop_reason = f"{failed} of {total} document sets failed." if failed else ""
     run.finished_at = timezone.now()
-    run.save(update_fields=["state", "finished_at"])
-    failed = Job.objects.filter(run=run, state=Job.State.FAILED).count()
+    run.save(update_fields=["state", "stop_reason", "finished_at"])
     log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
 
 

@@ -92,7 +92,7 @@ def resume_run(*, run: Run, by: User | None) -> Run:
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
     again = jobs.wait_again(run)
-    if not again and run.state != Run.State.CANCELLED:
+    if not again and run.state not in (Run.State.CANCELLED, Run.State.STOPPED):
         raise Conflict("Every job of this run is done or under way.", code="nothing_to_resume")
     run.state = Run.State.ACTIVE
     run.stop_reason = ""

@@ -14,6 +14,8 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
+FEWEST_SETS = 5
+"""With fewer document sets an interval says so little that no system is said to lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A system with its place: "1–3" where neighbours' intervals overlap its own."""
+    """A system with its rank by the score that is drawn; None where it has no mean."""
 
+    rank: int | None
     row: SystemRow
     average: Average
     bar: Bar | None
@@ -70,12 +73,19 @@ def league(table: TargetTable, *, column: str = "coverage", most: int | None = N
     rows = sorted(table.rows, key=lambda row: -(_mean(row.scores[column])))
     shown = rows[:most]
     axis = axis_over(row.scores[column] for row in shown)
+    means = [_mean(row.scores[column]) for row in rows]
     return League(
         target_words=table.target_words,
         column=column,
         axis=axis,
         rows=tuple(
-            LeagueRow(row=row, average=row.scores[column], bar=bar(row.scores[column], axis)) for row in shown
+            LeagueRow(
+                rank=None if mean < 0 else means.index(mean) + 1,
+                row=row,
+                average=row.scores[column],
+                bar=bar(row.scores[column], axis),
+            )
+            for row, mean in zip(shown, means, strict=False)
         ),
         sentence=sentence(rows, column),
         left_out=len(rows) - len(shown),
@@ -93,7 +103,9 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    last = max(last, first + 1)
+    if first == last:
+        # One value alone: a step to each side of it, as far as the scale goes.
+        first, last = max(first - 1, 0), min(last + 1, round(1 / step))
     start, end = max(0.0, first * step), min(1.0, last * step)
     ticks = [
         number * step for number in range(first, last + 1) if start - 1e-9 <= number * step <= end + 1e-9
@@ -137,8 +149,10 @@ def sentence(rows: Sequence[SystemRow], column: str) -> str:
         return f"{first.system} is ahead; there are too few document sets for intervals."
     near = [row.system for row in ranked[1:] if (row.scores[column].high or _mean(row.scores[column])) >= low]
     sets = first.scores[column].n
+    if sets < FEWEST_SETS:
+        return f"{first.system} is ahead, but {sets} document sets are too few to say how surely."
     if not near:
-        return f"{first.system} leads: no other interval reaches its own."
+        return f"{first.system} leads: over {sets} document sets no other interval reaches its own."
     return f"{first.system} is ahead, but over {sets} document sets its interval overlaps that of {_listed(near)}."
 
 

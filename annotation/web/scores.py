@@ -31,16 +31,22 @@ VIEWS: tuple[tuple[str, str, str], ...] = (
     ("alignment", "Alignment", "Which system stays with its source?"),
 )
 """What the leaderboard can be drawn for: column, name of the view, the question it answers."""
+DRAWN = {
+    "coverage": "Coverage",
+    "coverage_human": "Coverage by people",
+    "coverage_judge": "Coverage by the judge",
+}
+"""Heads of the drawn column where the view is named otherwise."""
 
 
 @screen("GET")
 def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     board = leaderboard(room.project)
-    column = request.GET.get("by", "") or "coverage"
+    table = _table(board, request.GET.get("target", ""))
+    column = request.GET.get("by", "") or _first_with_values(table)
     if column not in {name for name, _, _ in VIEWS}:
         raise Invalid(f"The leaderboard is not drawn by {column!r}.", field="by")
-    table = _table(board, request.GET.get("target", ""))
     context = {
         "room": room,
         "board": board,
@@ -51,6 +57,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "views": [(name, words, name == column) for name, words, _ in VIEWS],
         "has_own_composite": not math.isclose(room.project.composite_weight, DUC_WEIGHT, abs_tol=1e-3),
         "column": column,
+        "drawn": DRAWN.get(column) or next(words for name, words, _ in VIEWS if name == column),
         "question": next(question for name, _, question in VIEWS if name == column),
         "caption": board.captions[column],
         "summaries": sum(row.n for row in table.rows) if table else 0,
@@ -84,6 +91,13 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
     if named is None:
         raise NotFound(f"No summary has the target length {target!r}.")
     return named
+
+
+def _first_with_values(table: TargetTable | None) -> str:
+    """The first view that has anything to draw: projects of peer claims have alignment alone."""
+    rows = table.rows if table else ()
+    names = [name for name, _, _ in VIEWS]
+    return next((name for name in names if any(row.scores[name].mean is not None for row in rows)), names[0])
 
 
 def _target_word(table: TargetTable | None) -> str:

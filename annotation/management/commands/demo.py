@@ -28,21 +28,22 @@ from annotation.services.workers import worker_command, worker_environment
 DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 30
+HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="8000 unless named")
+        parser.add_argument("--port", default="8000", help="8000 unless named")
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
-    def handle(self, *_: Any, port: int, no_browser: bool, **__: Any) -> None:
+    def handle(self, *_: Any, port: str, no_browser: bool, **__: Any) -> None:
         if not settings.DEMO_SIGN_IN:
             # The demo's people can be signed in as by anybody: that must not depend on other settings.
             os.environ["DJANGO_SETTINGS_MODULE"] = DEMO_SETTINGS
             os.execv(sys.executable, [sys.executable, *sys.argv])
-        _need_free_port(port)
+        number = _free_port(port)
         call_command("migrate", interactive=False, verbosity=0)
         if not (settings.STATIC_ROOT / "staticfiles.json").exists():
             call_command("collectstatic", interactive=False, verbosity=0)
@@ -53,8 +54,8 @@ class Command(BaseCommand):
             if not self._judge(project, supervisor):
                 return
             call_command("leaderboard", project.slug, stdout=self.stdout)
-            supervisor.add(Child("web server", _web_command(port), worker_environment()))
-            address = f"http://{settings.DEMO_HOST}:{port}/"
+            supervisor.add(Child("web server", _web_command(number), worker_environment()))
+            address = f"http://{settings.DEMO_HOST}:{number}/"
             if not supervisor.watch(lambda: _answers(address), seconds=SERVED_WITHIN_SECONDS):
                 if not supervisor.stopping.is_set():
                     raise CommandError("The web server did not answer; what it said stands above.")
@@ -98,15 +99,20 @@ def _is_over(run: Run) -> bool:
     return not Job.objects.filter(run=run, state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
 
-def _need_free_port(port: int) -> None:
+def _free_port(named: str) -> int:
+    if not named.isdecimal() or not 1 <= int(named) <= HIGHEST_PORT:
+        raise CommandError(f"A port is a number from 1 to {HIGHEST_PORT}, not {named!r}: make demo PORT=8080")
+    port = int(named)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.DEMO_HOST, port))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
+            another = port + 1 if port < HIGHEST_PORT else 8080
             raise CommandError(
-                f"Port {port} cannot be used ({error}). Take another: make demo PORT={port % 60000 + 1}"
+                f"Port {port} cannot be used ({error.strerror}). Take another: make demo PORT={another}"
             ) from error
+    return port
 
 
 def _purge_queue(folder: Path) -> None:

@@ -165,10 +165,12 @@ class Command(BaseCommand):
         )
         for failure in progress.failures:
             self.stderr.write(f"{failure.document_set}: {failure.error}")
-        if run.state == Run.State.CANCELLED:
-            raise CommandError(f"The run was stopped. {run.stop_reason}")
-        if progress.failed:
-            raise CommandError(f"{progress.failed} of {progress.total_jobs} document sets failed; see above.")
+        for reason, times in progress.unscored_reasons:
+            self.stderr.write(f"Unscored {times:,} times: {reason}")
+        if run.state != Run.State.FINISHED or progress.failed:
+            raise CommandError(f"The run is {run.get_state_display().lower()}. {run.stop_reason}")
+        if asked and progress.unscored == asked:
+            raise CommandError(f"{run.judge} gave no usable answer to any check; see above for why.")
 
 
 class _Worker(Child):
@@ -198,6 +200,7 @@ class _ProgressLine:
             f"{progress.summaries_done:,} of {progress.summaries_total:,} summaries judged, "
             f"{progress.done} of {progress.total_jobs} document sets done"
             f"{f', {progress.failed} failed' if progress.failed else ''}"
+            f"{f'; to be tried again: {progress.failures[0].error}' if progress.failures else ''}"
         )
         now = time.monotonic()
         if line == self._told or (not self._is_terminal and now - self._told_at < TOLD_EVERY_SECONDS):

@@ -61,6 +61,10 @@ class Command(BaseCommand):
             raise CommandError(refusal.message) from refusal
         for line in _report_lines(report, project):
             self.stdout.write(line)
+        if there is None and not report.dry_run:
+            self.stdout.write(
+                f"Nobody is a member yet; to see it in the browser: manage.py add_member {project} NAME owner"
+            )
 
 
 def _mapping(pairs: Iterable[str]) -> dict[str, str]:

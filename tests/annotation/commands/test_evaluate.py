@@ -197,7 +197,7 @@ def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
     Judge.objects.filter(pk=slow_judge.pk).update(api_key_env="NO_SUCH_KEY")
     failed = complaint("harbour", "--judge", "slow", "--wait")
     assert failed.returncode == 1
-    assert "The run was stopped." in str(failed)
+    assert "The run is stopped." in str(failed)
     assert "NO_SUCH_KEY" in str(failed)
 
 
@@ -210,6 +210,16 @@ def test_document_sets_that_failed_are_told(
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
     assert failed.value.returncode == 1
     assert "bridge: No claims could be taken from summary" in stderr.getvalue()
+
+
+def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
+    world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer
+) -> None:
+    slow_server.where(lambda call: None if "units_wanted" in call.question else faults.text("Well, well."))
+    stderr = io.StringIO()
+    with pytest.raises(CommandError, match="gave no usable answer to any check"):
+        call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
+    assert re.search(r"Unscored \d+ times: \w+", stderr.getvalue())
 
 
 # Waiting, with a worker of its own

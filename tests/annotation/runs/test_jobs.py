@@ -178,6 +178,16 @@ def test_after_the_last_attempt_a_job_has_failed_with_its_reason(run: Run) -> No
     assert (job.state, job.error) == ("failed", "The server is away. (Given up after 5 attempts.)")
 
 
+def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
+    run.jobs.update(attempt=jobs.MOST_ATTEMPTS - 1)
+    for job in run.jobs.order_by("pk"):
+        claimed = jobs.claim(job.public_id)
+        assert claimed is not None
+        jobs.try_later(claimed, error="The server is away.")
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == ("failed", "2 of 2 document sets failed.")
+
+
 def test_a_failed_attempt_of_a_cancelled_run_is_not_tried_again(run: Run) -> None:
     claimed = claim(run)
     cancel_run(run=run, by=None)
@@ -188,7 +198,7 @@ def test_a_failed_attempt_of_a_cancelled_run_is_not_tried_again(run: Run) -> Non
 def test_what_stops_a_run_cancels_what_waits(run: Run) -> None:
     jobs.stop_run(claim(run), reason="The judge 'x' refused.")
     run.refresh_from_db()
-    assert (run.state, run.stop_reason) == ("cancelled", "The judge 'x' refused.")
+    assert (run.state, run.stop_reason) == ("stopped", "The judge 'x' refused.")
     assert list(run.jobs.order_by("pk").values_list("state", "error")) == [
         ("failed", "The judge 'x' refused."),
         ("cancelled", ""),

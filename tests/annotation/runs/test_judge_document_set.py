@@ -428,7 +428,7 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     monkeypatch.setenv("SCRIPTED_KEY", "sk-a-wrong-key")
     Judge.objects.filter(pk=llm_judge.pk).update(api_key_env="SCRIPTED_KEY")
     run = run_to_end(world.project, llm_judge)
-    assert run.state == "cancelled"
+    assert run.state == "stopped"
     assert "'scripted'" in run.stop_reason
     assert "401" in run.stop_reason
     assert [job.state for job in run.jobs.order_by("pk")] == ["failed", "cancelled"]
@@ -441,7 +441,7 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
 def test_a_run_without_its_key_stops_and_names_the_variable(world: World, llm_judge: Judge) -> None:
     Judge.objects.filter(pk=llm_judge.pk).update(api_key_env="SCRIPTED_KEY")
     run = run_to_end(world.project, llm_judge)
-    assert run.state == "cancelled"
+    assert run.state == "stopped"
     assert "SCRIPTED_KEY" in run.stop_reason
 
 

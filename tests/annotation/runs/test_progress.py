@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import Job
+from annotation.models import Job, Verdict
 from annotation.queries.runs import Failure, latest_run, run_progress
 from annotation.services.start_run import cancel_run, start_run
 from tests.annotation.runs.doing import run_to_end
@@ -48,3 +48,21 @@ def test_the_latest_run_is_the_newest(world: World) -> None:
     second = start_run(project=world.project, judge=world.judge, by=None)
     assert latest_run(world.project) == second
     assert latest_run(world.other_project) is None
+
+
+def test_why_answers_were_not_usable_is_told_the_commonest_first(world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    run.jobs.update(unscored=1)
+    for system, position, reason in (
+        ("alder", 1, "garbled"),
+        ("alder", 2, "refused"),
+        ("birch", 1, "garbled"),
+    ):
+        Verdict.objects.create(
+            check_row=world.check(system, position),
+            source=Verdict.Source.JUDGE,
+            judge=world.judge,
+            run=run,
+            reason=reason,
+        )
+    assert run_progress(run).unscored_reasons == [("garbled", 2), ("refused", 1)]

@@ -8,8 +8,8 @@ from annotation.queries.leaderboard import Average, SystemRow, TargetTable
 from annotation.web.charts import axis_over, bar, league
 
 
-def average(mean: float | None, low: float | None = None, high: float | None = None) -> Average:
-    return Average(mean=mean, low=low, high=high, n=12, left_out=0)
+def average(mean: float | None, low: float | None = None, high: float | None = None, n: int = 12) -> Average:
+    return Average(mean=mean, low=low, high=high, n=n, left_out=0)
 
 
 def system(name: str, value: Average) -> SystemRow:
@@ -49,6 +49,15 @@ def test_one_value_has_an_axis_too() -> None:
     assert axis.low < axis.high
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_ends_of_the_scale_have_an_axis_too(value: float) -> None:
+    axis = axis_over([average(value, value, value)] * 2)
+    assert 0.0 <= axis.low < axis.high <= 1.0
+    drawn = bar(average(value, value, value), axis)
+    assert drawn is not None
+    assert drawn.mean == ("8.0" if value == 0 else "232.0")
+
+
 def test_no_value_at_all_has_the_whole_axis() -> None:
     axis = axis_over([average(None)])
     assert (axis.low, axis.high) == (0.0, 1.0)
@@ -72,7 +81,7 @@ def test_nothing_is_drawn_where_there_is_no_mean() -> None:
     [
         (
             {"alder": average(0.8, 0.7, 0.9), "birch": average(0.5, 0.4, 0.6)},
-            "alder leads: no other interval",
+            "alder leads: over 12 document sets no other interval",
         ),
         (
             {"alder": average(0.8, 0.7, 0.9), "birch": average(0.7, 0.6, 0.8)},
@@ -80,6 +89,10 @@ def test_nothing_is_drawn_where_there_is_no_mean() -> None:
         ),
         ({"alder": average(0.8)}, "alder is the only system with this score."),
         ({"alder": average(0.8), "birch": average(0.5)}, "too few document sets for intervals"),
+        (
+            {"alder": average(0.8, 0.7, 0.9, n=4), "birch": average(0.5, 0.4, 0.6, n=4)},
+            "alder is ahead, but 4 document sets are too few",
+        ),
         ({"alder": average(None)}, "No system has this score yet."),
     ],
 )
@@ -89,5 +102,5 @@ def test_the_sentence_says_what_the_intervals_allow(values: dict[str, Average], 
 
 def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
     drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
-    assert [line.row.system for line in drawn.rows] == ["cedar", "alder"]
+    assert [(line.rank, line.row.system) for line in drawn.rows] == [(1, "cedar"), (2, "alder")]
     assert drawn.left_out == 1

@@ -1,0 +1,37 @@
+"""Let somebody into a project, from the machine's own shell."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Project, Role
+from annotation.refusals import Refusal
+from annotation.services.change_members import set_roles
+
+
+class Command(BaseCommand):
+    help = "Give a person these roles in a project, and no others."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="slug of the project")
+        parser.add_argument("username")
+        parser.add_argument("roles", nargs="+", help=", ".join(Role.values))
+
+    def handle(self, *_: Any, project: str, username: str, roles: list[str], **__: Any) -> None:
+        row = Project.objects.filter(slug=project).first()
+        if row is None:
+            raise CommandError(f"There is no project {project!r}.")
+        person = User.objects.filter(username=username).first()
+        if person is None:
+            raise CommandError(
+                f"There is nobody named {username!r}: make them with createsuperuser or in /admin/."
+            )
+        try:
+            membership = set_roles(project=row, person=person, roles=roles, by=None)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        self.stdout.write(f"{username} is {', '.join(membership.roles)} in {row.name}.")
