@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.models import (
     Assignment,
@@ -60,6 +61,12 @@ DESCRIPTION = (
     "Twelve invented document sets, four summarisers and a person. Mark what each peer summary says of "
     "the model summary, and put the judge right where it is wrong."
 )
+
+
+def judged_sample() -> Project | None:
+    """The sample project if all of it is there: texts, judge's verdicts and reviewers' on top of them."""
+    reviewed = Verdict.objects.filter(source=Verdict.Source.REVIEWER, check_row__project=OuterRef("pk"))
+    return Project.objects.filter(Exists(reviewed), slug=SLUG).first()
 
 
 def load_sample() -> Project:

@@ -21,7 +21,7 @@ from annotation.models import Job, Project, Run
 from annotation.queries.runs import run_progress
 from annotation.services.jobs import reap
 from annotation.services.judges import judge_by_name
-from annotation.services.load_sample import PEOPLE, load_sample, review_sample
+from annotation.services.load_sample import PEOPLE, judged_sample, load_sample, review_sample
 from annotation.services.start_run import start_run
 from annotation.services.workers import worker_command, worker_environment
 
@@ -49,12 +49,17 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0)
         _purge_queue(settings.VAR_DIR / "queue")
         with Supervisor(say=self.say, chore=reap) as supervisor:
+            project = judged_sample()
+            web = Child("web server", _web_command(number), worker_environment())
+            if project is not None:
+                supervisor.add(web)
             supervisor.add(Child("worker", worker_command(), worker_environment()))
-            project = load_sample()
-            if not self._judge(project, supervisor):
-                return
+            if project is None:
+                project = load_sample()
+                if not self._judge(project, supervisor):
+                    return
+                supervisor.add(web)
             call_command("leaderboard", project.slug, stdout=self.stdout)
-            supervisor.add(Child("web server", _web_command(number), worker_environment()))
             address = f"http://{settings.DEMO_HOST}:{number}/"
             if not supervisor.watch(lambda: _answers(address), seconds=SERVED_WITHIN_SECONDS):
                 if not supervisor.stopping.is_set():
@@ -71,23 +76,21 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _judge(self, project: Project, supervisor: Supervisor) -> bool:
-        """Have the sample judged through Celery unless it has been; False if told to stop meanwhile."""
-        run = Run.objects.filter(project=project).order_by("pk").first()
-        if run is None:
-            run = start_run(
-                project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
-            )
-            self.say("Judging the sample project claim by claim, through Celery ...")
+        """Have the sample judged through Celery; False if told to stop meanwhile."""
+        run = Run.objects.filter(project=project).order_by("pk").first() or start_run(
+            project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
+        )
+        self.say("Judging the sample project claim by claim, through Celery ...")
         started = time.monotonic()
         if not supervisor.watch(lambda: _is_over(run), seconds=JUDGED_WITHIN_SECONDS):
             if supervisor.stopping.is_set():
                 return False
             raise CommandError("The worker did not finish judging the sample; what it said stands above.")
         progress = run_progress(run)
-        if progress.failed:
-            raise CommandError(f"Judging the sample failed: {progress.failures[0]}")
-        if review_sample(project):
-            self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
+        if progress.failures:
+            self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
+        review_sample(project)
+        self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         return True
 
     def _welcome(self, address: str) -> None:
