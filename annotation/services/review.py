@@ -36,16 +36,17 @@ def override(
 
     The summary's final scores follow in the same transaction. `seen` is the public id of the
     last reviewer's verdict that `by` had on screen ("" for none): where another one has arrived
-    since, Conflict (code `newer_verdict`) carries both answers and nothing is written. Left out,
-    no such test is made. `shown` tells what `by` had seen of the judge. Evidence holds unit
-    numbers of the text that the claim is held against.
+    since, Conflict (code `newer_verdict`) carries both answers and nothing is written; `is_own` in
+    it tells that `by` gave it, in another window. Left out, no such test is made. `shown` tells
+    what `by` had seen of the judge. Evidence holds unit numbers of the text that the claim is held
+    against.
     """
     require(by, check.project, Verb.REVIEW)
     _validate(label=label, confidence=confidence, evidence=evidence)
     check = lock(check)
     newest = _newest_review(check)
     if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
-        raise _conflict(label=label, reason=reason, newest=newest)
+        raise _conflict(check, by=by, label=label, reason=reason, newest=newest, seen=seen)
     before = (check.final_label, check.final_source)
     verdict = Verdict.objects.create(
         check_row=check,
@@ -129,11 +130,17 @@ def _newest_review(check: Check) -> Verdict | None:
     )
 
 
-def _conflict(*, label: str, reason: str, newest: Verdict | None) -> Conflict:
+def _conflict(
+    check: Check, *, by: User, label: str, reason: str, newest: Verdict | None, seen: str
+) -> Conflict:
+    """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
     theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
+    changed = newest or Verdict.objects.filter(check_row=check, public_id=seen).first()
+    is_own = changed is not None and changed.person_id == by.pk
+    who = "You" if is_own else "Somebody"
+    look = "look at the one from there" if is_own else "look at theirs"
     return Conflict(
-        "Somebody answered this check since you opened it. Your answer is kept here: look at theirs, "
-        "then answer again.",
+        f"{who} answered this check since you opened it. Your answer is kept here: {look}, then answer again.",
         code="newer_verdict",
-        details={"yours": {"label": label, "reason": reason}, "theirs": theirs},
+        details={"yours": {"label": label, "reason": reason}, "theirs": theirs, "is_own": is_own},
     )

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
 
 from annotation.models import Check, Verdict
 from annotation.permissions import Verb
@@ -37,6 +38,7 @@ NAMES = {
 
 
 @screen("GET")
+@never_cache
 def review(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     filters = _filters(request)
@@ -55,6 +57,7 @@ def review(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
+@never_cache
 def check(request: Request, slug: str, check_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     return _show(request, room, check_of(room.project, check_id))

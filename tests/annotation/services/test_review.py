@@ -86,6 +86,21 @@ def test_a_newer_verdict_than_the_one_on_screen_is_a_conflict_that_loses_nothing
     assert Verdict.objects.filter(person=world.rex).count() == 0
 
 
+def test_a_conflict_says_that_the_newer_verdict_is_ones_own(world: World) -> None:
+    check = world.check("alder", 1)
+    own = override(check=check, by=world.rex, label="no")
+    with pytest.raises(Conflict) as answered:
+        override(check=check, by=world.rex, label="yes", seen="")
+    withdraw_verdict(verdict=own, by=world.rex)
+    with pytest.raises(Conflict) as withdrawn:
+        override(check=check, by=world.rex, label="yes", seen=own.public_id)
+    override(check=check, by=world.cleo, label="unsure")
+    with pytest.raises(Conflict) as theirs:
+        override(check=check, by=world.rex, label="yes", seen="")
+    refusals = (answered.value, withdrawn.value, theirs.value)
+    assert [refusal.details["is_own"] for refusal in refusals] == [True, True, False]
+
+
 @pytest.mark.parametrize("name", ["ana", "vic", "mona"])
 def test_roles_without_review_are_refused(world: World, name: str) -> None:
     with pytest.raises(NotAllowed):

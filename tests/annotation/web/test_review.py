@@ -110,6 +110,11 @@ def test_an_empty_queue_says_so(world: World, rex: Client) -> None:
     assert b"No check answers to these switches" in rex.get(f"{QUEUE}?side=peer").content
 
 
+def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
+    for address in (QUEUE, at(world.check("alder", 2))):
+        assert "no-store" in rex.get(address)["Cache-Control"]
+
+
 # One claim
 
 
