@@ -6,18 +6,28 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
 
 from annotation.permissions import Verb
-from annotation.queries.assessment import own_assignment, own_sitting, own_work, see_form, source_text
+from annotation.queries.assessment import (
+    SeeForm,
+    own_assignment,
+    own_sitting,
+    own_work,
+    see_form,
+    source_text,
+)
 from annotation.refusals import Invalid
 from annotation.services.assess import close_sitting as close
 from annotation.services.assess import judge_unit as judge
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
+from evaluation import Marks, MarkWarning
 
 
 @screen("GET")
+@never_cache
 def work(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     sets = own_work(room.project, request.user)
@@ -26,10 +36,12 @@ def work(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
+@never_cache
 def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = own_assignment(room.project, request.user, assignment_id)
-    context = {"room": room, "form": see_form(room.project, request.user, assignment)}
+    form = see_form(room.project, request.user, assignment)
+    context = {"room": room, "form": form, "units": list(zip(form.units, _slips(form), strict=True))}
     return page_or_fragment(request, page="assess/page.html", fragment="assess/_form.html", context=context)
 
 
@@ -62,7 +74,9 @@ def judge_unit(request: Request, slug: str, assignment_id: str, unit_id: str) ->
         page = reverse("assess", kwargs={"slug": slug, "assignment_id": assignment_id})
         return redirect(f"{page}#unit-{unit_id}")
     form = see_form(room.project, request.user, assignment)
-    return render(request, "assess/_saved.html", {"room": room, "form": form, "saved": saved})
+    slip = next(slip for unit, slip in zip(form.units, _slips(form), strict=True) if unit.unit_id == unit_id)
+    context = {"room": room, "form": form, "saved": saved, "unit_id": unit_id, "slip": slip}
+    return render(request, "assess/_saved.html", context)
 
 
 @screen("POST")
@@ -73,6 +87,19 @@ def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
         request, f"{sitting.document_set.external_id} is closed. Your judgments count from now on."
     )
     return redirect("work", slug=slug)
+
+
+def _slips(form: SeeForm) -> list[MarkWarning | None]:
+    """What looks like a slip in the judgment of each unit, in their order; it is said and never blocks."""
+    there = {peer.number for peer in form.peer_units}
+    # Marks on peer units that a later import took away are no longer on the form.
+    marks = Marks.of(
+        {unit.number: there.intersection(unit.marks) for unit in form.units},
+        model_units=len(form.units),
+        peer_units=max(there, default=0),
+    )
+    slips = {slip.model_unit: slip for slip in marks.warnings([unit.percent for unit in form.units])}
+    return [slips.get(unit.number) for unit in form.units]
 
 
 def _whole(text: str, field: str) -> int | None:

@@ -11,6 +11,8 @@
   const undoButton = document.querySelector("[data-undo]");
   const client = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
   const undone = [];
+  const latest = new Map();
+  const failed = new Set();
   let seq = 0;
   let inHand = units.find((unit) => unit.classList.contains("now")) ?? units[0];
 
@@ -73,7 +75,8 @@
     unit.scrollIntoView({ block: "nearest" });
   }
 
-  // Saving: an act goes out at once, in order per unit; one that fails goes out again under its own number.
+  // Saving: an act goes out at once, in order; one that fails goes out again under its own number. A unit is
+  // saved once the server has said so of the latest act on it, whatever became of the others.
 
   function save(unit, { isUndo = false } = {}) {
     const earlier = before.get(unit);
@@ -88,40 +91,50 @@
     const target = form(unit);
     target.elements.client_id.value = client;
     target.elements.seq.value = String(++seq);
+    latest.set(unit, target.elements.seq.value);
+    failed.delete(unit);
+    unit.classList.add("unsaved");
     send(unit);
+    showSaving();
   }
 
-  function send(unit) {
-    unit.classList.add("unsaved");
-    form(unit).dispatchEvent(new CustomEvent("act"));
-  }
+  const send = (unit) => form(unit).dispatchEvent(new CustomEvent("act"));
+  const isUnsaved = (unit) => unit.classList.contains("unsaved");
 
   function showSaving() {
-    const waiting = units.filter((unit) => unit.classList.contains("unsaved")).length;
-    saved.classList.toggle("waiting", waiting > 0 && saved.dataset.failed === "1");
-    if (saved.classList.contains("waiting")) saved.textContent = "Not saved yet";
+    const isBusy = units.some((unit) => isUnsaved(unit) && !failed.has(unit));
+    saved.classList.toggle("waiting", failed.size > 0);
+    saved.classList.toggle("busy", failed.size === 0 && isBusy);
+    if (failed.size > 0) saved.textContent = "Not saved yet";
+    else if (isBusy) saved.textContent = "Saving…";
+    document.dispatchEvent(new CustomEvent("saving", { detail: failed.size ? "failed" : isBusy ? "busy" : "done" }));
   }
 
   see.addEventListener("htmx:finally:request", (event) => {
     const unit = event.target.closest("[data-unit]");
-    if (!unit) return;
-    const { status } = event.detail.ctx.response ?? {};
-    if (status === 200) {
-      delete saved.dataset.failed;
+    const { request, response } = event.detail.ctx;
+    // An act that a later one on the same unit has followed says nothing of whether that one is saved.
+    if (!unit || request.body.get("seq") !== latest.get(unit)) return showSaving();
+    if (response?.status === 200) {
+      failed.delete(unit);
       unit.classList.remove("unsaved");
-    } else if (status === undefined || status >= 500 || status === 401) {
-      saved.dataset.failed = "1";
-      setTimeout(() => unit.classList.contains("unsaved") && send(unit), RETRY_MS);
     } else {
-      // Refused for a reason that the notice gives: sending it again would change nothing.
-      unit.classList.remove("unsaved");
-      saved.textContent = "";
+      failed.add(unit);
+      if (mayPass(response?.status)) again(unit, latest.get(unit));
     }
     showSaving();
   });
 
+  // No connection, a server in trouble, or nobody signed in any more (403 without the cookies): that passes.
+  // Anything else is a reason, told in the notice, for which the same act would be refused again.
+  const mayPass = (status) => status === undefined || status >= 500 || status === 401 || status === 403;
+
+  function again(unit, number) {
+    setTimeout(() => isUnsaved(unit) && latest.get(unit) === number && send(unit), RETRY_MS);
+  }
+
   addEventListener("beforeunload", (event) => {
-    if (units.some((unit) => unit.classList.contains("unsaved"))) event.preventDefault();
+    if (units.some(isUnsaved)) event.preventDefault();
   });
 
   // Acting

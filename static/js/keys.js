@@ -1,4 +1,5 @@
 // Keys press what is on screen: an element with data-key="x" is clicked, or focused if it is typed into.
+// Several keys of one element stand side by side: data-key="1 0".
 // Off while typing and with modifiers; while a sheet is open only its own key works, and Escape.
 // Whoever works fast presses the next key before the next page is ready: it waits, and is not lost.
 (() => {
@@ -9,7 +10,7 @@
   const isVisible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 
   function find(key) {
-    const named = document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
+    const named = document.querySelectorAll(`[data-key~="${CSS.escape(key)}"]`);
     return [...named].find((element) => !element.disabled && isVisible(element));
   }
 

@@ -83,6 +83,26 @@ def test_marks_may_come_before_the_percent(world: World, ana: Client, sitting: S
     assert (saved.percent, saved.marks) == (None, [1])
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"percent": "60"}, "Model unit 1 has 60 % but no peer unit is marked for it."),
+        ({"percent": "0", "marks": "1"}, "Model unit 1 has marked peer units but 0 %."),
+        ({"percent": "60", "marks": "1"}, None),
+        ({"percent": "", "marks": "1"}, None),
+    ],
+)
+def test_what_looks_like_a_slip_is_saved_and_said(
+    world: World, ana: Client, sitting: Sitting, data: dict[str, str], said: str | None
+) -> None:
+    answer = ana.post(act(world, first(sitting)), data, headers=HTMX)
+    assert (answer.status_code, UnitJudgment.objects.count()) == (200, 1)
+    page = ana.get(form_of(first(sitting)))
+    for shown in (answer.content.decode(), page.content.decode()):
+        assert ("⚠" in shown, said is None or said in shown) == (said is not None, True)
+    assert "no-store" in page["Cache-Control"]
+
+
 def test_the_same_act_arriving_twice_is_saved_once(world: World, ana: Client, sitting: Sitting) -> None:
     for _ in range(2):
         ana.post(act(world, first(sitting)), {"percent": "60", "client_id": "tab", "seq": "1"}, headers=HTMX)
