@@ -1,0 +1,272 @@
+"""Whoever works fast, corrects a slip at once, goes back or loses the connection: what the page says is so."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Export, UnitJudgment, Verdict
+from annotation.services.assign import assign
+from annotation.services.review import override
+from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import APIResponse, Page, Route
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SLOW_S = 0.3
+
+
+def slowly(route: Route) -> None:
+    """Hold a request back for a moment, as a distant server would."""
+    time.sleep(SLOW_S)
+    route.continue_()
+
+
+def open_check(page: Page, world: World, system: str = "alder", claim: int = 2) -> str:
+    address = f"/p/harbour/review/{world.check(system, claim).public_id}/"
+    page.goto(address)
+    return address
+
+
+def open_form(page: Page, world: World) -> None:
+    assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=world.mona,
+        comparisons=[world.comparison("port", "alder")],
+    )
+    sign_in(page, "ana")
+    page.goto("/p/harbour/work/")
+    page.get_by_role("link", name="Begin").click()
+    page.locator("[data-see]").wait_for()
+
+
+def answers(world: World) -> list[str | None]:
+    verdicts = Verdict.objects.filter(check_row=world.check("alder", 2), source="reviewer", withdrawn_at=None)
+    return list(verdicts.order_by("pk").values_list("label", flat=True))
+
+
+def percents() -> dict[int, int | None]:
+    """Percent by position of the unit, as it stands in the database."""
+    rows = UnitJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
+    return {position: percent for position, percent in rows if position is not None}
+
+
+# Review
+
+
+def test_a_slip_put_right_at_once_wins(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    address = open_check(page, world)
+    page.route("**/answer/", slowly)
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+    assert answers(world) == ["yes", "no"]
+    page.goto(address)
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+
+
+def test_the_next_claim_waits_until_the_slip_is_put_right(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    address = open_check(page, world)
+    page.route("**/answer/", slowly)
+    for key in ("1", "2", "n"):
+        page.keyboard.press(key)
+    page.wait_for_url(lambda url: not url.endswith(address))
+    assert answers(world) == ["yes", "no"]
+
+
+def test_an_answer_that_waited_does_not_pass_over_somebody_elses(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    open_check(page, world)
+    override(check=world.check("alder", 2), by=world.cleo, label="unsure")
+    page.route("**/answer/", slowly)
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    page.get_by_text("Somebody was quicker.").wait_for()
+    page.wait_for_timeout(2000 * SLOW_S)
+    assert answers(world) == ["unsure"]
+    page.keyboard.press("2")
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+
+
+def test_an_answer_right_after_undo_is_kept(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    open_check(page, world)
+    page.keyboard.press("1")
+    page.locator("#answer-yes[aria-pressed=true]").wait_for()
+    page.route("**/withdraw/", slowly)
+    page.keyboard.press("u")
+    page.keyboard.press("3")
+    page.locator("#answer-unsure[aria-pressed=true]").wait_for()
+    assert answers(world) == ["unsure"]
+
+
+def test_the_next_claim_is_open_after_undo(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    address = open_check(page, world)
+    page.keyboard.press("1")
+    page.locator("#answer-yes[aria-pressed=true]").wait_for()
+    page.keyboard.press("u")
+    page.get_by_text("Taken back.").wait_for()
+    page.keyboard.press("n")
+    page.wait_for_url(lambda url: not url.endswith(address))
+
+
+def test_back_shows_ones_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    address = open_check(page, world)
+    page.keyboard.press("1")
+    page.locator("#answer-yes[aria-pressed=true]").wait_for()
+    page.keyboard.press("n")
+    page.wait_for_url(lambda url: not url.endswith(address))
+    page.go_back()
+    page.locator("#answer-yes[aria-pressed=true]").wait_for()
+    page.keyboard.press("2")
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+
+
+def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    open_check(page, world)
+    override(check=world.check("alder", 2), by=world.rex, label="no", reason="from the other window")
+    page.keyboard.press("1")
+    page.get_by_text("You answered this in another window.").wait_for()
+    assert page.get_by_text("Somebody").count() == 0
+
+
+# The SEE form
+
+
+def test_progress_never_goes_back(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    first: list[Route] = []
+    answered: list[APIResponse] = []
+
+    def answer_the_first_late(route: Route) -> None:
+        if first:
+            route.continue_()
+        else:
+            first.append(route)
+            answered.append(route.fetch())
+
+    page.route("**/units/**", answer_the_first_late)
+    for key in ("1", "j", "1"):
+        page.keyboard.press(key)
+        # Until the server has answered the first, whose answer the page does not have yet.
+        page.wait_for_timeout(2000 * SLOW_S)
+    first[0].fulfill(response=answered[0])
+    page.locator("#saved", has_text="Saved").wait_for()
+    page.wait_for_timeout(2000 * SLOW_S)
+    assert "2 of 2 judged" in page.locator("#progress").inner_text()
+
+
+def test_saved_is_not_said_while_another_unit_is_not(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    first = world.units("port")[0].public_id
+    page.route(f"**/units/{first}/", lambda route: route.fulfill(status=503, body="busy"))
+    page.keyboard.press("4")
+    page.locator("#saved", has_text="Not saved yet").wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("6")
+    page.locator("#progress", has_text="1 of 2 judged").wait_for()
+    assert page.locator("#saved").inner_text() == "Not saved yet"
+    assert [percents(), page.locator(".unit.unsaved").count()] == [{2: 100}, 1]
+    page.unroute(f"**/units/{first}/")
+    # Sent again by itself, without being asked.
+    page.locator("#progress", has_text="2 of 2 judged").wait_for()
+    page.locator("#saved", has_text="Saved").wait_for()
+    assert [percents(), page.locator(".unit.unsaved").count()] == [{1: 60, 2: 100}, 0]
+    desk.watch.expect("503")
+
+
+def test_a_refused_act_stays_marked_as_unsaved(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    page.context.clear_cookies()
+    page.keyboard.press("4")
+    page.locator("#saved", has_text="Not saved yet").wait_for()
+    assert page.locator(".unit.unsaved").count() == 1
+    warned: list[str] = []
+    page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+    page.goto("/sign-in/")
+    assert warned == ["beforeunload"]
+    assert percents() == {}
+
+
+def test_the_next_page_waits_until_all_is_saved(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    page.route("**/units/**", slowly)
+    for key in ("1", "j", "6", "n"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Close the set").wait_for()
+    assert percents() == {1: 0, 2: 100}
+
+
+def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    page.keyboard.press("4")
+    page.locator(".slip", has_text="Model unit 1 has 60 % but no peer unit is marked for it.").wait_for()
+    page.keyboard.press("a")
+    page.locator(".slip", has_text="Model unit 1").wait_for(state="hidden")
+    page.keyboard.press("1")
+    page.locator(".slip", has_text="Model unit 1 has marked peer units but 0 %.").wait_for()
+    page.reload()
+    page.locator(".slip", has_text="Model unit 1 has marked peer units but 0 %.").wait_for()
+
+
+def test_zero_is_a_key_for_zero_percent(world: World, desk: Desk) -> None:
+    page = desk()
+    open_form(page, world)
+    page.keyboard.press("0")
+    page.locator("#progress", has_text="1 of 2 judged").wait_for()
+    assert percents() == {1: 0}
+
+
+# Elsewhere
+
+
+def test_a_double_click_makes_one_export(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "olga")
+    page.goto("/p/harbour/exports/")
+    page.get_by_role("button", name="Export").dblclick()
+    page.get_by_role("region", name="Exports so far").first.wait_for()
+    page.wait_for_timeout(500)
+    assert Export.objects.count() == 1
+
+
+@pytest.mark.parametrize("place", ["review", "assignments"])
+def test_a_phone_cuts_no_column_off(world: World, desk: Desk, place: str) -> None:
+    assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
+    page = sign_in(desk(viewport=PHONE), "olga" if place == "assignments" else "rex")
+    page.goto(f"/p/harbour/{place}/")
+    width = "element => element.scrollWidth - element.clientWidth"
+    assert page.locator(".panel .scroll, .panel.scroll").first.evaluate(width) == 0
+    assert page.locator("tbody tr").first.evaluate("row => row.offsetHeight") < 100
+
+
+def test_keys_are_not_spoken_of_where_there_are_none(world: World, desk: Callable[..., Page]) -> None:
+    page = sign_in(desk(viewport=PHONE, has_touch=True, is_mobile=True), "rex")
+    open_check(page, world)
+    assert [key for key in page.locator("kbd").all() if key.is_visible()] == []
+    assert page.get_by_text("press a number").count() == 0
+
+
+def test_the_icon_is_found_from_every_page(desk: Desk) -> None:
+    answer = desk().request.get("/favicon.ico")
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
