@@ -11,13 +11,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from evaluation.judging.errors import JudgeSettings
-from evaluation.judging.protocol import Side, Text
+from evaluation.judging.protocol import Json, Side, Text
 
 Step = Literal["extract", "check_covered", "check_supported"]
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 _FIELDS = frozenset({"custom_instruction"})
 
