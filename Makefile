@@ -53,7 +53,7 @@ check: tools ## Format, lint, types, import contracts, templates, migrations, pr
 	@echo "check: ruff" && $(BIN)/ruff check --quiet .
 	@echo "check: mypy" && $(BIN)/mypy --no-error-summary
 	@echo "check: import contracts" && $(BIN)/lint-imports
-	@echo "check: djlint" && $(BIN)/djlint templates --check --quiet && $(BIN)/djlint templates --lint --quiet
+	@echo "check: djlint" && $(BIN)/djlint templates --lint --quiet
 	@echo "check: missing migrations" && $(LOCAL) $(MANAGE) makemigrations --check --dry-run
 	@echo "check: production settings" && \
 		SECRET_KEY="$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(64))')" $(PRODUCTION) \

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.imports.problems import Problems
-from annotation.imports.records import NotJson, Record, load_json
+from annotation.imports.streams import NotJson, Record, load_json
 from annotation.refusals import Invalid
 
 MAX_TEXT_CHARACTERS = 1_000_000

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from annotation.imports.dataset import ClaimData, Dataset, NestedRow, SetData, Side
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Warnings
-from annotation.imports.records import Record
+from annotation.imports.streams import Record
 
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", "no": "no", "yes": "yes", "unsure": "unsure"}
 

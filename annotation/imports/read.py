@@ -21,7 +21,7 @@ from annotation.imports.flat import flat_row
 from annotation.imports.formats import Format, recognise
 from annotation.imports.nested import choose_side, drop_ownerless, nested_row
 from annotation.imports.problems import Problems, Warnings, unreadable
-from annotation.imports.records import Record, Table, csv_table, json_records, parquet_table
+from annotation.imports.streams import Record, Table, csv_table, json_records, parquet_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports import records
+from annotation.imports import streams
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
 
@@ -73,7 +73,7 @@ def test_separators_inside_of_json_texts_end_no_line(tmp_path: Path) -> None:
 
 
 def test_line_too_long_to_be_read_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 1000)
     path = jsonl(tmp_path, row(document="x" * 5000), row())
     [(line, _, reason)] = problems_of(path)
     assert line == 1
