@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from evaluation.judging._words import tokens
 from evaluation.judging.protocol import (
-    AlignedClaim,
     CoverReading,
     CoverRequest,
     DocumentReading,
     DocumentRequest,
     ExtractedClaim,
     Json,
+    JudgedClaim,
     Question,
     Rating,
     Side,
@@ -60,11 +60,11 @@ class LexicalQuestions(ABC):
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
-    ) -> tuple[AlignedClaim, ...]:
+    ) -> tuple[JudgedClaim, ...]:
         """The summary's claims, each checked against the source; an instruction changes nothing."""
         claims = await self.extract(summary)
         verdicts = await self.check([claim.text for claim in claims], source, side="supported")
-        return tuple(AlignedClaim(claim, verdict) for claim, verdict in zip(claims, verdicts, strict=True))
+        return tuple(JudgedClaim(claim, verdict) for claim, verdict in zip(claims, verdicts, strict=True))
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Claims, questions and topics looked for in the summary; ratings unscored."""

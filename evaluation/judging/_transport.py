@@ -4,10 +4,12 @@ Nothing else knows that package.
 """
 
 import json
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 
 import httpx2
@@ -16,13 +18,14 @@ import openai
 # What the client may say besides its key. The `openai` package also adds headers that it finds in the
 # environment (organisation, project, OPENAI_CUSTOM_HEADERS); those never leave.
 _OWN_HEADERS = frozenset(
-    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
+    {b"host", b"accept", b"accept-encoding", b"connection", b"content-type", b"content-length", b"user-agent"}
 )
-_OWN_HEADER_PREFIX = "x-stainless-"
+_OWN_HEADER_PREFIX = b"x-stainless-"
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
 _LONGEST_MESSAGE = 300
+_POOLS = 16
 
 
 class Transient(Exception):
@@ -63,11 +66,50 @@ class _SealedClient(openai.AsyncOpenAI):
     bearer: str | None = None
 
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        for name in list(request.headers):
-            if name.lower() not in _OWN_HEADERS and not name.lower().startswith(_OWN_HEADER_PREFIX):
-                del request.headers[name]
+        # By name and value as sent: looking names up one by one costs more than the rest of this.
+        kept = [(name, value) for name, value in request.headers.raw if _is_own(name.lower())]
         if self.bearer is not None:
-            request.headers["Authorization"] = f"Bearer {self.bearer}"
+            kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
+        request.headers = httpx2.Headers(kept)
+
+
+def _is_own(name: bytes) -> bool:
+    return name in _OWN_HEADERS or name.startswith(_OWN_HEADER_PREFIX)
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than many calls."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
+class _Spread(httpx2.AsyncBaseTransport):
+    """Several small pools of connections as one, for a pool looks at all its connections for every request.
+
+    Each request goes to the first of the least busy pools, so that calls in a row share one connection.
+    """
+
+    def __init__(self, pools: int) -> None:
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+        trusted = _trusted()
+        self._pools = [
+            httpx2.AsyncHTTPTransport(verify=trusted, trust_env=False, limits=limits) for _ in range(pools)
+        ]
+        self._busy = [0] * pools
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The response of the pool chosen."""
+        chosen = self._busy.index(min(self._busy))
+        self._busy[chosen] += 1
+        try:
+            return await self._pools[chosen].handle_async_request(request)
+        finally:
+            self._busy[chosen] -= 1
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for pool in self._pools:
+            await pool.aclose()
 
 
 class Service:
@@ -103,7 +145,9 @@ class Service:
         """
         started = time.perf_counter()
         try:
-            response = await self._client.chat.completions.with_raw_response.create(**body)
+            # The package's own method for completions rewrites the body field by field and builds models of
+            # the reply, which costs more than all the rest of a call.
+            response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
         except openai.APITimeoutError:
             raise Transient("it did not answer in time") from None
         except openai.APIConnectionError as failure:
@@ -144,10 +188,7 @@ _HINTS = {
 def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
     # Redirects are not followed: a judge calls the address it was given and no other.
     return httpx2.AsyncClient(
-        timeout=timeout_seconds,
-        trust_env=False,
-        follow_redirects=False,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+        timeout=timeout_seconds, trust_env=False, follow_redirects=False, transport=_Spread(_POOLS)
     )
 
 

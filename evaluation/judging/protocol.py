@@ -153,7 +153,7 @@ class DocumentReading:
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedClaim:
+class JudgedClaim:
     """A claim of a summary with the verdict whether the source bears it out."""
 
     claim: ExtractedClaim
@@ -441,7 +441,7 @@ class Judge(Protocol):
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
-    ) -> tuple[AlignedClaim, ...]:
+    ) -> tuple[JudgedClaim, ...]:
         """The summary's claims, each checked against the source; one call where it fits into one.
 
         Raises UnusableReply where some unit of the summary got no claims. None for a blank summary.
