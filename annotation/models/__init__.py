@@ -5,7 +5,7 @@ from annotation.models.assignment import Assignment, Draw, Sitting
 from annotation.models.claim import Check, Claim, ClaimOrigin, ClaimSet, Label, Verdict
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
-from annotation.models.judge import Judge, JudgeCall
+from annotation.models.judge import CallClaim, Judge, JudgeCall
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.project import Membership, Project, Role
 from annotation.models.run import Export, Job, Run, Worker
@@ -16,6 +16,7 @@ __all__ = [
     "SCORES",
     "Adjudication",
     "Assignment",
+    "CallClaim",
     "Check",
     "Claim",
     "ClaimOrigin",

@@ -116,7 +116,7 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     if run is None or document_set is None:
         raise jobs.HopelessJob("The job names no document set.")
     parts = frozenset[Part]().union(*(METRICS[name] for name in run.metrics))
-    with at_work(run.judge) as judge:
+    with at_work(run.judge, job=claimed.job) as judge:
         _Work(claimed, lease, judge, run.project, document_set, parts).do()
 
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.models import Draw, Export, Job, JudgeCall, Run, SummaryJudgment, Worker
+from annotation.models import CallClaim, Draw, Export, Job, JudgeCall, Run, SummaryJudgment, Worker
 from annotation.services.adjudicate import decide_check
 from annotation.services.assess import judge_unit
 from annotation.services.assign import assign
@@ -61,4 +61,5 @@ def fill(world: World) -> None:
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
+    CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

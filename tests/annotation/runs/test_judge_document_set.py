@@ -14,6 +14,7 @@ from annotation.services.judges import judge_by_name
 from annotation.services.rescore import DERIVED, rescore
 from annotation.services.review import override
 from annotation.services.start_run import cancel_run, resume_run, start_run
+from evaluation.judging.lexical import LexicalJudge
 from tests.annotation.runs.doing import add_document_set, perform_all, run_to_end
 from tests.llm_server import faults
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 def lexical() -> Judge:
     return judge_by_name("lexical")
+
+
+def lexical_signature() -> str:
+    return LexicalJudge().signature
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def test_claims_are_taken_from_a_model_summary_that_has_none_with_units_and_offs
     model = world.models["bridge"]
     run_to_end(world.project, world.judge)
     claim_set = ClaimSet.objects.get(summary=model)
-    assert (claim_set.origin, claim_set.origin_name, claim_set.version) == ("judge", "lexical:1", 1)
+    assert (claim_set.origin, claim_set.origin_name, claim_set.version) == ("judge", lexical_signature(), 1)
     claims = list(claim_set.claims.order_by("position").select_related("unit"))
     assert {claim.unit.position for claim in claims if claim.unit} == {1, 2}
     for claim in claims:
@@ -95,7 +100,7 @@ def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) 
     run = run_to_end(project, lexical())
     verdict = Verdict.objects.get()
     assert (verdict.source, verdict.judge, verdict.run, verdict.person) == ("judge", lexical(), run, None)
-    assert verdict.origin_name == "lexical:1"
+    assert verdict.origin_name == lexical_signature()
     assert (verdict.label, verdict.evidence) == ("yes", [2])
     assert verdict.probability is not None
     assert verdict.probability > 0.5

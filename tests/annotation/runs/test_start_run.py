@@ -39,7 +39,7 @@ def test_a_start_is_logged(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=world.mona)
     event = Event.objects.get(verb="start run")
     assert (event.actor, event.target_id) == (world.mona, run.public_id)
-    assert event.data == {"judge": "lexical", "metrics": ["coverage"], "document_sets": 2}
+    assert event.data == {"judge": "lexical", "metrics": ["coverage"], "document_sets": 2, "max_cost": None}
 
 
 @pytest.mark.parametrize(("name", "refusal"), [("dan", NotFound), ("vic", NotAllowed), ("rex", NotAllowed)])
