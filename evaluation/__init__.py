@@ -2,6 +2,7 @@
 
 from evaluation._alignment import alignment, factual_alignment
 from evaluation._brevity import brevity
+from evaluation._completeness import Completeness, completeness
 from evaluation._composite import composite, length_adjusted
 from evaluation._conciseness import conciseness
 from evaluation._coverage import CoverageStatistics, claim_coverage, coverage_statistics, mean_coverage
@@ -109,6 +110,7 @@ __all__ = [
     "BudgetSpent",
     "CallStore",
     "ComparisonScore",
+    "Completeness",
     "CoverReading",
     "CoverRequest",
     "CoverageStatistics",
@@ -174,6 +176,7 @@ __all__ = [
     "check_claims",
     "claim_coverage",
     "clause_spans",
+    "completeness",
     "composite",
     "conciseness",
     "count_length",
