@@ -65,7 +65,6 @@ _ALIGNMENT_NAMES = frozenset({"alignment", "factual_consistency", "faithfulness"
 _MOST_NAMED = 3
 _LONGEST_NAMED = 160
 _MOST_DOCUMENTS_KEPT = 1000
-_FEWEST_AT_ONCE = 8
 _EMPTY_DOCUMENT = "The document is empty."
 _EMPTY_SUMMARY = "The summary is empty."
 
@@ -181,12 +180,13 @@ def evaluate_summary(
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
-    item = SummaryInput(document, summary, reference, questions, target_words, language)
+    item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
     _checked_input(item)
     return evaluate_summaries(
         [item],
         judge=judge,
         metrics=metrics,
+        questions=questions,
         n_questions=n_questions,
         custom_instruction=custom_instruction,
         threshold=threshold,
@@ -401,7 +401,8 @@ class _Evaluation:
     async def all(self, items: Iterable[object]) -> None:
         """Evaluate and emit them all, some at once."""
         waiting = iter(enumerate(items))
-        at_once = max(_FEWEST_AT_ONCE, 2 * self._judge.concurrency)
+        # Some wait for what their document's first one asks; few, so that a run cut off has few half done.
+        at_once = 2 * self._judge.concurrency
         try:
             async with self._group:
                 for _ in range(at_once):

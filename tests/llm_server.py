@@ -163,7 +163,12 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
         def otherwise(entry: Answer) -> Answer:
             changed = {**entry, "label": {"yes": "no", "no": "yes"}.get(entry.get("label", ""))}
-            return {**changed, "claims": ["Something else"]} if "claims" in entry else changed
+            if "rating" in entry:
+                return {**entry, "rating": 0.1}
+            claims = entry.get("claims", ["-"])
+            if isinstance(claims[0], dict):
+                return {**changed, "claims": [otherwise(claim) for claim in claims]}
+            return {**changed, "claims": ["Something else"]}
 
         def doubled(answer: Answer) -> Answer:
             other = _each(answer, otherwise)

@@ -14,6 +14,7 @@ from evaluation.judging.errors import (
 )
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
     Budget,
     CallStore,
@@ -49,6 +50,7 @@ __all__ = [
     "ExtractedClaim",
     "Judge",
     "JudgeError",
+    "JudgePanel",
     "JudgeRefused",
     "JudgeSettings",
     "JudgeUnavailable",

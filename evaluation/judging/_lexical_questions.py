@@ -66,6 +66,12 @@ class LexicalQuestions(ABC):
         verdicts = await self.check([claim.text for claim in claims], source, side="supported")
         return tuple(JudgedClaim(claim, verdict) for claim, verdict in zip(claims, verdicts, strict=True))
 
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim: does the source bear it out? An instruction changes nothing."""
+        return await self.check(claims, source, side="supported")
+
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Claims, questions and topics looked for in the summary; ratings unscored."""
         return CoverReading(

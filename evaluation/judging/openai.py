@@ -194,6 +194,12 @@ class OpenAIJudge:
             for claim, answered in sorted(found, key=lambda pair: pair[0].unit)
         )
 
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim, as `check`: does the source bear it out?"""
+        return await self._check(claims, source, "supported", instruction)
+
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Claims, questions, topics and ratings of a summary, asked without its source: one call.
 

@@ -448,6 +448,12 @@ class Judge(Protocol):
         """
         ...
 
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim: does the source bear it out? `check` with the user's instruction."""
+        ...
+
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """What is asked about a summary alone; one call where it fits into one."""
         ...
