@@ -1,10 +1,11 @@
 """How far the words of a claim are found in a text: the features that the lexical judge weighs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, combinations
+from typing import NamedTuple
 
 from evaluation._text import sentence_spans
 from evaluation.judging._function_words import NEGATION_MARKS
@@ -56,7 +57,6 @@ the claim affirms, or the reverse. claim_words, text_words: logarithms of 1 + th
 """
 
 _KINSHIP = 0.6
-_KINSHIP_RARE = 0.6
 # Longer words say more: a stand-in for rarity that needs no corpus and works in every language.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
@@ -65,6 +65,7 @@ _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_KIN = 1 << 16
 _WINDOW = 6
+_UNIT = 1 << 20
 _MOST_MISSING = 5
 _MOST_DIGITS = 12
 _DENIED_WORDS = 2
@@ -96,8 +97,8 @@ class Part:
     words: tuple[Token, ...]
     weights: tuple[float, ...]
     kin: tuple[str, ...]
-    places: tuple[float, ...]
-    pairs: tuple[tuple[str, str], ...]
+    ranks: tuple[float, ...]
+    pairs: tuple[tuple[int, int], ...]
     total: float
 
 
@@ -105,22 +106,42 @@ class Part:
 class Prepared:
     """A text, ready to have claims held against it.
 
-    `positions` has a bit for every place of a key among the words of content; units lie so far apart that no
-    two words of different units are near each other. `reaches`, filled as needed, has the places near them.
+    `places` has every place of a key among the words of content, `kin_places` that of what words are akin in.
+    A place is its unit's index times `_UNIT` plus the position in the unit, so that no two words of different
+    units are near each other.
     """
 
     units: tuple[Statement, ...]
-    units_of: Mapping[str, Sequence[int]]
-    units_of_kin: Mapping[str, Sequence[int]]
-    positions: dict[str, int]
+    places: Mapping[str, Sequence[int]]
+    kin_places: Mapping[str, Sequence[int]]
     every_key: frozenset[str]
     wholes: tuple[frozenset[int], ...]
     words: int
-    reaches: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class _Tally(NamedTuple):
+    """What going through the claim's words once gives.
+
+    gains: the weight of the claim that each unit holds. units: of each word, those that have it. found, rare,
+    lacking, late, numbers_found: sums of weights, as the features need them.
+    """
+
+    gains: list[float]
+    units: list[Collection[int]]
+    found: float
+    rare: float
+    lacking: float
+    late: float
+    numbers: float
+    numbers_found: float
+    names: int
+    names_missing: int
+    words_missing: int
+    missing: list[Token]
+    is_exact: bool
+
+
+class Overlap(NamedTuple):
     """What a sentence of a claim and a text have in common.
 
     `missing` are its own words that the text lacks, `is_exact` says whether no related word had to stand in.
@@ -148,112 +169,125 @@ def prepared(text: Text) -> Prepared:
     """The text, ready to have claims held against it."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
-    units_of: dict[str, list[int]] = {}
-    units_of_kin: dict[str, list[int]] = {}
-    positions: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
+    kin_places: dict[str, list[int]] = {}
     kin_of = _kin_of(code)
-    place = 1
     for index, unit in enumerate(units):
-        for key in unit.keys:
-            positions[key] = positions.get(key, 0) | place
-            place <<= 1
-            _note(units_of, key, index)
+        for place, key in enumerate(unit.keys, start=index * _UNIT):
+            if key in places:
+                places[key].append(place)
+            else:
+                places[key] = [place]
             if kin := kin_of[key]:
-                _note(units_of_kin, kin, index)
-        place <<= _WINDOW
+                if kin in kin_places:
+                    kin_places[kin].append(place)
+                else:
+                    kin_places[kin] = [place]
     return Prepared(
         units,
-        units_of,
-        units_of_kin,
-        positions,
-        frozenset(chain.from_iterable(unit.every_key for unit in units)),
+        places,
+        kin_places,
+        frozenset(chain.from_iterable([unit.every_key for unit in units])),
         tuple(numbers for unit in units if len(numbers := _wholes(unit)) > 1),
-        sum(len(unit.keys) for unit in units),
+        sum([len(unit.keys) for unit in units]),
     )
-
-
-def _note(places: dict[str, list[int]], key: str, index: int) -> None:
-    noted = places.get(key)
-    if noted is None:
-        places[key] = [index]
-    elif noted[-1] != index:
-        noted.append(index)
 
 
 def overlap(sentence: str, part: Part, theirs: Prepared) -> Overlap:
     """What one sentence of a claim, as `parts` made it, has in common with a prepared text."""
     ours, total = part.statement, part.total
-    units_of, units_of_kin, positions = theirs.units_of, theirs.units_of_kin, theirs.positions
-    gains = [0.0] * len(theirs.units)
-    found = rare = lacking = late = 0.0
-    names = names_missing = words_missing = 0
-    numbers = numbers_found = 0.0
-    missing: list[Token] = []
-    is_exact = True
-    for token, weight, kin, place in zip(part.words, part.weights, part.kin, part.places, strict=True):
-        key, kind = token.key, token.kind
-        units: Sequence[int] = units_of.get(key, ())
-        share = 1.0
-        if units:
-            rare += weight / positions[key].bit_count()
-        else:
-            is_exact = False
-            units = units_of_kin.get(kin, ())
-            if kind == "number" and _is_sum(key, theirs):
-                units = range(len(gains))
-            share = _KINSHIP if units else 0.0
-            lacking += weight * (1.0 - _KINSHIP_RARE if units else 1.0)
-            if not units:
-                missing.append(token)
-                words_missing += kind == "content"
-                names_missing += kind == "name"
-        credit = weight * share
-        found += credit
-        late += place * share
-        names += kind == "name"
-        if kind == "number":
-            numbers += weight
-            numbers_found += credit
-        for unit in units:
-            gains[unit] += credit
-        if units and share < 1.0:
-            continue
-        for unit in units_of_kin.get(kin, ()) if kin else ():
-            if unit not in units:
-                gains[unit] += weight * _KINSHIP
+    tally = _tally(part, theirs)
+    gains, missing = tally.gains, tally.missing
     best, flipped = _best_unit(gains, part, theirs.units)
-    unit_keys = theirs.units[best].keys
+    unit = theirs.units[best]
     gain = gains[best]
-    second, added = _second_unit(part, theirs, best)
-    recall = found / total
+    second, added = _second_unit(part, tally.units, best)
+    recall = tally.found / total
     last_word = _found_in(part, best, theirs)
-    sequence = _common_order(ours.every_key, theirs.units[best].every_key) / len(ours.every_key)
-    opposed = _opposed(part, unit_keys) if gain >= _SOME_OF_IT * total else None
+    sequence = _common_order(ours.every_key, unit.every_key) / len(ours.every_key)
+    opposed = _opposed(part, unit.keys) if gain >= _SOME_OF_IT * total else None
+    first, last = tally.units[0], tally.units[-1]
     features = (
         recall,
-        rare / (rare + lacking),
+        tally.rare / (tally.rare + tally.lacking),
         min(gain / total, 1.0),
         min((gain + added) / total, 1.0),
         sequence,
-        sum(key in theirs.every_key for key in ours.every_key) / len(ours.every_key),
+        sum(map(theirs.every_key.__contains__, ours.every_key)) / len(ours.every_key),
         _near(part, theirs) if part.pairs else recall,
-        late,
+        tally.late,
         last_word,
-        float(_are_together(ours.keys[0], ours.keys[-1], units_of)),
-        numbers_found / numbers if numbers else recall,
+        float(any(index in last for index in first)),
+        tally.numbers_found / tally.numbers if tally.numbers else recall,
         sequence * last_word,
-        min(words_missing, _MOST_MISSING) / _MOST_MISSING,
-        names_missing / names if names else 0.0,
-        float(_has_other_number(part, missing, gains, theirs)),
-        float(gain >= _MUCH_OF_IT * total and _has_other_name(part, missing, theirs.units[best])),
+        min(tally.words_missing, _MOST_MISSING) / _MOST_MISSING,
+        tally.names_missing / tally.names if tally.names else 0.0,
+        float(bool(missing) and _has_other_number(part, missing, gains, theirs)),
+        float(bool(missing) and gain >= _MUCH_OF_IT * total and _has_other_name(part, missing, unit)),
         float(opposed is not None),
         float(flipped),
         math.log1p(len(part.words)),
         math.log1p(theirs.words),
     )
-    evidence = _evidence(best, second, gain / total, added / total)
-    surface = sentence[opposed.start : opposed.end] if opposed else ""
-    return Overlap(features, evidence, _surfaces(sentence, missing), is_exact, flipped, surface)
+    return Overlap(
+        features,
+        _evidence(best, second, gain / total, added / total),
+        _surfaces(sentence, missing) if missing else (),
+        tally.is_exact,
+        flipped,
+        sentence[opposed.start : opposed.end] if opposed else "",
+    )
+
+
+def _tally(part: Part, theirs: Prepared) -> _Tally:
+    places, kin_places = theirs.places, theirs.kin_places
+    gains = [0.0] * len(theirs.units)
+    units_of_words: list[Collection[int]] = []
+    found = rare = lacking = late = numbers = numbers_found = 0.0
+    names = names_missing = words_missing = 0
+    missing: list[Token] = []
+    for token, weight, kin, rank in zip(part.words, part.weights, part.kin, part.ranks, strict=True):
+        key, kind, _, _ = token
+        there = places.get(key)
+        kindred = kin_places.get(kin) if kin else None
+        if there:
+            units: Collection[int] = _units(there)
+            share = 1.0
+            rare += weight / len(there)
+        else:
+            if kind == "number" and _is_sum(key, theirs):
+                kindred = range(0, len(gains) * _UNIT, _UNIT)
+            units = ()
+            share = _KINSHIP if kindred else 0.0
+            lacking += weight - weight * share
+            if not kindred:
+                missing.append(token)
+                words_missing += kind == "content"
+                names_missing += kind == "name"
+        units_of_words.append(units)
+        for unit in units:
+            gains[unit] += weight
+        if kindred and (there is None or len(kindred) > len(there)):
+            for unit in _units(kindred):
+                if unit not in units:
+                    gains[unit] += weight * _KINSHIP
+        found += weight * share
+        late += rank * share
+        if kind == "name":
+            names += 1
+        elif kind == "number":
+            numbers += weight
+            numbers_found += weight * share
+    return _Tally(
+        gains, units_of_words, found, rare, lacking, late, numbers, numbers_found, names, names_missing,
+        words_missing, missing, all(units_of_words),
+    )  # fmt: skip
+
+
+def _units(places: Sequence[int]) -> Collection[int]:
+    if len(places) == 1:
+        return (places[0] // _UNIT,)
+    return dict.fromkeys([place // _UNIT for place in places])
 
 
 def _part(sentence: str, code: str) -> Part:
@@ -266,7 +300,7 @@ def _part(sentence: str, code: str) -> Part:
     ranks = {key: rank for rank, key in enumerate(keys, start=1)}
     whole = sum(ranks[token.key] for token in words) or 1
     pairs = {
-        (keys[first], keys[second])
+        (keys[first], keys[second]): (first, second)
         for first in range(len(keys))
         for second in range(first + 1, min(len(keys), first + 1 + _WINDOW))
     }
@@ -276,7 +310,7 @@ def _part(sentence: str, code: str) -> Part:
         weights,
         tuple(kin_of[token.key] if token.kind != "number" else "" for token in words),
         tuple(ranks[token.key] / whole for token in words),
-        tuple(sorted(pairs)),
+        tuple(pairs.values()),
         sum(weights),
     )
 
@@ -379,54 +413,49 @@ def _is_flipped(ours: Statement, theirs: Statement) -> bool:
     return _denying(ours.language).isdisjoint(frozenset(ours.keys) ^ frozenset(stretch))
 
 
-def _second_unit(part: Part, theirs: Prepared, best: int) -> tuple[int, float]:
+def _second_unit(part: Part, units_of_words: Sequence[Collection[int]], best: int) -> tuple[int, float]:
     """The unit that adds most to the best one, and the weight that it adds."""
     added: dict[int, float] = {}
-    for token, weight in zip(part.words, part.weights, strict=True):
-        units = theirs.units_of.get(token.key, ())
+    for units, weight in zip(units_of_words, part.weights, strict=True):
         if best not in units:
             for unit in units:
                 added[unit] = added.get(unit, 0.0) + weight
     if not added:
         return best, 0.0
-    second = max(added, key=added.__getitem__)
+    # Of several that add as much, the first of the text.
+    second = max(sorted(added), key=added.__getitem__)
     return second, added[second]
 
 
 def _found_in(part: Part, best: int, theirs: Prepared) -> float:
     """How far the last word of the claim is found in a unit."""
     last = part.statement.words[-1]
-    if best in theirs.units_of.get(last.key, ()):
+    if last.key in theirs.units[best].keys:
         return 1.0
     kin = "" if last.kind == "number" else _kin_of(part.statement.language)[last.key]
-    return _KINSHIP if kin and best in theirs.units_of_kin.get(kin, ()) else 0.0
+    return _KINSHIP if kin and _is_in(best, theirs.kin_places.get(kin, ())) else 0.0
+
+
+def _is_in(unit: int, places: Sequence[int]) -> bool:
+    return any(place // _UNIT == unit for place in places)
 
 
 def _near(part: Part, theirs: Prepared) -> float:
-    positions, reaches = theirs.positions, theirs.reaches
+    there = [theirs.places.get(key) for key in part.statement.keys]
     near = 0
-    for one, other in part.pairs:
-        there = positions.get(other)
-        if there is None or one not in positions:
-            continue
-        reach = reaches.get(one)
-        if reach is None:
-            reach = reaches[one] = _reach(positions[one])
-        near += bool(reach & there)
+    for first, second in part.pairs:
+        ones, others = there[first], there[second]
+        if ones and others and _are_near(ones, others):
+            near += 1
     return near / len(part.pairs)
 
 
-def _reach(places: int) -> int:
-    """The places at most `_WINDOW` before or after the given ones, and these."""
-    reach = places
-    for step in range(1, _WINDOW + 1):
-        reach |= places << step | places >> step
-    return reach
-
-
-def _are_together(one: str, other: str, units_of: Mapping[str, Sequence[int]]) -> bool:
-    first, last = units_of.get(one, ()), units_of.get(other, ())
-    return any(unit in last for unit in first)
+def _are_near(ones: Sequence[int], others: Sequence[int]) -> bool:
+    for one in ones:
+        for other in others:
+            if -_WINDOW <= one - other <= _WINDOW:
+                return True
+    return False
 
 
 def _has_other_number(part: Part, missing: Sequence[Token], gains: Sequence[float], theirs: Prepared) -> bool:
@@ -439,7 +468,7 @@ def _has_other_number(part: Part, missing: Sequence[Token], gains: Sequence[floa
             continue
         place = keys.index(number.key)
         for beside in {*keys[max(place - 1, 0) : place], *keys[place + 1 : place + 2]}:
-            for index in theirs.units_of.get(beside, ()):
+            for index in {place // _UNIT for place in theirs.places.get(beside, ())}:
                 if gains[index] >= enough and _stands_beside_a_number(beside, theirs.units[index], ours):
                     return True
     return False
