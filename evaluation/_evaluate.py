@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from evaluation._alignment import alignment, factual_alignment
 from evaluation._brevity import brevity
+from evaluation._completeness import completeness
 from evaluation._conciseness import conciseness
 from evaluation._coverage import claim_coverage
 from evaluation._guards import checked_share
@@ -293,6 +294,9 @@ async def stream_evaluations(
     finally:
         work.cancel()
         await asyncio.wait([work])
+        if not work.cancelled():
+            # Looked at, so that a failure which nobody waited for is not reported as lost.
+            work.exception()
 
 
 @dataclass(frozen=True, slots=True)
@@ -744,9 +748,6 @@ class _Scores:
         return result.score, " ".join([result.reason, *(reason for _, reason in parts.values())])
 
     def _completeness(self) -> tuple[float | None, str]:
-        # It brings the languages' dictionaries, which nothing else here needs.
-        from evaluation._completeness import completeness  # noqa: PLC0415
-
         item = self.case.item
         found = completeness(item.document, item.summary, item.language)
         self._missing_elements = tuple(found.missing_elements)

@@ -5,6 +5,9 @@ The server finds a claim where all its words stand in the text, and takes every 
 
 import asyncio
 import contextlib
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +26,7 @@ from evaluation import (
     Price,
     SummaryEvaluation,
     SummaryInput,
+    completeness,
     evaluate_summaries,
     evaluate_summary,
     stream_evaluations,
@@ -33,11 +37,11 @@ from tests.llm_server import Call, Fault, LLMServer, faults
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
 # One claim of two holds in the document; two of the document's four stand in the summary.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
-LLM_METRICS = [name for name in METRICS if name != "completeness"]
+ALL_METRICS = list(METRICS)
 
 
 def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=LLM_METRICS, target_words=18)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=ALL_METRICS, target_words=18)
     assert result["coverage"] == result["claim_coverage"] == 0.5
     assert (
         result["alignment"] == result["factual_consistency"] == result["faithfulness"] == pytest.approx(2 / 3)
@@ -55,6 +59,7 @@ def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
     # The topics are the document's first three words, "It", "rained", "on"; the summary has "It".
     assert result["topic_preservation"] == pytest.approx(1 / 3)
     assert result["brevity"] == 0.5
+    assert result["completeness"] == completeness(DOCUMENT, SUMMARY).score
 
 
 def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, llm_server: LLMServer) -> None:
@@ -117,6 +122,22 @@ def test_claims_come_from_the_reference_where_there_is_one(judge: OpenAIJudge) -
     assert [each.claim.text for each in result.details.reference_claims] == ["The mayor left", "It rained"]
 
 
+def test_with_a_reference_coverage_is_the_mean_over_its_units(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.claims_of = lambda unit: unit.rstrip(".").split(" and ")
+    result = evaluate_summary(
+        DOCUMENT,
+        SUMMARY,
+        reference="The mayor left and it hailed and it thundered. The bridge stayed open.",
+        judge=judge,
+        metrics=["coverage", "claim_coverage"],
+    )
+    # The first unit has one of its three claims, the second its only one: (1/3 + 1) / 2, and 2 of 4 claims.
+    assert result["coverage"] == pytest.approx(2 / 3)
+    assert result["claim_coverage"] == 0.5
+
+
 def test_given_questions_are_answered_by_both_sides(judge: OpenAIJudge) -> None:
     result = evaluate_summary(
         DOCUMENT,
@@ -153,7 +174,7 @@ def test_scale_strict_and_threshold(judge: OpenAIJudge) -> None:
 def test_a_custom_instruction_reaches_every_step(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     wish = "Money is in crowns."
     evaluate_summary(
-        DOCUMENT, SUMMARY, judge=judge, custom_instruction=wish, metrics=LLM_METRICS, include_reason="judge"
+        DOCUMENT, SUMMARY, judge=judge, custom_instruction=wish, metrics=ALL_METRICS, include_reason="judge"
     )
     assert len(llm_server.calls) == 4
     assert all(wish in call.body["messages"][0]["content"] for call in llm_server.calls)
@@ -203,7 +224,7 @@ def test_metrics_that_need_no_judge_ask_none(judge: OpenAIJudge, llm_server: LLM
 
 
 def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    result = evaluate_summary(DOCUMENT, " ", judge=judge, metrics=LLM_METRICS, target_words=5)
+    result = evaluate_summary(DOCUMENT, " ", judge=judge, metrics=ALL_METRICS, target_words=5)
     assert result.flags == ("empty_peer",)
     assert [result[name] for name in ("coverage", "question_coverage", "brevity")] == [0.0, 0.0, 1.0]
     assert [result[name] for name in ("alignment", "summarization", "conciseness")] == [None] * 3
@@ -216,7 +237,7 @@ def test_a_reference_without_claims_is_covered_and_flagged(judge: OpenAIJudge) -
 
 
 def test_the_lexical_judge_evaluates_too() -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), metrics=LLM_METRICS)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), metrics=ALL_METRICS)
     for name in ("coverage", "alignment", "question_coverage", "summarization", "topic_preservation"):
         assert 0 < (result[name] or 0) <= 1
     assert result["coherence"] is None
@@ -423,6 +444,33 @@ def test_nothing_is_left_running_when_the_caller_leaves(judge: OpenAIJudge, llm_
         return len(asyncio.all_tasks()) - 1
 
     assert asyncio.run(leave_early()) == 0
+
+
+def test_an_interrupt_ends_a_run_without_leftovers(llm_server: LLMServer) -> None:
+    llm_server.always(faults.hang())
+    code = f"""
+from evaluation import OpenAIJudge, evaluate_summaries
+evaluate_summaries([("It rained.", "Rain.")] * 5, judge=OpenAIJudge("m", {llm_server.base_url!r}))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
+        llm_server.wait_for_calls(2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert "never" not in errors
+    assert "destroyed" not in errors
+
+
+def test_an_error_in_the_callers_own_code_stops_the_run(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.latency = 0.05
+
+    def refuse(position: int, result: SummaryEvaluation) -> None:
+        raise RuntimeError(f"no room for {position}: {result.key}")
+
+    with pytest.raises(RuntimeError, match="no room"):
+        evaluate_summaries(corpus(50), judge=judge, on_result=refuse)
+    assert len(llm_server.calls) < 150
 
 
 def test_it_works_inside_a_running_loop(judge: OpenAIJudge) -> None:
