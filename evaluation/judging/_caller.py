@@ -68,7 +68,9 @@ class _Session:
 
     async def pause(self) -> None:
         """Wait until the server wants to hear from us again."""
-        await asyncio.sleep(max(0.0, self.resume_at - asyncio.get_running_loop().time()))
+        wait = self.resume_at - asyncio.get_running_loop().time()
+        if wait > 0:
+            await asyncio.sleep(wait)
 
 
 class Caller:
@@ -100,7 +102,7 @@ class Caller:
         "rejected", unstored.
         Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
         """
-        message = canonical(user)
+        message = storable(canonical(user))
         key = _digest(identity, prompt.step, prompt.version, system, message, str(asking))
         session = self._session()
         # Those who ask the same thing at the same time wait for the one who pays.
@@ -151,7 +153,7 @@ class Caller:
             judge=self._settings.judge,
             step=request.prompt.step,
             prompt_version=request.prompt.version,
-            request=canonical(body),
+            request=reply.request if reply else canonical(body),
             reply=storable(reply.content if reply else str(rejection)),
             finish_reason=reply.finish_reason if reply else "rejected",
             prompt_tokens=reply.prompt_tokens if reply else None,

@@ -264,6 +264,11 @@ class CoverItems:
         self._ratings: tuple[RatingName, ...] = () if request.summary.is_blank else request.ratings
 
     @property
+    def texts(self) -> list[str]:
+        """Every claim, question and topic."""
+        return [text for texts in self._kinds.values() for text in texts.values()]
+
+    @property
     def asked(self) -> list[str]:
         """The items that need the judge."""
         items = [item for texts in self._kinds.values() for item in texts if item not in self._rules]

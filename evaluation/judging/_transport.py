@@ -15,6 +15,8 @@ from typing import Any
 import httpx2
 import openai
 
+from evaluation.judging.prompts import canonical
+
 # What the client may say besides its key. The `openai` package also adds headers that it finds in the
 # environment (organisation, project, OPENAI_CUSTOM_HEADERS); those never leave.
 _OWN_HEADERS = frozenset(
@@ -53,6 +55,7 @@ class Denied(Exception):
 class Reply:
     """What the server said. `content` is the text of the answer or of the refusal."""
 
+    request: str
     content: str
     finish_reason: str
     prompt_tokens: int | None
@@ -143,18 +146,22 @@ class Service:
 
         Raises Transient, Rejected or Denied; their messages hold no secret.
         """
+        # Surrogates cannot be sent, so the caller has replaced them.
+        request = canonical(body)
         started = time.perf_counter()
         try:
             # The package's own method for completions rewrites the body field by field and builds models of
             # the reply, which costs more than all the rest of a call.
-            response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+            response = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, content=request.encode()
+            )
         except openai.APITimeoutError:
             raise Transient("it did not answer in time") from None
         except openai.APIConnectionError as failure:
             raise Transient(f"the connection failed ({_cause_name(failure)})") from None
         except openai.APIStatusError as failure:
             raise self._status_fault(failure) from None
-        return _reply(response.content, time.perf_counter() - started)
+        return _reply(request, response.content, time.perf_counter() - started)
 
     async def aclose(self) -> None:
         """Close the connections, unless they belong to a client that was handed in."""
@@ -223,12 +230,12 @@ def _seconds(value: str) -> float | None:
     )
 
 
-def _reply(content: bytes, seconds: float) -> Reply:
+def _reply(request: str, content: bytes, seconds: float) -> Reply:
     """Read a completion without trusting its shape: what is not there reads as an empty answer."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Reply("", "not a completion", None, None, seconds)
+        return Reply(request, "", "not a completion", None, None, seconds)
     choice = _member(_first(_member(body, "choices")))
     message = _member(choice.get("message"))
     finish_reason = _string(choice.get("finish_reason"))
@@ -240,6 +247,7 @@ def _reply(content: bytes, seconds: float) -> Reply:
         text, finish_reason = _string(_member(_member(body).get("error")).get("message")), "not a completion"
     usage = _member(_member(body).get("usage"))
     return Reply(
+        request,
         text,
         finish_reason,
         _count(usage.get("prompt_tokens")),

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -206,7 +206,7 @@ class OpenAIJudge:
         Nothing is asked about a blank summary: it expresses nothing.
         """
         items = CoverItems(request)
-        found = windows(request.summary, self._room("cover_summary", ""))
+        found = windows(request.summary, self._room("cover_summary", self._longest(items.texts)))
         parts = await together(
             [
                 ask(self._call, items.question(pieces), chunk)
@@ -249,8 +249,8 @@ class OpenAIJudge:
     ) -> tuple[Verdict, ...]:
         by_rule = {position: verdict_by_rule(claim, text) for position, claim in enumerate(claims)}
         asked = {f"c{position + 1}": claims[position] for position, rule in by_rule.items() if rule is None}
-        longest = sorted(map(len, asked.values()))[-self._limits.claims_per_call :]
-        found = windows(text, self._room(check_step(side), "x" * sum(longest))) if asked else []
+        room = self._room(check_step(side), self._longest(asked.values()))
+        found = windows(text, room) if asked else []
         parts = await together(
             [
                 ask(self._call, _check_question(text, pieces, asked, side, instruction), chunk, first)
@@ -275,6 +275,10 @@ class OpenAIJudge:
     def _chunks(self, items: Sequence[_K]) -> list[Sequence[_K]]:
         size = self._limits.claims_per_call
         return [items[start : start + size] for start in range(0, len(items), size)]
+
+    def _longest(self, texts: Iterable[str]) -> str:
+        """The longest texts that one call may ask about, as one."""
+        return " ".join(sorted(texts, key=len)[-self._limits.claims_per_call :])
 
     def _room(self, step: Step, extra: str) -> int | None:
         """Bytes of text that fit into one call beside what else it holds; None where everything does."""

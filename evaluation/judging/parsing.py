@@ -167,7 +167,9 @@ def read_label(value: object) -> Label | None:
 
 def one_line(text: str, longest: int) -> str:
     """A text as one printable line of at most `longest` characters, fit for any database."""
-    line = _UNPRINTABLE.sub(" ", text).strip()
+    # Most lines need no mending, and looking is much quicker than mending.
+    is_line = text.isprintable() and "  " not in text
+    line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 

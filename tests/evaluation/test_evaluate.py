@@ -236,6 +236,19 @@ def test_a_reference_without_claims_is_covered_and_flagged(judge: OpenAIJudge) -
     assert (result["coverage"], result.flags) == (1.0, ("no_claims",))
 
 
+@pytest.mark.parametrize("character", ["\x00", "\ud800", "\u202e", "\ufffe", "\x1b"])
+def test_no_character_breaks_an_evaluation(judge: OpenAIJudge, character: str) -> None:
+    for each in (judge, LexicalJudge()):
+        result = evaluate_summary(
+            f"{DOCUMENT} It {character} hailed.",
+            f"The mayor left. It hailed {character}.",
+            judge=each,
+            questions=[f"Did it hail{character}?"],
+            custom_instruction=f"Be strict{character}.",
+        )
+        assert result["alignment"] is not None
+
+
 def test_the_lexical_judge_evaluates_too() -> None:
     result = evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), metrics=ALL_METRICS)
     for name in ("coverage", "alignment", "question_coverage", "summarization", "topic_preservation"):
