@@ -140,6 +140,8 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
+        # Whole, because a path alone is parsed and joined anew for every call.
+        self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Make one attempt.
