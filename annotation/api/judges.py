@@ -29,7 +29,11 @@ class JudgeRow(serializers.Serializer[Judge]):
 
 
 class TrialRow(serializers.Serializer[Trial]):
-    label = LabelField(allow_null=True, help_text="To the sample claim; null where no answer could be used.")
+    answer = LabelField(
+        source="label",
+        allow_null=True,
+        help_text="To the sample claim; null where no answer could be used.",
+    )
     probability = serializers.FloatField(allow_null=True, help_text="Of yes, where the judge gave one.")
     reason = serializers.CharField()
     seconds = serializers.FloatField(help_text="The whole wait, connecting included.")

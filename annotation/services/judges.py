@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
@@ -19,6 +19,7 @@ from annotation.services.spend import RunBudget
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
+from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import Budget, CallStore, Limits, MemoryCallStore, Price
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
@@ -68,10 +69,15 @@ def _members(judge: Judge) -> list[Judge]:
     return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
 
 
-def build(judge: Judge, *, store: CallStore | None = None, budget: Budget | None = None) -> AnsweringJudge:
+def build(
+    judge: Judge,
+    *,
+    store_of: Callable[[Judge], CallStore] | None = None,
+    budget: Budget | None = None,
+) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
 
-    Its calls are kept in memory unless a store is given.
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -80,6 +86,9 @@ def build(judge: Judge, *, store: CallStore | None = None, budget: Budget | None
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
+    if judge.kind == Judge.Kind.PANEL:
+        members = [build(member, store_of=store_of, budget=budget) for member in _members(judge)]
+        return JudgePanel(members, name=judge.name)
     return OpenAIJudge(
         judge.model,
         judge.base_url or None,
@@ -88,7 +97,7 @@ def build(judge: Judge, *, store: CallStore | None = None, budget: Budget | None
         temperature=judge.temperature,
         seed=judge.seed,
         limits=_limits(judge),
-        store=MemoryCallStore() if store is None else store,
+        store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
@@ -134,12 +143,15 @@ def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
     """
     run = None if job is None else job.run
     with ExitStack() as opened:
-        store = opened.enter_context(closing(RowCallStore(judge, run=run)))
         budget = None
+
+        def store_of(member: Judge) -> RowCallStore:
+            return opened.enter_context(closing(RowCallStore(member, run=run)))
+
         if job is not None and run is not None:
             budget = opened.enter_context(closing(RunBudget(run, job)))
         runner = opened.enter_context(asyncio.Runner())
-        built = build(judge, store=store, budget=budget)
+        built = build(judge, store_of=store_of, budget=budget)
         try:
             yield JudgeAtWork(judge=built, row=judge, runner=runner)
         finally:
@@ -168,7 +180,7 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
 def _fault(judge: Judge) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.kind == Judge.Kind.PANEL:
-        return f"The judge {judge.name!r} is a panel, and panels cannot run yet. Choose one of its members."
+        return _fault_of_panel(judge)
     if judge.kind == Judge.Kind.OPENAI:
         url = judge.base_url or DEFAULT_BASE_URL
         if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
@@ -177,6 +189,16 @@ def _fault(judge: Judge) -> str:
                 "Whoever runs this installation can add it there."
             )
     return ""
+
+
+def _fault_of_panel(panel: Judge) -> str:
+    members = _members(panel)
+    if not members:
+        return f"The panel {panel.name!r} has no members. Give it some in the admin, under Judges."
+    nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
+    if nested:
+        return f"The panel {panel.name!r} has panels among its members: {', '.join(nested)}. Name judges."
+    return next(filter(None, map(_fault, members)), "")
 
 
 def _api_key(judge: Judge) -> str | None:

@@ -85,7 +85,7 @@ def try_judge(*, judge: Judge, by: User | None) -> Trial:
 
 
 async def _ask(judge: Judge, store: MemoryCallStore) -> Verdict:
-    built = build(judge, store=store)
+    built = build(judge, store_of=lambda _: store)
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             [verdict] = await built.check([CLAIM], Text.of(TEXT))

@@ -114,7 +114,7 @@ def test_only_those_who_may_run_judges_try_them(world: World, name: str) -> None
 def test_the_api_tells_the_trial(world: World, client: Client) -> None:
     client.force_login(world.mona)
     answer = client.post("/api/v1/judges/lexical/try/").json()
-    assert (answer["label"], answer["calls"], answer["format"]) == ("yes", 0, "")
+    assert (answer["answer"], answer["calls"], answer["format"]) == ("yes", 0, "")
 
 
 def test_the_api_refuses_a_judge_that_fails_with_a_reason(
