@@ -354,10 +354,10 @@ class _Kin(dict[str, str]):
             self.update({key_of(word, code): f"={words[0]}" for word in words})
 
     def __missing__(self, key: str) -> str:
-        if len(self) > _MOST_KIN:
-            self.pop(next(reversed(self)))
         is_long = len(key) >= _SHORTEST_RELATED and key.isalpha()
-        self[key] = kin = key[:_SAME_BEGINNING] if is_long else ""
+        kin = key[:_SAME_BEGINNING] if is_long else ""
+        if len(self) < _MOST_KIN:
+            self[key] = kin
         return kin
 
 

@@ -39,7 +39,7 @@ boy son
 girl daughter
 mother mom mum
 father dad
-wife husband spouse marry wed married marriage
+spouse marry wed married marriage
 student pupil schoolboy schoolgirl
 doctor physician medic surgeon
 house home residence
@@ -135,7 +135,7 @@ person people
 hide hid hidden conceal
 steal stole stolen rob theft robbery burglary
 throw threw thrown toss hurl
-put put-off postpone delay defer
+postpone delay defer adjourn
 return back
 join sign
 include contain

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation._text import Span
 from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
-from evaluation.judging._overlap import FEATURES, overlap, parts, prepared
+from evaluation.judging._overlap import FEATURES, _kin_of, _opposites, overlap, parts, prepared
 from evaluation.judging.lexical import COVERED, SUPPORTED, probability_of_yes
 
 COUNCIL = (
@@ -392,3 +392,10 @@ def test_an_extracted_claim_stands_in_its_unit(content: str) -> None:
 def test_extraction_loses_no_word(content: str) -> None:
     claims = extract_claims(content, judge=LexicalJudge())
     assert " ".join(claim.text for claim in claims).split() == content.split()
+
+
+def test_no_word_is_akin_to_its_opposite() -> None:
+    kin_of = _kin_of("en")
+    both = [(one, other) for one, others in _opposites("en").items() for other in others]
+    assert len(both) > 100
+    assert [(one, other) for one, other in both if kin_of[one] and kin_of[one] == kin_of[other]] == []
