@@ -22,7 +22,6 @@ from evaluation.judging.prompts import canonical
 _OWN_HEADERS = frozenset(
     {b"host", b"accept", b"accept-encoding", b"connection", b"content-type", b"content-length", b"user-agent"}
 )
-_OWN_HEADER_PREFIX = b"x-stainless-"
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
@@ -68,16 +67,18 @@ class _SealedClient(openai.AsyncOpenAI):
 
     bearer: str | None = None
 
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        # Some dozen of headers about the machine and the package would go with every call otherwise.
+        json_type = "application/json"
+        return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
+
     async def _prepare_request(self, request: httpx2.Request) -> None:
         # By name and value as sent: looking names up one by one costs more than the rest of this.
-        kept = [(name, value) for name, value in request.headers.raw if _is_own(name.lower())]
+        kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
             kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
         request.headers = httpx2.Headers(kept)
-
-
-def _is_own(name: bytes) -> bool:
-    return name in _OWN_HEADERS or name.startswith(_OWN_HEADER_PREFIX)
 
 
 @lru_cache(maxsize=1)
