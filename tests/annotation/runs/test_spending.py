@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.exports.manifest import about
+from annotation.exports.people import People
 from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
 from annotation.queries.runs import run_progress
 from annotation.refusals import Invalid
@@ -108,6 +110,26 @@ def test_a_cap_is_a_number_above_0(world: World, priced: Judge, cap: float) -> N
 def test_a_cap_on_a_judge_without_a_price_is_refused(world: World) -> None:
     with pytest.raises(Invalid, match="has no price"):
         start_run(project=world.project, judge=world.judge, max_cost=1.0, by=None)
+
+
+def test_the_manifest_of_an_export_tells_what_judging_cost(world: World, priced: Judge) -> None:
+    run = run_to_end(world.project, priced)
+    run_to_end(world.project, world.judge)
+    paid = run_progress(run)
+    people = People(world.project, named=False)
+    made = about(project=world.project, people=people, level="scores", format_name="csv")
+    nothing = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
+    assert made["judging"] == [
+        {"judge": "lexical", "runs": 1, **nothing},
+        {
+            "judge": "scripted",
+            "runs": 1,
+            "calls": paid.calls,
+            "prompt_tokens": paid.prompt_tokens,
+            "completion_tokens": paid.completion_tokens,
+            "cost": paid.cost,
+        },
+    ]
 
 
 # The budget
