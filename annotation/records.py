@@ -20,7 +20,11 @@ from annotation.models import (
     Claim,
     ClaimSet,
     Comparison,
+    Document,
     Project,
+    Question,
+    QuestionAnswer,
+    Rating,
     Summary,
     Unit,
     UnitJudgment,
@@ -38,12 +42,16 @@ from evaluation import (
     ScoredSummary,
     ScoredUnit,
     ScoreRules,
+    conciseness,
     count_length,
     has_word_breaks,
+    question_coverage_or_none,
     truncate,
 )
 
 SUMMARIES_AT_ONCE = 200
+DOCUMENT_BREAK = "\n\n"
+"""Between two documents of a set where they are read as one text."""
 
 Row = TypeVar("Row")
 
@@ -53,12 +61,14 @@ class Answers:
     """What has been said about one check, reduced to what counts.
 
     `judge` is the deciding judge's latest usable answer; where it never gave one,
-    `unscored_reason` says why. `reviewer` is the latest reviewer's verdict not withdrawn;
-    `is_disputed` tells that the latest verdicts of several reviewers differ.
+    `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
+    `reviewer` is the latest reviewer's verdict not withdrawn; `is_disputed` tells that the latest
+    verdicts of several reviewers differ.
     """
 
     judge: Label | None = None
     judge_probability: float | None = None
+    judge_doubt: float | None = None
     reviewer: Label | None = None
     adjudicated: Label | None = None
     rule: Label | None = None
@@ -133,6 +143,7 @@ class _Statement(NamedTuple):
     origin_name: str
     label: Label | None
     probability: float | None
+    doubt: float | None
     reason: str
 
 
@@ -142,6 +153,7 @@ class _Said:
 
     judge: Label | None = None
     judge_probability: float | None = None
+    judge_doubt: float | None = None
     failure: str = ""
     reviewer: Label | None = None
     latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
@@ -155,11 +167,13 @@ class _Said:
             self.failure = statement.reason
         else:
             self.judge, self.judge_probability = statement.label, statement.probability
+            self.judge_doubt = statement.doubt
 
     def reduced(self, *, rule: Label | None) -> Answers:
         return Answers(
             judge=self.judge,
             judge_probability=self.judge_probability,
+            judge_doubt=self.judge_doubt,
             reviewer=self.reviewer,
             adjudicated=self.adjudicated,
             rule=rule,
@@ -174,7 +188,16 @@ def _said_of(project: Project, peer_ids: Sequence[int]) -> dict[int, _Said]:
     if project.deciding_judge_id is not None:
         counts |= Q(judge_id=project.deciding_judge_id)
     statements = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    columns = ("check_row_id", "source", "person_id", "origin_name", "label", "probability", "reason")
+    columns = (
+        "check_row_id",
+        "source",
+        "person_id",
+        "origin_name",
+        "label",
+        "probability",
+        "doubt",
+        "reason",
+    )
     for row in statements.order_by("pk").values_list(*columns):
         statement = _Statement(*row)
         said[statement.check_id].hear(statement)
@@ -214,6 +237,95 @@ def _adjudicated_percents(peer_ids: Sequence[int]) -> dict[UnitKey, float]:
 
 
 @dataclass(slots=True)
+class _Wholes:
+    """What the deciding judge said of summaries as wholes, and what was computed of them."""
+
+    questions: dict[int, list[int]]
+    from_source: dict[int, Label]
+    from_summary: dict[tuple[int, int], Label]
+    asked: frozenset[int]
+    ratings: dict[tuple[int, str], float]
+    sources: dict[int, str]
+
+    @classmethod
+    def load(cls, project: Project, peers: Sequence[Summary]) -> _Wholes:
+        sets = {peer.document_set_id for peer in peers}
+        peer_ids = [peer.pk for peer in peers]
+        rows = Question.objects.filter(document_set_id__in=sets).order_by("position")
+        questions: dict[int, list[int]] = defaultdict(list)
+        for document_set, question in rows.values_list("document_set_id", "pk"):
+            questions[document_set].append(question)
+        from_source: dict[int, Label] = {}
+        from_summary: dict[tuple[int, int], Label] = {}
+        asked: set[int] = set()
+        for question, summary, label in _answers_to_questions(project, sets, peer_ids) if questions else ():
+            if summary is not None:
+                asked.add(summary)
+            if label is None:
+                continue
+            if summary is None:
+                from_source[question] = label
+            else:
+                from_summary[question, summary] = label
+        ratings = _ratings(project, peer_ids)
+        rated = {peer.document_set_id for peer in peers if (peer.pk, Rating.Name.CONCISENESS) in ratings}
+        return cls(questions, from_source, from_summary, frozenset(asked), ratings, _sources(rated))
+
+    def has_questions(self, peer: Summary) -> bool:
+        """Whether questions were asked of the summary; an empty one answers them by rule."""
+        asked = self.questions.get(peer.document_set_id, ())
+        return peer.pk in self.asked or (peer.is_empty and any(each in self.from_source for each in asked))
+
+    def question_coverage(self, peer: Summary) -> float | None:
+        if not self.has_questions(peer):
+            return None
+        questions = self.questions[peer.document_set_id]
+        by_rule: Label | None = "no" if peer.is_empty else None
+        return question_coverage_or_none(
+            [self.from_source.get(question) for question in questions],
+            [by_rule or self.from_summary.get((question, peer.pk)) for question in questions],
+        )
+
+    def conciseness(self, peer: Summary, text: str) -> float | None:
+        rating = self.ratings.get((peer.pk, Rating.Name.CONCISENESS))
+        if rating is None:
+            return None
+        return conciseness(self.sources[peer.document_set_id], text, rating, peer.document_set.language)
+
+
+def _answers_to_questions(
+    project: Project, sets: Iterable[int], peer_ids: Sequence[int]
+) -> Iterator[tuple[int, int | None, Label | None]]:
+    """The deciding judge's answers, oldest first: question, summary (None: the source), label."""
+    answers = QuestionAnswer.objects.filter(
+        Q(summary__isnull=True) | Q(summary_id__in=peer_ids),
+        judge=project.deciding_judge,
+        question__document_set_id__in=sets,
+    )
+    for question, summary, label in answers.order_by("pk").values_list("question_id", "summary_id", "label"):
+        yield question, summary, cast("Label | None", label)
+
+
+def _ratings(project: Project, peer_ids: Sequence[int]) -> dict[tuple[int, str], float]:
+    """The latest usable rating of each summary and name: the deciding judge's, or a computed one."""
+    counts = Q(judge__isnull=True) | Q(judge_id=project.deciding_judge_id)
+    rows = Rating.objects.filter(counts, summary_id__in=peer_ids, value__isnull=False).order_by("pk")
+    return {
+        (summary, name): value
+        for summary, name, value in rows.values_list("summary_id", "name", "value")
+        if value is not None
+    }
+
+
+def _sources(sets: Iterable[int]) -> dict[int, str]:
+    texts: dict[int, list[str]] = defaultdict(list)
+    documents = Document.objects.filter(document_set_id__in=sets).order_by("position")
+    for document_set, text in documents.values_list("document_set_id", "text"):
+        texts[document_set].append(text)
+    return {document_set: DOCUMENT_BREAK.join(found) for document_set, found in texts.items()}
+
+
+@dataclass(slots=True)
 class _Batch:
     """The rows of some peer summaries, each kind fetched once."""
 
@@ -228,6 +340,7 @@ class _Batch:
     said: dict[int, _Said]
     percents: dict[UnitKey, list[float]]
     adjudicated: dict[UnitKey, float]
+    wholes: _Wholes
 
     @classmethod
     def load(cls, project: Project, peer_ids: Sequence[int]) -> _Batch:
@@ -271,6 +384,7 @@ class _Batch:
             said=_said_of(project, peer_ids),
             percents=_submitted_percents(peer_ids),
             adjudicated=_adjudicated_percents(peer_ids),
+            wholes=_Wholes.load(project, peers),
         )
 
     def records(self) -> Iterator[SummaryRecord]:
@@ -300,6 +414,10 @@ class _Batch:
             has_word_breaks=has_word_breaks(peer.text),
             is_empty=peer.is_empty,
             claims_extracted=self._has_claims(peer),
+            question_coverage=self.wholes.question_coverage(peer),
+            questions_asked=self.wholes.has_questions(peer),
+            completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
+            conciseness=self.wholes.conciseness(peer, judged_text(peer, self.project)),
         )
         return SummaryRecord(
             summary=peer,

@@ -2,13 +2,29 @@
 
 from evaluation._alignment import alignment, factual_alignment
 from evaluation._brevity import brevity
+from evaluation._completeness import Completeness, completeness
 from evaluation._composite import composite, length_adjusted
+from evaluation._conciseness import conciseness
 from evaluation._coverage import CoverageStatistics, claim_coverage, coverage_statistics, mean_coverage
 from evaluation._effects import flip_effects
+from evaluation._evaluate import (
+    DEFAULT_METRICS,
+    METRICS,
+    EvaluationDetails,
+    JudgedQuestion,
+    JudgedTopic,
+    Metric,
+    SummaryEvaluation,
+    SummaryInput,
+    evaluate_summaries,
+    evaluate_summary,
+    stream_evaluations,
+)
 from evaluation._intervals import Interval, bootstrap_interval, bootstrap_means, system_intervals
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
 from evaluation._questions import question_coverage, question_coverage_or_none
+from evaluation._redundancy import redundancy, repeated_sentences
 from evaluation._score import (
     AssessorAverage,
     Blend,
@@ -40,6 +56,7 @@ from evaluation._text import (
     split_sentences,
     truncate,
 )
+from evaluation._topics import topic_preservation
 from evaluation.errors import (
     EvaluationError,
     InvalidBudget,
@@ -51,16 +68,29 @@ from evaluation.errors import (
     LengthMismatch,
 )
 from evaluation.judging import (
+    Budget,
+    BudgetSpent,
     CallStore,
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
     ExtractedClaim,
     Judge,
+    JudgedClaim,
+    JudgePanel,
     JudgeRefused,
     JudgeSettings,
     JudgeUnavailable,
     LexicalJudge,
     Limits,
     MemoryCallStore,
+    MoneyCap,
     OpenAIJudge,
+    Price,
+    Question,
+    Rating,
+    RatingName,
     Side,
     StoredCall,
     Text,
@@ -72,12 +102,22 @@ from evaluation.judging import (
 )
 
 __all__ = [
+    "DEFAULT_METRICS",
+    "METRICS",
     "VERSION",
     "AssessorAverage",
     "Blend",
+    "Budget",
+    "BudgetSpent",
     "CallStore",
     "ComparisonScore",
+    "Completeness",
+    "CoverReading",
+    "CoverRequest",
     "CoverageStatistics",
+    "DocumentReading",
+    "DocumentRequest",
+    "EvaluationDetails",
     "EvaluationError",
     "ExtractedClaim",
     "FinalSource",
@@ -89,9 +129,13 @@ __all__ = [
     "InvalidWeight",
     "Judge",
     "JudgeError",
+    "JudgePanel",
     "JudgeRefused",
     "JudgeSettings",
     "JudgeUnavailable",
+    "JudgedClaim",
+    "JudgedQuestion",
+    "JudgedTopic",
     "Label",
     "LengthMismatch",
     "LengthUnit",
@@ -100,8 +144,14 @@ __all__ = [
     "MarkWarning",
     "Marks",
     "MemoryCallStore",
+    "Metric",
+    "MoneyCap",
     "OpenAIJudge",
     "OverLength",
+    "Price",
+    "Question",
+    "Rating",
+    "RatingName",
     "ScoreRules",
     "ScoredClaim",
     "ScoredComparison",
@@ -112,6 +162,8 @@ __all__ = [
     "StoredCall",
     "SummarizationPart",
     "SummarizationResult",
+    "SummaryEvaluation",
+    "SummaryInput",
     "SummaryScore",
     "Text",
     "UnitCoverage",
@@ -126,10 +178,14 @@ __all__ = [
     "check_claims",
     "claim_coverage",
     "clause_spans",
+    "completeness",
     "composite",
+    "conciseness",
     "count_length",
     "count_words",
     "coverage_statistics",
+    "evaluate_summaries",
+    "evaluate_summary",
     "extract_claims",
     "factual_alignment",
     "flip_effects",
@@ -138,12 +194,16 @@ __all__ = [
     "mean_coverage",
     "question_coverage",
     "question_coverage_or_none",
+    "redundancy",
+    "repeated_sentences",
     "score",
     "sentence_spans",
     "signature",
     "split_sentences",
+    "stream_evaluations",
     "summarization",
     "system_intervals",
+    "topic_preservation",
     "truncate",
     "unit_coverage",
 ]

@@ -8,8 +8,9 @@ with LLMServer() as server:
     assert len(server.calls) == 3
 ```
 
-Unless told otherwise it finds a claim in a text when every word of the claim stands there, and takes every
-unit of a text, without its full stop, for one claim.
+Unless told otherwise it finds a claim in a text when every word of the claim stands there, takes every unit
+of a text, without its full stop, for one claim, makes a question of a claim by a question mark, and takes a
+text's first words for its topics. Ratings are .8.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from urllib.parse import urlsplit
 import pytest
 
 Answer = dict[str, Any]
+ClaimsOf = Callable[[str], list[str]]
 _WORD = re.compile(r"\w+")
 _SECONDS_TO_STOP = 5
 
@@ -148,17 +150,29 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def wrong_ids() -> Fault:
-        """Every verdict names a claim that was not asked about."""
-        return Fault(answer=lambda answer: _each(answer, lambda entry: {**entry, "id": f"x{entry['id']}"}))
+        """Every verdict names a claim or a unit that was not asked about."""
+
+        def renamed(entry: Answer) -> Answer:
+            return {**entry, "id": f"x{entry.get('id')}", "unit": 1000, "question": ""}
+
+        return Fault(answer=lambda answer: _each(answer, renamed))
 
     @staticmethod
     def contradicting() -> Fault:
-        """Every verdict twice, the second time with another label."""
-        opposite = {"yes": "no", "no": "yes"}
+        """Everything twice, the second time with another label or with other claims."""
+
+        def otherwise(entry: Answer) -> Answer:
+            changed = {**entry, "label": {"yes": "no", "no": "yes"}.get(entry.get("label", ""))}
+            if "rating" in entry:
+                return {**entry, "rating": 0.1}
+            claims = entry.get("claims", ["-"])
+            if isinstance(claims[0], dict):
+                return {**changed, "claims": [otherwise(claim) for claim in claims]}
+            return {**changed, "claims": ["Something else"]}
 
         def doubled(answer: Answer) -> Answer:
-            listed = answer["verdicts"]
-            return {"verdicts": [*listed, *({**one, "label": opposite[one["label"]]} for one in listed)]}
+            other = _each(answer, otherwise)
+            return {name: [*entries, *other[name]] for name, entries in answer.items()}
 
         return Fault(answer=doubled)
 
@@ -167,7 +181,10 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
         """The verdicts on these claims are left out."""
         return Fault(
             answer=lambda answer: {
-                "verdicts": [entry for entry in answer["verdicts"] if entry["id"] not in ids]
+                name: [
+                    entry for entry in entries if not isinstance(entry, dict) or entry.get("id") not in ids
+                ]
+                for name, entries in answer.items()
             }
         )
 
@@ -178,7 +195,10 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
 
 def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
-    return {"verdicts": [change(entry) for entry in answer["verdicts"]]}
+    return {
+        name: [change(entry) if isinstance(entry, dict) else entry for entry in entries]
+        for name, entries in answer.items()
+    }
 
 
 class LLMServer:
@@ -191,8 +211,10 @@ class LLMServer:
         length_field: str = "max_tokens",
         latency: float = 0.0,
         api_key: str | None = None,
+        claims_of: ClaimsOf | None = None,
     ) -> None:
         self.calls: list[Call] = []
+        self.claims_of: ClaimsOf = claims_of or _whole_unit
         self.formats = tuple(formats)
         self.length_field = length_field
         self.latency = latency
@@ -323,7 +345,7 @@ class LLMServer:
             return _http(200, fault.headers, fault.raw_body)
         if fault.status != 200:
             return _http(fault.status, fault.headers, json.dumps({"error": fault.error}).encode())
-        answer = scripted_answer(call.question)
+        answer = scripted_answer(call, self.claims_of)
         if fault.answer is not None:
             answer = fault.answer(answer)
         content: str | None = json.dumps(answer, ensure_ascii=False)
@@ -332,21 +354,79 @@ class LLMServer:
         return _http(200, fault.headers, json.dumps(_completion(call, content, fault)).encode())
 
 
-def scripted_answer(question: dict[str, Any]) -> Answer:
-    """The right answer to a question, by the server's simple rule."""
+def _whole_unit(unit: str) -> list[str]:
+    return [unit.rstrip(".")]
+
+
+def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
+    """The right answer to a question, by the server's simple rules."""
+    question, told = call.question, str(call.body["messages"][0]["content"])
+    if question.keys() >= {"text", "summary"}:
+        return _aligned(question, claims_of)
+    if isinstance(question.get("text", {}).get("units"), list):
+        return _checked(question, claims_of)
+    if not question.keys() & {"text", "reference"}:
+        return {"reason": "It is as the verdicts say."}
+    text = _numbered(question.get("text", {}))
+    answer: Answer = {}
+    if "atomic" in told:
+        units = _numbered(question["reference"]) if "reference" in question else text
+        wanted = question.get("units_wanted", list(units))
+        answer["units"] = [{"unit": number, "claims": claims_of(units[number])} for number in wanted]
+    asked = {
+        identity: content
+        for kind in ("claims", "questions", "topics")
+        for identity, content in question.get(kind, {}).items()
+    }
+    if asked:
+        answer["answers"] = [
+            {"id": identity, **_scripted_verdict(asked[identity], text)} for identity in asked
+        ]
+    if "n_questions" in question:
+        claims = [claim for unit in text.values() for claim in claims_of(unit)]
+        answer["questions"] = [
+            {"question": f"{claim}?", **_scripted_verdict(claim, text)}
+            for claim in claims[: question["n_questions"]]
+        ]
+    if "main topics" in told:
+        answer["topics"] = list(dict.fromkeys(_WORD.findall(" ".join(text.values()))))[:3]
+    if "ratings" in question:
+        answer["ratings"] = [{"id": name, "reason": "fair", "rating": 0.8} for name in question["ratings"]]
+    return answer
+
+
+def _checked(question: dict[str, Any], claims_of: ClaimsOf) -> Answer:
     units = {unit["unit"]: unit["text"] for unit in question["text"]["units"]}
     if "units_wanted" in question:
         wanted = question["units_wanted"]
-        return {"units": [{"unit": number, "claims": [units[number].rstrip(".")]} for number in wanted]}
-    return {"verdicts": [_scripted_verdict(claim, units) for claim in question["claims"]]}
+        return {"units": [{"unit": number, "claims": claims_of(units[number])} for number in wanted]}
+    return {
+        "verdicts": [
+            {"id": claim["id"], **_scripted_verdict(claim["claim"], units)} for claim in question["claims"]
+        ]
+    }
 
 
-def _scripted_verdict(claim: dict[str, str], units: dict[int, str]) -> Answer:
-    words = _words(claim["claim"])
+def _aligned(question: dict[str, Any], claims_of: ClaimsOf) -> Answer:
+    source, summary = _numbered(question["text"]), _numbered(question["summary"])
+    units = []
+    for number in question.get("units_wanted", list(summary)):
+        claims = [
+            {"claim": claim, **_scripted_verdict(claim, source)} for claim in claims_of(summary[number])
+        ]
+        units.append({"unit": number, "claims": claims})
+    return {"units": units}
+
+
+def _numbered(units: dict[str, str]) -> dict[int, str]:
+    return {int(number): content for number, content in units.items()}
+
+
+def _scripted_verdict(claim: str, units: dict[int, str]) -> Answer:
+    words = _words(claim)
     missing = words - _words(" ".join(units.values()))
     best = max(units, key=lambda number: len(words & _words(units[number])))
     return {
-        "id": claim["id"],
         "evidence": [] if missing else [best],
         "reason": f"missing: {', '.join(sorted(missing))}" if missing else "all words found",
         "label": "no" if missing else "yes",

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import person_of
+from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import Rows
-from annotation.models import Judge, JudgeCall
+from annotation.models import CallClaim, Judge, JudgeCall
 from annotation.permissions import Verb
+from annotation.refusals import Refusal
 from annotation.services.judges import is_allowed_url
+from annotation.services.try_judge import CLAIM, Trial, try_judge
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ else:
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
 """Secrets of the installation itself: a judge would be sent them as its key."""
+
+MOST_TRIALS = 3
+"""Whoever tries judges waits for all of them."""
 
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
@@ -44,6 +50,13 @@ class JudgeForm(JudgeModelForm):
             "seed",
             "concurrency",
             "timeout_seconds",
+            "max_tokens",
+            "calls_per_minute",
+            "tokens_per_minute",
+            "context_tokens",
+            "prompt_price",
+            "completion_price",
+            "custom_instruction",
             "members",
         )
 
@@ -89,6 +102,21 @@ class JudgeAdmin(Rows):
     list_filter = ("kind",)
     search_fields = ("name", "model")
     autocomplete_fields = ("members",)
+    actions = ("try_it",)
+
+    def has_run_permission(self, request: HttpRequest) -> bool:
+        """For the action; the service decides again."""
+        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.RUN]))
+
+    @admin.action(description="Try the selected judges with one sample claim", permissions=["run"])
+    def try_it(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
+        for judge in queryset[:MOST_TRIALS]:
+            try:
+                trial = try_judge(judge=judge, by=person_of(request))
+            except Refusal as refusal:
+                self.message_user(request, f"{judge}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, _told(judge, trial), messages.SUCCESS)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Judge | None = None) -> list[str]:
         if obj is None:
@@ -108,6 +136,15 @@ class JudgeAdmin(Rows):
         return person_of(request).is_superuser
 
 
+def _told(judge: Judge, trial: Trial) -> str:
+    answer = f"{trial.label or 'no usable answer'}: {trial.reason}".removesuffix(": ")
+    return (
+        f"{judge} answers in {trial.seconds:.2f} s. “{CLAIM}” – {answer} "
+        f"({trial.format_in_words}; {trial.prompt_tokens} + {trial.completion_tokens} tokens, "
+        f"cost {trial.cost:.6f})"
+    )
+
+
 @admin.register(JudgeCall)
 class JudgeCallAdmin(Rows):
     """A call may serve several projects, so only superusers see what was asked and replied."""
@@ -116,3 +153,17 @@ class JudgeCallAdmin(Rows):
     list_filter = ("judge",)
     list_select_related = ("judge",)
     search_fields = ("public_id__exact", "key__exact")
+
+
+@admin.register(CallClaim)
+class CallClaimAdmin(Rows):
+    """Questions under way, for superusers. The token stays hidden: it lets its holder end a claim."""
+
+    list_display = ("key", "lease_until")
+    search_fields = ("key__exact",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [name for name in super().get_readonly_fields(request, obj) if name != "token"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_readonly_fields(request, obj)

@@ -7,9 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
+from annotation.api.fields import LabelField
 from annotation.api.schema import operation
 from annotation.models import Judge
 from annotation.permissions import Verb
+from annotation.refusals import NotAllowed
+from annotation.services.judges import judge_by_name
+from annotation.services.try_judge import Trial, may_try, try_judge
 
 
 class JudgeRow(serializers.Serializer[Judge]):
@@ -22,6 +26,41 @@ class JudgeRow(serializers.Serializer[Judge]):
     def get_is_deciding(self, judge: Judge) -> bool:
         deciding: int | None = self.context["deciding_judge_id"]
         return judge.pk == deciding
+
+
+class TrialRow(serializers.Serializer[Trial]):
+    answer = LabelField(
+        source="label",
+        allow_null=True,
+        help_text="To the sample claim; null where no answer could be used.",
+    )
+    probability = serializers.FloatField(allow_null=True, help_text="Of yes, where the judge gave one.")
+    reason = serializers.CharField()
+    seconds = serializers.FloatField(help_text="The whole wait, connecting included.")
+    calls = serializers.IntegerField()
+    format = serializers.CharField(
+        help_text="json_schema, json_object or text: the best that the server takes. Empty without a server."
+    )
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField()
+
+
+class JudgeTrial(ApiView):
+    tag = "judges"
+
+    @operation("try_judge", responses=TrialRow)
+    def post(self, request: Request, name: str) -> Response:
+        """Ask a judge one sample question.
+
+        For those who may start runs in some project. Tells whether it answers, how long that takes and
+        which reply format its server supports. Nothing is kept.
+        """
+        if not may_try(self.person):
+            # Whoever may try none learns no names of judges either.
+            raise NotAllowed("Trying a judge is for those who may start runs in some project.")
+        trial = try_judge(judge=judge_by_name(name), by=self.person)
+        return Response(TrialRow(trial).data)
 
 
 class Judges(ApiView):

@@ -29,6 +29,8 @@ class RunRow(serializers.Serializer[Run]):
     metrics = serializers.ListField(child=serializers.CharField())
     state = NamedChoice("RunState", Run.State.choices)
     stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
+    cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
+    max_cost = serializers.FloatField(allow_null=True, help_text="Its cap; null for none.")
     started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -52,6 +54,10 @@ class ProgressRow(serializers.Serializer[RunProgress]):
     summaries_total = serializers.IntegerField()
     summaries_done = serializers.IntegerField()
     unscored = serializers.IntegerField(help_text="Checks without a usable answer.")
+    calls = serializers.IntegerField(help_text="Calls that the run paid for.")
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(help_text="What they cost, at the judge's prices.")
     failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
 
 
@@ -73,6 +79,15 @@ class NewRun(serializers.Serializer[Any]):
     judge = serializers.CharField(help_text='Name of the judge, such as "lexical".')
     metrics = serializers.ListField(
         child=serializers.CharField(), default=lambda: ["coverage"], max_length=MOST_METRICS
+    )
+    max_cost = serializers.FloatField(
+        allow_null=True, default=None, help_text="The run stops before its calls could cost more."
+    )
+
+
+class Resumed(serializers.Serializer[Any]):
+    max_cost = serializers.FloatField(
+        allow_null=True, default=None, help_text="A new cap for the whole run; without it the old one stays."
     )
 
 
@@ -98,7 +113,13 @@ class Runs(ApiView):
         except NotFound as refusal:
             # The address is right; what is wrong is an input.
             raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
-        run = start_run(project=project, judge=judge, metrics=wanted["metrics"], by=self.person)
+        run = start_run(
+            project=project,
+            judge=judge,
+            metrics=wanted["metrics"],
+            max_cost=wanted["max_cost"],
+            by=self.person,
+        )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
 
 
@@ -129,14 +150,16 @@ class RunCancel(ApiView):
 class RunResume(ApiView):
     tag = "runs"
 
-    @operation("resume_run", responses=RunDetail)
+    @operation("resume_run", request=Resumed, responses=RunDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Let the failed and cancelled jobs of a run wait again.
 
-        Needs the verb "run". What was judged is not asked again.
+        Needs the verb "run". What was judged is not asked again. A run that reached its cap needs a
+        higher one.
         """
         project = self.enter(Verb.RUN)
-        run = resume_run(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        run = only(_runs_of(project), public_id, "run")
+        run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
         return Response(RunDetail(run).data)
 
 

@@ -53,6 +53,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/", tokens.Tokens.as_view()),
     path("tokens/current/", tokens.CurrentToken.as_view()),
+    path("judges/<slug:name>/try/", judges.JudgeTrial.as_view()),
     path("projects/", projects.Projects.as_view()),
     path("projects/<slug:slug>/", include(IN_PROJECT)),
     re_path("", nowhere.Nowhere.as_view()),

@@ -1,6 +1,7 @@
 """Level `judgments`: one row per answer that anybody gave, those that no longer stand included.
 
-Kinds: `unit` an assessor's percent and marks, `repeat` the same in a hidden repeat (never scored),
+Kinds: `unit` an assessor's percent and marks, or a judge's as one more assessor (the share of yes over its
+verdicts on the unit's claims, and their evidence), `repeat` an assessor's in a hidden repeat (never scored),
 `quality` an assessor's quality answers (JSON), `unmarked` the percent of unmarked peer units that are
 related to the topic, `check` a verdict of a judge or reviewer, `unit_adjudication` and
 `check_adjudication` an adjudicator's decision.
@@ -19,6 +20,7 @@ from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
 from annotation.exports.peers import Peer, peer_batches
 from annotation.exports.statements import rater, reference_of
 from annotation.models import Adjudication, Assignment, SummaryJudgment, UnitJudgment, Verdict
+from annotation.queries.judge_percents import judge_percents
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -94,6 +96,7 @@ def _row(project: Project, peer: Peer, judgment: _Judgment) -> Row:
 
 def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
     yield from _unit_judgments(peer_ids, people)
+    yield from _judge_percents(peer_ids)
     yield from _summary_judgments(peer_ids, people)
     yield from _unit_adjudications(peer_ids, people)
     yield from _verdicts(peer_ids, people)
@@ -151,6 +154,23 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=not is_current,
+        )
+
+
+def _judge_percents(peer_ids: Sequence[int]) -> Iterator[_Judgment]:
+    for said in judge_percents(peer_ids):
+        yield _Judgment(
+            peer_id=said.peer_id,
+            kind="unit",
+            reference_id=said.reference_id or None,
+            unit=said.number,
+            claim_id=said.claim_id,
+            rater=said.judge,
+            rater_kind="judge",
+            value=f"{said.percent:.6g}",
+            evidence=said.marks,
+            submitted_at=said.at,
+            superseded=False,
         )
 
 

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Count, Sum
 from django.utils import timezone
 
 import annotation
 from annotation.exports.levels import BUNDLE, LEVELS
-from annotation.models import Score, Verdict
+from annotation.models import JudgeCall, Run, Score, Verdict
 from annotation.queries.leaderboard import CAPTIONS, CONFIDENCE, DRAWS, SEED
+from annotation.queries.runs import usage_of
 from annotation.records import score_rules
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def about(*, project: Project, people: People, level: str, format_name: str) -> 
         "score_signatures": _score_signatures(project),
         "rules": {**asdict(rules), "percent_scale": project.percent_scale, "reveal": project.reveal},
         "deciding_judge": _deciding_judge(project),
+        "judging": _judging(project),
     }
     if level in (BUNDLE, "systems"):
         made["intervals"] = {
@@ -70,6 +73,31 @@ def about_columns(level: str) -> list[dict[str, str]]:
 def _score_signatures(project: Project) -> list[str]:
     scores = Score.objects.filter(project=project).order_by()
     return sorted(scores.values_list("signature", flat=True).distinct())
+
+
+def _judging(project: Project) -> list[Manifest]:
+    """What each judge's runs over the project have paid for."""
+    sums = (
+        Run.objects.filter(project=project)
+        .order_by("judge__name")
+        .values("judge__name")
+        .annotate(runs=Count("pk"), paid=Sum("cost"))
+    )
+    made: list[Manifest] = []
+    for row in sums:
+        calls = JudgeCall.objects.filter(run__project=project, run__judge__name=row["judge__name"])
+        usage = usage_of(calls)
+        made.append(
+            {
+                "judge": row["judge__name"],
+                "runs": row["runs"],
+                "calls": usage.calls,
+                "prompt_tokens": usage.prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                "cost": row["paid"],
+            }
+        )
+    return made
 
 
 def _deciding_judge(project: Project) -> Manifest | None:

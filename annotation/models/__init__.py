@@ -5,9 +5,10 @@ from annotation.models.assignment import Assignment, Draw, Sitting
 from annotation.models.claim import Check, Claim, ClaimOrigin, ClaimSet, Label, Verdict
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
-from annotation.models.judge import Judge, JudgeCall
+from annotation.models.judge import CallClaim, Judge, JudgeCall
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.project import Membership, Project, Role
+from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
@@ -16,6 +17,7 @@ __all__ = [
     "SCORES",
     "Adjudication",
     "Assignment",
+    "CallClaim",
     "Check",
     "Claim",
     "ClaimOrigin",
@@ -32,6 +34,9 @@ __all__ = [
     "Label",
     "Membership",
     "Project",
+    "Question",
+    "QuestionAnswer",
+    "Rating",
     "Role",
     "Run",
     "Score",

@@ -197,6 +197,10 @@ class Verdict(PublicRow):
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text held against.")
     reason = models.TextField(blank=True)
+    doubt = models.FloatField(
+        null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
+    )
+    votes = models.JSONField(default=list, blank=True, help_text="Of a panel: each member's name and label.")
     shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
 
@@ -30,6 +30,28 @@ class Judge(PublicRow):
     seed = models.IntegerField(null=True, blank=True)
     concurrency = models.PositiveIntegerField(default=8, help_text="Calls at once.")
     timeout_seconds = models.FloatField(default=60.0)
+    max_tokens = models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most.")
+    calls_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Calls in any 60 seconds; empty for no limit."
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens in any 60 seconds; empty for no limit."
+    )
+    context_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Tokens that one call can hold, question and reply; longer texts are cut into windows.",
+    )
+    prompt_price = models.FloatField(
+        default=0.0, help_text="Price of a million prompt tokens, in whatever currency you reckon in."
+    )
+    completion_price = models.FloatField(
+        default=0.0, help_text="Price of a million tokens of replies, in the same currency."
+    )
+    custom_instruction = models.TextField(
+        blank=True,
+        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+    )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -39,10 +61,28 @@ class Judge(PublicRow):
             models.CheckConstraint(name="judge_openai_has_model", condition=~Q(kind="openai") | ~Q(model="")),
             models.CheckConstraint(name="judge_concurrency_at_least_1", condition=Q(concurrency__gte=1)),
             models.CheckConstraint(name="judge_timeout_positive", condition=Q(timeout_seconds__gt=0)),
+            models.CheckConstraint(name="judge_max_tokens_at_least_1", condition=Q(max_tokens__gte=1)),
+            models.CheckConstraint(
+                name="judge_limits_at_least_1",
+                condition=(Q(calls_per_minute__isnull=True) | Q(calls_per_minute__gte=1))
+                & (Q(tokens_per_minute__isnull=True) | Q(tokens_per_minute__gte=1)),
+            ),
+            models.CheckConstraint(
+                name="judge_context_holds_a_reply",
+                condition=Q(context_tokens__isnull=True) | Q(context_tokens__gt=F("max_tokens")),
+            ),
+            models.CheckConstraint(
+                name="judge_prices_not_negative",
+                condition=Q(prompt_price__gte=0, completion_price__gte=0),
+            ),
         )
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_price(self) -> bool:
+        return self.prompt_price > 0 or self.completion_price > 0
 
 
 class JudgeCall(PublicRow):
@@ -58,6 +98,14 @@ class JudgeCall(PublicRow):
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
+    run = models.ForeignKey(
+        "annotation.Run",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="calls",
+        help_text="The run that paid for it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -65,3 +113,20 @@ class JudgeCall(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.step} of {self.judge}"
+
+
+class CallClaim(models.Model):
+    """A question that a worker is putting to a judge at this moment, so that no other one pays for it too.
+
+    Gone with the reply. A worker that dies lets its lease run out, and another one takes the claim.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    token = models.CharField(max_length=32)
+    lease_until = models.DateTimeField()
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"claim on {self.key[:8]}"

@@ -31,6 +31,10 @@ class Run(PublicRow):
     metrics = models.JSONField(default=list)
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
     stop_reason = models.CharField(max_length=500, blank=True)
+    cost = models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices.")
+    max_cost = models.FloatField(
+        null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
+    )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
     )
@@ -39,6 +43,12 @@ class Run(PublicRow):
 
     class Meta:
         ordering = ("-id",)
+        constraints = (
+            models.CheckConstraint(name="run_cost_not_negative", condition=Q(cost__gte=0)),
+            models.CheckConstraint(
+                name="run_max_cost_positive", condition=Q(max_cost__isnull=True) | Q(max_cost__gt=0)
+            ),
+        )
 
     def __str__(self) -> str:
         return f"run {self.public_id}"
@@ -92,6 +102,7 @@ class Job(PublicRow):
     total = models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")
     done = models.PositiveIntegerField(default=0)
     unscored = models.PositiveIntegerField(default=0)
+    reserved_cost = models.FloatField(default=0.0, help_text="What its calls under way may cost at most.")
     error = models.CharField(max_length=1000, blank=True)
     queued_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

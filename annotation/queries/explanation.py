@@ -25,6 +25,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
+from annotation.queries.judge_percents import JudgePercent, judge_percents
 from annotation.refusals import NotFound
 from evaluation import (
     ComparisonScore,
@@ -105,6 +106,7 @@ class ExplainedUnit:
     coverage: UnitCoverage
     source: str
     percents: tuple[ExplainedPercent, ...]
+    by_judges: tuple[JudgePercent, ...]
     claims: tuple[ExplainedClaim, ...]
 
 
@@ -194,6 +196,7 @@ class _Said:
     comparisons: dict[str, Comparison]
     units: dict[str, Unit]
     percents: dict[tuple[int, str], list[ExplainedPercent]]
+    by_judges: dict[tuple[int, str], list[JudgePercent]]
 
     @classmethod
     def load(cls, summary: Summary) -> _Said:
@@ -210,6 +213,7 @@ class _Said:
             comparisons={comparison.public_id: comparison for comparison in comparisons},
             units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
             percents=_percents(summary),
+            by_judges=_by_judges(summary),
         )
 
     def comparison(
@@ -242,6 +246,7 @@ class _Said:
             coverage=coverage,
             source=SOURCES[coverage.source] if coverage.source else "nobody has said anything of it",
             percents=tuple(self.percents.get((comparison.pk, unit_id), ())),
+            by_judges=tuple(self.by_judges.get((comparison.pk, unit_id), ())),
             claims=tuple(self.claim(claim) for claim in claims),
         )
 
@@ -371,6 +376,13 @@ def _answers(summary: Summary) -> dict[int, list[ExplainedAnswer]]:
             )
         )
     return dict(answers)
+
+
+def _by_judges(summary: Summary) -> dict[tuple[int, str], list[JudgePercent]]:
+    said: dict[tuple[int, str], list[JudgePercent]] = defaultdict(list)
+    for percent in judge_percents([summary.pk]):
+        said[percent.comparison_id, percent.unit_id].append(percent)
+    return dict(said)
 
 
 def _percents(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]:

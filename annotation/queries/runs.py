@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import Job, Project, Run, Verdict, Worker
+from annotation.models import Job, JudgeCall, Project, Run, Verdict, Worker
+from evaluation import Usage
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
@@ -30,7 +31,8 @@ class RunProgress:
 
     `unscored` counts the checks that got no usable answer. `failures` are the first of the jobs
     with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
-    commonest first, with how often.
+    commonest first, with how often. `calls` and tokens are what the run paid for, at the `cost` that it
+    came to; what was known already costs nothing.
     """
 
     total_jobs: int
@@ -42,6 +44,10 @@ class RunProgress:
     summaries_total: int
     summaries_done: int
     unscored: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
     failures: list[Failure]
     unscored_reasons: list[tuple[str, int]]
 
@@ -73,6 +79,7 @@ def run_progress(run: Run) -> RunProgress:
         summaries_done=Sum("done", default=0),
         checks_unscored=Sum("unscored", default=0),
     )
+    paid = usage_of(JudgeCall.objects.filter(run=run))
     return RunProgress(
         total_jobs=counts["total_jobs"],
         waiting=counts["waiting_jobs"],
@@ -83,9 +90,25 @@ def run_progress(run: Run) -> RunProgress:
         summaries_total=counts["summaries_total"],
         summaries_done=counts["summaries_done"],
         unscored=counts["checks_unscored"],
+        calls=paid.calls,
+        prompt_tokens=paid.prompt_tokens,
+        completion_tokens=paid.completion_tokens,
+        # A job may have paid since the run's row was read.
+        cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
         unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
     )
+
+
+def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
+    """What some kept calls took together; their cost is kept with the run that paid."""
+    sums = calls.aggregate(
+        made=Count("pk"),
+        prompt=Sum("prompt_tokens", default=0),
+        completion=Sum("completion_tokens", default=0),
+        took=Sum("seconds", default=0.0),
+    )
+    return Usage(sums["made"], sums["prompt"], sums["completion"], sums["took"])
 
 
 def latest_run(project: Project) -> Run | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from annotation.models import Claim, Summary, Unit
 
@@ -16,6 +16,14 @@ def active_claims(summary: Summary) -> list[Claim]:
 def has_claims_as_units(claims: Sequence[Claim]) -> bool:
     """Whether a model summary's active claims stand in for its units: they are not linked to them."""
     return any(claim.unit_id is None for claim in claims)
+
+
+def with_linked_claims(models: Collection[int]) -> set[int]:
+    """Those of these model summaries that are scored over their units: every active claim is linked to one."""
+    unlinked = Claim.objects.filter(
+        claim_set__summary_id__in=models, claim_set__is_active=True, unit__isnull=True
+    )
+    return set(models) - set(unlinked.order_by().values_list("claim_set__summary_id", flat=True))
 
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:

@@ -91,6 +91,8 @@ def claim(job_id: str) -> Claimed | None:
         token=token,
         lease_until=now + timedelta(seconds=lease_seconds()),
         attempt=F("attempt") + 1,
+        # What an earlier attempt had set aside for calls died with it.
+        reserved_cost=0,
         started_at=now,
         finished_at=None,
     )
@@ -200,13 +202,13 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 
 
 @transaction.atomic
-def stop_run(claimed: Claimed, *, reason: str) -> bool:
+def stop_run(claimed: Claimed, *, reason: str, state: Job.State = Job.State.FAILED) -> bool:
     """Stop the whole run because of what this job met: it would meet every other job too.
 
-    The job has failed, those that wait are cancelled, those in work stop by themselves.
+    The job ends in that state, those that wait are cancelled, those in work stop by themselves.
     """
     run = _locked_run(claimed.job)
-    if not _end(claimed, state=Job.State.FAILED, error=reason):
+    if not _end(claimed, state=state, error=reason if state == Job.State.FAILED else ""):
         return False
     if run is None or run.state != Run.State.ACTIVE:
         return True

@@ -1,113 +1,66 @@
-"""A judge answers the checks of one document set: the work of one job of a run.
+"""A judge answers everything that is open in one document set: the work of one job of a run.
 
-It goes through the peer summaries a few at a time: first the judge is asked, without any
-transaction; then what it answered is written with the scores that follow from it, in one short
-transaction for some dozens of checks. Whatever is in the rows already is not asked again, so a
-job that was cut off goes on where it stopped.
+What depends on the documents alone is asked once: claims of model summaries, questions and what the source
+answers. Then the peer summaries are gone through a few at a time, with at most two calls for each: one
+aligns it with the source, one covers it with claims, questions and ratings. The judge is asked without any
+transaction; what it answered is written with the scores that follow from it, in one short transaction for
+some dozens of checks. Whatever is in the rows already is not asked again, so a job that was cut off goes on
+where it stopped.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from django.db import transaction
-from django.db.models import F, Max, Prefetch
+from django.db.models import F
 
-from annotation.models import (
-    Check,
-    Claim,
-    ClaimOrigin,
-    ClaimSet,
-    Comparison,
-    Document,
-    DocumentSet,
-    Job,
-    Judge,
-    Project,
-    Score,
-    Summary,
-    Unit,
-    Verdict,
-)
-from annotation.records import judged_text, score_rules, summary_records
+from annotation.models import Check, Claim, DocumentSet, Job, Judge, Project, Question, Rating, Score, Summary
+from annotation.records import score_rules, summary_records
 from annotation.services import jobs
 from annotation.services.judges import JudgeAtWork, at_work, kept_signature
+from annotation.services.judging.answers import Given, Judged, Located, Rated, peers_of, write
+from annotation.services.judging.claims import ActiveClaims, keep_claims
+from annotation.services.judging.questions import QUESTIONS_MADE, ActiveQuestions
+from annotation.services.judging.texts import Piece, models_of_peers, piece_of, source_of, units_of_summaries
 from annotation.services.rescore import store
-from evaluation import Label, Span
-from evaluation.judging.errors import JudgeRefused, UnusableReply
-from evaluation.judging.protocol import ExtractedClaim, Text
+from evaluation import VERSION, completeness
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
+from evaluation.judging.protocol import (
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    JudgedClaim,
+)
 from evaluation.judging.protocol import Verdict as Answer
 
-Part = Literal["coverage", "alignment"]
+Part = Literal["coverage", "alignment", "questions", "conciseness", "completeness"]
 
 METRICS: Mapping[str, frozenset[Part]] = {
     "coverage": frozenset({"coverage"}),
     "alignment": frozenset({"alignment"}),
     "factual_alignment": frozenset({"coverage", "alignment"}),
+    "question_coverage": frozenset({"questions"}),
     "summarization": frozenset({"coverage", "alignment"}),
+    "conciseness": frozenset({"conciseness"}),
+    "completeness": frozenset({"completeness"}),
 }
-"""What a run can be asked for, and which checks each metric needs answered."""
+"""What a run can be asked for, and what each metric needs answered."""
 
-JUDGE_SIDES: Mapping[Check.Side, Literal["covered", "supported"]] = {
-    Check.Side.REFERENCE: "covered",
-    Check.Side.PEER: "supported",
-}
 CHECKS_A_TRANSACTION = 100
+MISSING_NAMED = 12
 OFFLINE_PEERS_AT_ONCE = 10
-QUEUE_KEY_BITS = 62
+COMPLETENESS = f"completeness:{VERSION}"
+"""The signature of what is computed without a judge."""
 NO_SOURCE = "The document set holds no source text."
-
-Pair = tuple[int, int]
-"""A claim and a peer summary, by their primary keys."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A text as judges read it, and the row of each of its units in the order of their numbers.
-
-    `starts` says for each unit where its own document begins in the text; offsets of claims are
-    kept from there.
-    """
-
-    text: Text
-    units: tuple[Unit, ...] = ()
-    starts: tuple[int, ...] = ()
-
-    def unit(self, number: int) -> Unit | None:
-        return self.units[number - 1] if 1 <= number <= len(self.units) else None
-
-    def positions(self, numbers: Iterable[int]) -> list[int]:
-        """The judge's unit numbers as positions of unit rows."""
-        rows = [self.unit(number) for number in numbers]
-        return [row.position for row in rows if row is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Claims to hold against a text, for one peer summary and one side."""
-
-    peer: Summary
-    side: Check.Side
-    claims: tuple[Claim, ...]
-    piece: Piece
-
-
-@dataclass(slots=True)
-class Judged:
-    """A peer summary with all its checks and the answers to those that were open."""
-
-    peer: Summary
-    sides: dict[int, Check.Side]
-    answers: dict[int, Answer] = field(default_factory=dict)
-    evidence: dict[int, list[int]] = field(default_factory=dict)
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Answer every open check that the run's metrics need in the job's document set.
+    """Answer everything open that the run's metrics need in the job's document set.
 
     Raises LostJob and StoppedJob as `jobs.hold` does, what the judge raises once all that it did
     answer is written, and HopelessJob where claims could not be taken from a text.
@@ -116,12 +69,23 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     if run is None or document_set is None:
         raise jobs.HopelessJob("The job names no document set.")
     parts = frozenset[Part]().union(*(METRICS[name] for name in run.metrics))
-    with at_work(run.judge) as judge:
+    with at_work(run.judge, job=claimed.job) as judge:
         _Work(claimed, lease, judge, run.project, document_set, parts).do()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """Something to ask about one peer, and what becomes of the reply."""
+
+    judged: Judged
+    reply: Coroutine[None, None, Any]
+    claims: tuple[Claim, ...] = ()
+    questions: tuple[Question, ...] = ()
+    piece: Piece | None = None
+
+
 class _Work:
-    """One job's texts, claims and peers, and how far it is."""
+    """One job's texts, claims, questions and peers, and how far it is."""
 
     def __init__(
         self,
@@ -140,29 +104,31 @@ class _Work:
         self.document_set = document_set
         self.parts = parts
         self.problems: list[str] = []
-        self.summaries = list(
-            Summary.objects.filter(document_set=document_set).select_related("system").order_by("pk")
-        )
-        self.units = _units_of_summaries(document_set)
-        self.source = _source(document_set)
-        self.models_of = _models_of_peers(document_set)
-        self.claims = _Claims(document_set)
+        self.peers = peers_of(document_set)
+        self.units = units_of_summaries(document_set)
+        self.source = source_of(document_set)
+        self.models_of = models_of_peers(document_set)
+        self.questions = ActiveQuestions(document_set, judge.row, self.signature)
+        self.claims = ActiveClaims(document_set)
         self.claims.load_documents()
-        self.claims.load_summaries([summary.pk for summary in self.summaries])
+        models = {model for peer in self.peers for model in self.models_of.get(peer.pk, ())}
+        self.models = list(Summary.objects.filter(pk__in=models).order_by("pk"))
+        self.claims.load_summaries([*models, *(peer.pk for peer in self.peers)])
 
     def do(self) -> None:
-        peers = [summary for summary in self.summaries if summary.is_peer]
-        self._extract_for_coverage(peers)
-        answered = _answered(self.judge.row, self.signature, self.document_set)
-        scored = set(Score.objects.filter(summary__in=peers).values_list("summary_id", flat=True))
+        has_news = self._read_documents() if self.peers else False
+        given = Given.of(self.judge.row, [peer.pk for peer in self.peers])
+        scored = set(Score.objects.filter(summary__in=self.peers).values_list("summary_id", flat=True))
         open_peers = [
-            peer for peer in peers if peer.pk not in scored or not self._is_answered(peer, answered)
+            peer
+            for peer in self.peers
+            if has_news or peer.pk not in scored or not self._is_answered(peer, given)
         ]
-        self._note_progress(done=len(peers) - len(open_peers))
+        self._note_progress(done=len(self.peers) - len(open_peers))
         for some in _batches(open_peers, self._peers_at_once()):
             if self.lease.is_lost:
                 raise jobs.LostJob
-            self._judge(some, answered)
+            self._judge(some, given)
         if self.problems:
             raise jobs.HopelessJob(" ".join(self.problems))
 
@@ -171,125 +137,268 @@ class _Work:
         network = self.judge.row.kind != Judge.Kind.LEXICAL
         return 2 * self.judge.row.concurrency if network else OFFLINE_PEERS_AT_ONCE
 
-    # What is asked
+    # What is asked of the documents
 
-    def _judge(self, peers: Sequence[Summary], answered: set[Pair]) -> None:
-        """Ask what is open of these peers and write it, then raise what went wrong in the asking."""
-        if "alignment" in self.parts:
-            self._extract([peer for peer in peers if not peer.is_empty])
-        judged = {peer.pk: Judged(peer=peer, sides=self._sides(peer)) for peer in peers}
-        questions = [question for peer in peers for question in self._questions(peer, answered)]
+    def _read_documents(self) -> bool:
+        """Take what is missing from the documents and model summaries; whether the source gave new answers."""
+        owners = self._texts_without_claims()
+        request = self._question_request()
+        asked: list[Coroutine[None, None, Any]] = []
+        if request is not None:
+            if owners:
+                reference = None if owners[0] is None else self._piece(owners[0]).text
+                request = replace(request, claims=True, reference=reference)
+            asked.append(self.judge.judge.read_document(request))
+        alone = owners if request is None else owners[1:]
+        asked += [self.judge.judge.extract(self._piece(owner).text) for owner in alone]
+        replies: list[Any] = self.judge.ask(asked) if asked else []
+        reading: Any = replies.pop(0) if request is not None else None
+        claims: list[Any] = list(replies)
+        if request is not None and owners:
+            claims.insert(0, _claims_of(reading))
+        self._take_claims(owners, claims)
+        if isinstance(reading, BaseException):
+            raise reading
+        return reading is not None and self._take_questions(reading)
+
+    def _texts_without_claims(self) -> list[Summary | None]:
+        """The model summaries whose claims are missing; None stands for the documents."""
+        if "coverage" not in self.parts:
+            return []
+        bare: list[Summary | None] = [model for model in self.models if not self.claims.has_summary(model.pk)]
+        needs_documents = any(not self.models_of.get(peer.pk) for peer in self.peers)
+        if needs_documents and not self.claims.has_documents():
+            bare.append(None)
+        return bare
+
+    def _question_request(self) -> DocumentRequest | None:
+        if "questions" not in self.parts or self.source.text.is_blank:
+            return None
+        if not self.questions.all:
+            return DocumentRequest(self.source.text, n_questions=QUESTIONS_MADE)
+        texts = tuple(question.text for question in self.questions.open)
+        return DocumentRequest(self.source.text, questions=texts) if texts else None
+
+    def _take_claims(self, owners: Sequence[Summary | None], replies: Sequence[Any]) -> None:
+        """Write the claims that were found; then raise what went wrong with the others."""
         failures: list[BaseException] = []
-        incomplete: set[int] = set()
-        for question, answer in zip(questions, self.judge.ask(map(self._check, questions)), strict=True):
-            if isinstance(answer, BaseException):
-                failures.append(answer)
-                incomplete.add(question.peer.pk)
-                continue
-            self._take(judged[question.peer.pk], question, answer)
-        complete = [each for each in judged.values() if each.peer.pk not in incomplete]
+        hopeless = ""
+        for owner, claims in zip(owners, replies, strict=True):
+            if isinstance(claims, UnusableReply) and owner is None:
+                hopeless = f"No claims could be taken from the documents. {claims}"
+            elif isinstance(claims, UnusableReply):
+                self._note_bare(owner, claims)
+            elif isinstance(claims, BaseException):
+                failures.append(claims)
+            else:
+                self._keep(owner, claims)
+        _raise_worst(failures)
+        if hopeless:
+            raise jobs.HopelessJob(hopeless)
+
+    def _take_questions(self, reading: DocumentReading) -> bool:
+        if reading.questions is None:
+            self.problems.append(f"No questions could be made. {reading.faults.get('questions', '')}".strip())
+            return False
+        has_news = self._keep_questions(reading)
+        open_texts = {question.text for question in self.questions.open}
+        if open_texts <= {question.text for question in reading.questions}:
+            return has_news
+        # Somebody else was quicker with other questions: those stand.
+        request = DocumentRequest(self.source.text, questions=tuple(sorted(open_texts)))
+        [again] = self.judge.ask([self.judge.judge.read_document(request)])
+        if isinstance(again, BaseException):
+            raise again
+        return self._keep_questions(again) or has_news
+
+    def _keep_questions(self, reading: DocumentReading) -> bool:
+        with transaction.atomic():
+            jobs.hold(self.claimed)
+            return self.questions.keep(reading.questions or (), self.source, self.claimed.job.run)
+
+    def _keep(self, owner: Summary | None, claims: Sequence[ExtractedClaim]) -> None:
+        """Write the claims of a text (None: the documents), unless somebody else was quicker."""
+        with transaction.atomic():
+            jobs.hold(self.claimed)
+            keep_claims(owner or self.document_set, self._piece(owner), claims, self.signature)
+        if owner is None:
+            self.claims.load_documents()
+        else:
+            self.claims.load_summaries([owner.pk])
+
+    def _note_bare(self, owner: Summary | None, why: object) -> None:
+        what = "the documents" if owner is None else f"summary {owner.public_id}"
+        self.problems.append(f"No claims could be taken from {what}. {why}")
+
+    def _piece(self, owner: Summary | None) -> Piece:
+        if owner is None:
+            return self.source
+        return piece_of(owner, project=self.project, units=self.units, language=self.document_set.language)
+
+    # What is asked of the peers
+
+    def _judge(self, peers: Sequence[Summary], given: Given) -> None:
+        """Ask what is open of these peers and write it, then raise what went wrong in the asking."""
+        judged = [Judged(peer=peer, sides={}) for peer in peers]
+        asks = [ask for each in judged if not each.peer.is_empty for ask in self._asks(each, given)]
+        failures = self._answer(asks)
+        # Claims that somebody else took while we did: theirs stand, and are checked one call later.
+        failures += self._answer([ask for each in judged for ask in self._late_checks(each, given)])
+        for each in judged:
+            each.sides = self._sides(each.peer)
+            if self._wants_completeness(each.peer, given):
+                each.ratings[Rating.Name.COMPLETENESS] = self._completeness(each.peer)
+        complete = [each for each in judged if not each.is_incomplete]
         for some in _by_size(complete, CHECKS_A_TRANSACTION):
             self._write(some)
         _raise_worst(failures)
 
-    def _take(self, judged: Judged, question: Question, answers: Sequence[Answer]) -> None:
-        for claim, answer in zip(question.claims, answers, strict=True):
-            judged.answers[claim.pk] = answer
-            judged.evidence[claim.pk] = question.piece.positions(answer.evidence)
+    def _answer(self, asks: Sequence[_Ask]) -> list[BaseException]:
+        """Put the questions side by side and take the replies in; what went wrong."""
+        failures: list[BaseException] = []
+        replies = self.judge.ask(ask.reply for ask in asks) if asks else []
+        for ask, reply in zip(asks, replies, strict=True):
+            if isinstance(reply, UnusableReply):
+                self._note_bare(ask.judged.peer, reply)
+            elif isinstance(reply, BaseException):
+                failures.append(reply)
+                ask.judged.is_incomplete = True
+            else:
+                self._take(ask, reply)
+        return failures
 
-    async def _check(self, question: Question) -> tuple[Answer, ...]:
-        if question.side == Check.Side.PEER and question.piece.text.is_blank:
-            return tuple(Answer(None, reason=NO_SOURCE) for _ in question.claims)
-        return await self.judge.judge.check(
-            [claim.text for claim in question.claims], question.piece.text, side=JUDGE_SIDES[question.side]
+    def _take(self, ask: _Ask, reply: Any) -> None:
+        judged = ask.judged
+        if isinstance(reply, CoverReading):
+            assert ask.piece is not None, "a summary is covered with its text"
+            judged.answers |= _located(ask.claims, reply.claims, ask.piece)
+            judged.questions |= _located(ask.questions, reply.questions, ask.piece)
+            for name, rating in reply.ratings.items():
+                judged.ratings[Rating.Name(name)] = Rated(
+                    rating.value, rating.reason, self.judge.row, self.signature
+                )
+        elif ask.piece is None:
+            self._take_aligned(judged, reply)
+        else:
+            judged.answers |= _located(ask.claims, reply, ask.piece)
+
+    def _take_aligned(self, judged: Judged, aligned: Sequence[JudgedClaim]) -> None:
+        self._keep(judged.peer, [each.claim for each in aligned])
+        claims = self.claims.of_summary(judged.peer.pk)
+        # Somebody else may have been quicker with other claims: those stand.
+        if [claim.text for claim in claims] == [each.claim.text for each in aligned]:
+            judged.answers |= _located(claims, [each.verdict for each in aligned], self.source)
+
+    def _asks(self, judged: Judged, given: Given) -> Iterator[_Ask]:
+        peer = judged.peer
+        if "alignment" in self.parts:
+            if self._needs_alignment(peer, given):
+                yield _Ask(judged, self._align(peer))
+            else:
+                yield from self._late_checks(judged, given)
+        claims = self._open_claims(peer, self._reference_claims(peer), given)
+        questions = self._open_questions(peer, given)
+        has_rating = given.has_rating(peer.pk, Rating.Name.CONCISENESS, self.signature)
+        rates = "conciseness" in self.parts and not has_rating
+        piece = self._piece(peer)
+        texts = tuple(claim.text for claim in claims)
+        if questions or rates:
+            request = CoverRequest(
+                piece.text,
+                texts,
+                tuple(question.text for question in questions),
+                ratings=("conciseness",) if rates else (),
+            )
+            yield _Ask(judged, self.judge.judge.cover_summary(request), claims, questions, piece)
+        elif claims:
+            yield _Ask(judged, self.judge.judge.check(texts, piece.text, side="covered"), claims, (), piece)
+
+    def _late_checks(self, judged: Judged, given: Given) -> Iterator[_Ask]:
+        """The peer's own claims that nothing was said of yet, held against the source."""
+        if "alignment" not in self.parts or judged.peer.is_empty or judged.is_incomplete:
+            return
+        claims = self._open_claims(judged.peer, self.claims.of_summary(judged.peer.pk), given)
+        claims = tuple(claim for claim in claims if claim.pk not in judged.answers)
+        if claims:
+            yield _Ask(judged, self._supported(claims), claims, (), self.source)
+
+    def _needs_alignment(self, peer: Summary, given: Given) -> bool:
+        """Whether the peer has no claims, or those that this judge took before it was cut off.
+
+        The latter are asked for once more, from the store of calls, with the verdicts that were lost.
+        """
+        if not self.claims.has_summary(peer.pk):
+            return True
+        own = self.claims.of_summary(peer.pk)
+        is_cut_off = not any((claim.pk, peer.pk) in given.verdicts for claim in own)
+        return is_cut_off and bool(own) and self.claims.maker_of(peer.pk) == self.signature
+
+    async def _align(self, peer: Summary) -> tuple[JudgedClaim, ...]:
+        piece = self._piece(peer)
+        if self.source.text.is_blank:
+            claims = await self.judge.judge.extract(piece.text)
+            return tuple(JudgedClaim(claim, Answer(None, reason=NO_SOURCE)) for claim in claims)
+        return await self.judge.judge.align_summary(self.source.text, piece.text)
+
+    async def _supported(self, claims: Sequence[Claim]) -> tuple[Answer, ...]:
+        if self.source.text.is_blank:
+            return tuple(Answer(None, reason=NO_SOURCE) for _ in claims)
+        texts = [claim.text for claim in claims]
+        return await self.judge.judge.check(texts, self.source.text, side="supported")
+
+    def _open_claims(self, peer: Summary, claims: Iterable[Claim], given: Given) -> tuple[Claim, ...]:
+        return tuple(claim for claim in claims if not given.has_verdict((claim.pk, peer.pk), self.signature))
+
+    def _open_questions(self, peer: Summary, given: Given) -> tuple[Question, ...]:
+        if "questions" not in self.parts:
+            return ()
+        return tuple(
+            question
+            for question in self.questions.all
+            if not given.has_answer((question.pk, peer.pk), self.signature)
         )
 
-    def _questions(self, peer: Summary, answered: set[Pair]) -> Iterator[Question]:
-        if peer.is_empty:
-            return
-        for side, claims in self._claims_by_side(peer).items():
-            asked = tuple(claim for claim in claims if (claim.pk, peer.pk) not in answered)
-            if asked:
-                piece = self._piece(peer) if side == Check.Side.REFERENCE else self.source
-                yield Question(peer=peer, side=side, claims=asked, piece=piece)
-
-    def _claims_by_side(self, peer: Summary) -> dict[Check.Side, list[Claim]]:
-        """The claims that this run holds against the peer's text, and the peer's own against the source."""
-        sides: dict[Check.Side, list[Claim]] = {}
-        if "coverage" in self.parts:
-            sides[Check.Side.REFERENCE] = self._reference_claims(peer)
-        if "alignment" in self.parts:
-            sides[Check.Side.PEER] = self.claims.of_summary(peer.pk)
-        return sides
-
     def _reference_claims(self, peer: Summary) -> list[Claim]:
+        if "coverage" not in self.parts:
+            return []
         models = self.models_of.get(peer.pk)
         if not models:
             return self.claims.of_documents()
         return [claim for model in models for claim in self.claims.of_summary(model)]
 
     def _sides(self, peer: Summary) -> dict[int, Check.Side]:
-        return {claim.pk: side for side, claims in self._claims_by_side(peer).items() for claim in claims}
+        """The claims that this run holds against the peer's text, and the peer's own against the source."""
+        sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(peer)}
+        if "alignment" in self.parts:
+            sides |= {claim.pk: Check.Side.PEER for claim in self.claims.of_summary(peer.pk)}
+        return sides
 
-    def _is_answered(self, peer: Summary, answered: set[Pair]) -> bool:
+    def _wants_completeness(self, peer: Summary, given: Given) -> bool:
+        if "completeness" not in self.parts or self.source.text.is_blank:
+            return False
+        return not given.has_rating(peer.pk, Rating.Name.COMPLETENESS, COMPLETENESS)
+
+    def _completeness(self, peer: Summary) -> Rated:
+        found = completeness(self.source.text.text, self._piece(peer).text.text, self.document_set.language)
+        missing = ", ".join(found.missing_elements[:MISSING_NAMED])
+        return Rated(found.score, f"Missing: {missing}" if missing else "", None, COMPLETENESS)
+
+    def _is_answered(self, peer: Summary, given: Given) -> bool:
         """Whether nothing is left to do for the peer."""
-        if "alignment" in self.parts and not peer.is_empty and not self.claims.has_summary(peer.pk):
+        if self._wants_completeness(peer, given):
             return False
         claims = self._sides(peer)
         if peer.is_empty:
             return Check.objects.filter(peer=peer, claim_id__in=claims).count() == len(claims)
-        return all((claim, peer.pk) in answered for claim in claims)
-
-    def _piece(self, summary: Summary) -> Piece:
-        text = judged_text(summary, self.project)
-        # A text that was cut to its target ends within a unit.
-        units = tuple(unit for unit in self.units.get(summary.pk, ()) if unit.start < len(text))
-        spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in units)
-        return Piece(Text(text, spans, self.document_set.language), units, (0,) * len(units))
-
-    # Claims where a text has none
-
-    def _extract_for_coverage(self, peers: Sequence[Summary]) -> None:
-        if "coverage" not in self.parts or not peers:
-            return
-        wanted = {model for peer in peers for model in self.models_of.get(peer.pk, ())}
-        self._extract([summary for summary in self.summaries if summary.pk in wanted])
-        if all(self.models_of.get(peer.pk) for peer in peers) or self.claims.has_documents():
-            return
-        [claims] = self.judge.ask([self.judge.judge.extract(self.source.text)])
-        if isinstance(claims, UnusableReply):
-            raise jobs.HopelessJob(f"No claims could be taken from the documents. {claims}")
-        if isinstance(claims, BaseException):
-            raise claims
-        self._keep([(None, self.source, claims)])
-
-    def _extract(self, summaries: Sequence[Summary]) -> None:
-        """Take claims from those of the summaries that have none; note those where that fails."""
-        bare = [summary for summary in summaries if not self.claims.has_summary(summary.pk)]
-        pieces = [self._piece(summary) for summary in bare]
-        found: list[tuple[Summary | None, Piece, Sequence[ExtractedClaim]]] = []
-        failures: list[BaseException] = []
-        asked: Iterable[Coroutine[None, None, tuple[ExtractedClaim, ...]]] = (
-            self.judge.judge.extract(piece.text) for piece in pieces
-        )
-        for summary, piece, claims in zip(bare, pieces, self.judge.ask(asked), strict=True):
-            if isinstance(claims, UnusableReply):
-                self.problems.append(f"No claims could be taken from summary {summary.public_id}. {claims}")
-            elif isinstance(claims, BaseException):
-                failures.append(claims)
-            else:
-                found.append((summary, piece, claims))
-        self._keep(found)
-        _raise_worst(failures)
-
-    def _keep(self, found: Sequence[tuple[Summary | None, Piece, Sequence[ExtractedClaim]]]) -> None:
-        """Write the claims of some texts (None: the documents), unless somebody else was quicker."""
-        for owner, piece, claims in found:
-            with transaction.atomic():
-                jobs.hold(self.claimed)
-                _keep_claims(owner or self.document_set, piece, claims, self.signature)
-        self.claims.load_documents()
-        self.claims.load_summaries([owner.pk for owner, _, _ in found if owner is not None])
+        if "alignment" in self.parts and not self.claims.has_summary(peer.pk):
+            return False
+        if "conciseness" in self.parts and not given.has_rating(
+            peer.pk, Rating.Name.CONCISENESS, self.signature
+        ):
+            return False
+        if self._open_questions(peer, given):
+            return False
+        return all(given.has_verdict((claim, peer.pk), self.signature) for claim in claims)
 
     # What is written
 
@@ -303,212 +412,41 @@ class _Work:
             list(locked.order_by("pk").values_list("pk", flat=True))
             # The rules may have been changed since the job began.
             project = Project.objects.get(pk=self.project.pk)
-            checks = self._checks(judged)
-            standing = _standing(self.judge.row, peers)
-            rows = [
-                row
-                for each in judged
-                for claim, answer in each.answers.items()
-                if (row := self._verdict(checks[claim, each.peer.pk], answer, each.evidence[claim], standing))
-            ]
-            Verdict.objects.bulk_create(rows)
+            write(
+                judged,
+                project=project,
+                judge=self.judge.row,
+                signature=self.signature,
+                run=self.claimed.job.run,
+            )
             store(project=project, records=list(summary_records(project, peers)), rules=score_rules(project))
-            unscored = sum(answer.label is None for each in judged for answer in each.answers.values())
             Job.objects.filter(pk=self.claimed.job.pk).update(
-                done=F("done") + len(judged), unscored=F("unscored") + unscored
+                done=F("done") + len(judged),
+                unscored=F("unscored") + sum(each.unscored for each in judged),
             )
-
-    def _checks(self, judged: Sequence[Judged]) -> dict[Pair, int]:
-        """The check of each claim and peer, made where it is missing, by primary key."""
-        wanted = {
-            (claim, each.peer.pk): (each.peer, side) for each in judged for claim, side in each.sides.items()
-        }
-        peers = [each.peer.pk for each in judged]
-        there = _check_keys(peers)
-        missing = [pair for pair in wanted if pair not in there]
-        Check.objects.bulk_create(
-            Check(
-                project_id=self.project.pk,
-                claim_id=claim,
-                peer_id=peer,
-                side=wanted[claim, peer][1],
-                queue_key=secrets.randbits(QUEUE_KEY_BITS),
-            )
-            for claim, peer in missing
-        )
-        return _check_keys(peers) if missing else there
-
-    def _verdict(
-        self, check: int, answer: Answer, evidence: list[int], standing: Mapping[int, _Standing]
-    ) -> Verdict | None:
-        """The row to be written; None where the judge's word stands already."""
-        before = standing.get(check)
-        if before is not None and before.is_same(answer, self.signature):
-            return None
-        return Verdict(
-            check_row_id=check,
-            source=Verdict.Source.JUDGE,
-            judge=self.judge.row,
-            run=self.claimed.job.run,
-            origin_name=self.signature,
-            label=answer.label,
-            probability=answer.probability,
-            evidence=evidence,
-            reason=answer.reason,
-        )
 
     def _note_progress(self, *, done: int) -> None:
         with transaction.atomic():
             jobs.hold(self.claimed)
-            Job.objects.filter(pk=self.claimed.job.pk).update(
-                total=sum(summary.is_peer for summary in self.summaries), done=done, unscored=0
-            )
+            Job.objects.filter(pk=self.claimed.job.pk).update(total=len(self.peers), done=done, unscored=0)
 
 
-_IN_ORDER = Prefetch("claims", queryset=Claim.objects.order_by("position"))
+def _claims_of(reading: DocumentReading | BaseException) -> Any:
+    """The claims of a merged reading, or what went wrong with them."""
+    if isinstance(reading, BaseException):
+        return reading
+    if reading.claims is None:
+        return UnusableReply(reading.faults.get("claims", ""))
+    return reading.claims
 
 
-class _Claims:
-    """The active claims of a document set's texts, as far as they have been loaded."""
-
-    def __init__(self, document_set: DocumentSet) -> None:
-        self._document_set = document_set
-        self._of_summary: dict[int, list[Claim]] = {}
-        self._of_documents: list[Claim] | None = None
-
-    def load_summaries(self, summaries: Sequence[int]) -> None:
-        sets = ClaimSet.objects.filter(is_active=True, summary_id__in=summaries)
-        for each in sets.prefetch_related(_IN_ORDER):
-            self._of_summary[cast("int", each.summary_id)] = list(each.claims.all())
-
-    def load_documents(self) -> None:
-        sets = ClaimSet.objects.filter(is_active=True, document_set=self._document_set)
-        for each in sets.prefetch_related(_IN_ORDER):
-            self._of_documents = list(each.claims.all())
-
-    def has_summary(self, summary: int) -> bool:
-        return summary in self._of_summary
-
-    def of_summary(self, summary: int) -> list[Claim]:
-        return self._of_summary.get(summary, [])
-
-    def has_documents(self) -> bool:
-        return self._of_documents is not None
-
-    def of_documents(self) -> list[Claim]:
-        return self._of_documents or []
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """The judge's latest verdict on a check."""
-
-    label: Label | None
-    reason: str
-    signature: str
-
-    def is_same(self, answer: Answer, signature: str) -> bool:
-        """Whether another row would add nothing: the same judge has answered, or failed in the same way."""
-        if self.signature != signature:
-            return False
-        return self.label is not None or (answer.label is None and self.reason == answer.reason)
-
-
-def _standing(judge: Judge, peers: Sequence[int]) -> dict[int, _Standing]:
-    rows = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
-    columns = ("check_row_id", "label", "reason", "origin_name")
-    standing: dict[int, _Standing] = {}
-    for check, label, reason, signature in rows.order_by("pk").values_list(*columns):
-        # A failure after a usable answer takes nothing back.
-        if label is None and check in standing and standing[check].label is not None:
-            continue
-        standing[check] = _Standing(cast("Label | None", label), reason, signature)
-    return standing
-
-
-def _answered(judge: Judge, signature: str, document_set: DocumentSet) -> set[Pair]:
-    """The claims and peers on which the judge's latest usable verdict was given under this signature."""
-    usable = Verdict.objects.filter(
-        judge=judge, check_row__peer__document_set=document_set, withdrawn_at=None, label__isnull=False
-    )
-    columns = ("check_row__claim_id", "check_row__peer_id", "origin_name")
-    latest = {
-        (claim, peer): given_under for claim, peer, given_under in usable.order_by("pk").values_list(*columns)
+def _located(
+    rows: Sequence[Claim] | Sequence[Question], answers: Sequence[Answer], piece: Piece
+) -> dict[int, Located]:
+    return {
+        row.pk: Located(answer, piece.positions(answer.evidence))
+        for row, answer in zip(rows, answers, strict=True)
     }
-    return {pair for pair, given_under in latest.items() if given_under == signature}
-
-
-def _check_keys(peers: Sequence[int]) -> dict[Pair, int]:
-    rows = Check.objects.filter(peer_id__in=peers).values_list("claim_id", "peer_id", "pk")
-    return {(claim, peer): key for claim, peer, key in rows}
-
-
-def _units_of_summaries(document_set: DocumentSet) -> dict[int, list[Unit]]:
-    units: dict[int, list[Unit]] = defaultdict(list)
-    for unit in Unit.objects.filter(summary__document_set=document_set).order_by("position"):
-        units[cast("int", unit.summary_id)].append(unit)
-    return units
-
-
-def _models_of_peers(document_set: DocumentSet) -> dict[int, list[int]]:
-    models: dict[int, list[int]] = defaultdict(list)
-    comparisons = Comparison.objects.filter(peer__document_set=document_set).order_by("pk")
-    for peer, model in comparisons.values_list("peer_id", "model_id"):
-        models[peer].append(model)
-    return models
-
-
-def _source(document_set: DocumentSet) -> Piece:
-    """All documents of the set as one text, a blank line between two, with units numbered through."""
-    units: dict[int, list[Unit]] = defaultdict(list)
-    for unit in Unit.objects.filter(document__document_set=document_set).order_by("position"):
-        units[cast("int", unit.document_id)].append(unit)
-    texts: list[str] = []
-    rows: list[Unit] = []
-    starts: list[int] = []
-    start = 0
-    for document in Document.objects.filter(document_set=document_set).order_by("position"):
-        texts.append(document.text)
-        rows.extend(units[document.pk])
-        starts.extend([start] * len(units[document.pk]))
-        start += len(document.text) + 2
-    spans = tuple(Span(at + row.start, at + row.end) for row, at in zip(rows, starts, strict=True))
-    return Piece(Text("\n\n".join(texts), spans, document_set.language), tuple(rows), tuple(starts))
-
-
-def _keep_claims(
-    owner: Summary | DocumentSet, piece: Piece, claims: Sequence[ExtractedClaim], signature: str
-) -> None:
-    """Write extracted claims as the owner's active set, unless it has got one meanwhile."""
-    if isinstance(owner, Summary):
-        list(Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
-        sets, claim_set = ClaimSet.objects.filter(summary=owner), ClaimSet(summary=owner)
-    else:
-        list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
-        sets, claim_set = ClaimSet.objects.filter(document_set=owner), ClaimSet(document_set=owner)
-    if sets.filter(is_active=True).exists():
-        return
-    claim_set.version = (sets.aggregate(Max("version"))["version__max"] or 0) + 1
-    claim_set.origin = ClaimOrigin.JUDGE
-    claim_set.origin_name = signature
-    claim_set.save()
-    Claim.objects.bulk_create(
-        _claim_row(claim_set, position, claim, piece) for position, claim in enumerate(claims, start=1)
-    )
-
-
-def _claim_row(claim_set: ClaimSet, position: int, claim: ExtractedClaim, piece: Piece) -> Claim:
-    unit = piece.unit(claim.unit)
-    shift = piece.starts[claim.unit - 1] if unit is not None else 0
-    return Claim(
-        claim_set=claim_set,
-        unit=unit,
-        position=position,
-        text=claim.text,
-        start=None if claim.start is None else claim.start - shift,
-        end=None if claim.end is None else claim.end - shift,
-        origin=ClaimOrigin.JUDGE,
-    )
 
 
 def _batches(peers: Sequence[Summary], size: int) -> Iterator[Sequence[Summary]]:
@@ -531,7 +469,7 @@ def _by_size(judged: Iterable[Judged], most_checks: int) -> Iterator[list[Judged
 
 
 def _raise_worst(failures: Sequence[BaseException]) -> None:
-    """Raise the failure that says most about the others: a judge that refuses us will refuse everything."""
-    refusals = [failure for failure in failures if isinstance(failure, JudgeRefused)]
-    for failure in [*refusals, *failures]:
+    """Raise the failure that says most about the others: what stops us here will stop us everywhere."""
+    final = [failure for failure in failures if isinstance(failure, JudgeRefused | BudgetSpent)]
+    for failure in [*final, *failures]:
         raise failure

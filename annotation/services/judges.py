@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
-from django.db import DatabaseError, connection
 
-from annotation.models import Judge, JudgeCall
+from annotation.models import Job, Judge
 from annotation.refusals import Invalid, NotFound
+from annotation.services.judge_calls import RowCallStore
+from annotation.services.spend import RunBudget
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
-from evaluation.judging.protocol import CallStore, Limits, StoredCall
+from evaluation.judging.panel import JudgePanel
+from evaluation.judging.protocol import Budget, CallStore, Limits, MemoryCallStore, Price
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
-_LARGEST_COUNT = 2**31 - 1
 _PORTS = {"http": 80, "https": 443}
 
 Result = TypeVar("Result")
@@ -59,10 +59,25 @@ def require_usable(judge: Judge) -> None:
         raise Invalid(fault, field="judge", code="unusable_judge")
 
 
-def build(judge: Judge, *, store: CallStore | None = None) -> AnsweringJudge:
-    """The judge that the row describes, ready to answer.
+def has_price(judge: Judge) -> bool:
+    """Whether its calls cost anything; those of a panel if those of any member do."""
+    return any(member.has_price for member in _members(judge))
 
-    Its calls are kept as JudgeCall rows unless a store is given.
+
+def _members(judge: Judge) -> list[Judge]:
+    """The judges that are asked: the members of a panel, else the judge itself."""
+    return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
+
+
+def build(
+    judge: Judge,
+    *,
+    store_of: Callable[[Judge], CallStore] | None = None,
+    budget: Budget | None = None,
+) -> AnsweringJudge:
+    """The judge that the row describes, ready to answer; a panel with all its members.
+
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -71,6 +86,9 @@ def build(judge: Judge, *, store: CallStore | None = None) -> AnsweringJudge:
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
+    if judge.kind == Judge.Kind.PANEL:
+        members = [build(member, store_of=store_of, budget=budget) for member in _members(judge)]
+        return JudgePanel(members, name=judge.name)
     return OpenAIJudge(
         judge.model,
         judge.base_url or None,
@@ -78,8 +96,22 @@ def build(judge: Judge, *, store: CallStore | None = None) -> AnsweringJudge:
         name=judge.name,
         temperature=judge.temperature,
         seed=judge.seed,
-        limits=Limits(concurrency=judge.concurrency, timeout_seconds=judge.timeout_seconds),
-        store=RowCallStore(judge) if store is None else store,
+        limits=_limits(judge),
+        store=MemoryCallStore() if store_of is None else store_of(judge),
+        custom_instruction=judge.custom_instruction or None,
+        price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
+        budget=budget if judge.has_price else None,
+    )
+
+
+def _limits(judge: Judge) -> Limits:
+    return Limits(
+        concurrency=judge.concurrency,
+        timeout_seconds=judge.timeout_seconds,
+        max_tokens=judge.max_tokens,
+        calls_per_minute=judge.calls_per_minute,
+        tokens_per_minute=judge.tokens_per_minute,
+        context_tokens=judge.context_tokens,
     )
 
 
@@ -104,10 +136,22 @@ class JudgeAtWork:
 
 
 @contextmanager
-def at_work(judge: Judge) -> Iterator[JudgeAtWork]:
-    """The judge, built and with an event loop of its own; everything that it opened is closed at the end."""
-    with closing(RowCallStore(judge)) as store, asyncio.Runner() as runner:
-        built = build(judge, store=store)
+def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
+    """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
+
+    Its calls are kept as rows. Those made for a job of a run are counted with the run and held to its cap.
+    """
+    run = None if job is None else job.run
+    with ExitStack() as opened:
+        budget = None
+
+        def store_of(member: Judge) -> RowCallStore:
+            return opened.enter_context(closing(RowCallStore(member, run=run)))
+
+        if job is not None and run is not None:
+            budget = opened.enter_context(closing(RunBudget(run, job)))
+        runner = opened.enter_context(asyncio.Runner())
+        built = build(judge, store_of=store_of, budget=budget)
         try:
             yield JudgeAtWork(judge=built, row=judge, runner=runner)
         finally:
@@ -133,83 +177,10 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
     return wanted is not None and any(entry is not None and entry.covers(wanted) for entry in entries)
 
 
-class RowCallStore:
-    """Keeps a judge's answered calls as JudgeCall rows.
-
-    Rows are read and written by one thread with a connection of its own, because the event loop
-    that asks must neither wait for the database nor touch the worker's own connection.
-    """
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge_id = judge.pk
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge-calls")
-
-    def close(self) -> None:
-        """End the thread and its connection; the store cannot be used any more."""
-        self._thread.submit(_close_connection).result()
-        self._thread.shutdown()
-
-    async def get(self, key: str) -> StoredCall | None:
-        """The call kept under this key, or None."""
-        return await self._do(lambda: self._read(key))
-
-    async def put(self, call: StoredCall) -> None:
-        """Keep a call; the first one under a key stays."""
-        await self._do(lambda: self._write(call))
-
-    async def _do(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_good_connection, work)
-
-    def _read(self, key: str) -> StoredCall | None:
-        row = JudgeCall.objects.select_related("judge").filter(key=key).first()
-        if row is None:
-            return None
-        return StoredCall(
-            key=row.key,
-            judge=row.judge.name,
-            step=row.step,
-            prompt_version=row.prompt_version,
-            request=row.request,
-            reply=row.reply,
-            finish_reason=row.finish_reason,
-            prompt_tokens=row.prompt_tokens,
-            completion_tokens=row.completion_tokens,
-            seconds=row.seconds,
-        )
-
-    def _write(self, call: StoredCall) -> None:
-        row = JudgeCall(
-            judge_id=self._judge_id,
-            key=call.key,
-            step=call.step,
-            prompt_version=call.prompt_version,
-            request=call.request,
-            reply=call.reply,
-            finish_reason=call.finish_reason[:40],
-            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
-            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
-            seconds=call.seconds,
-        )
-        JudgeCall.objects.bulk_create([row], ignore_conflicts=True)
-
-
-def _close_connection() -> None:
-    # Each thread has a connection of its own under this name, so the name must be looked up in it.
-    connection.close()
-
-
-def _with_good_connection(work: Callable[[], Result]) -> Result:
-    try:
-        return work()
-    except DatabaseError:
-        connection.close()
-        raise
-
-
 def _fault(judge: Judge) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.kind == Judge.Kind.PANEL:
-        return f"The judge {judge.name!r} is a panel, and panels cannot run yet. Choose one of its members."
+        return _fault_of_panel(judge)
     if judge.kind == Judge.Kind.OPENAI:
         url = judge.base_url or DEFAULT_BASE_URL
         if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
@@ -218,6 +189,16 @@ def _fault(judge: Judge) -> str:
                 "Whoever runs this installation can add it there."
             )
     return ""
+
+
+def _fault_of_panel(panel: Judge) -> str:
+    members = _members(panel)
+    if not members:
+        return f"The panel {panel.name!r} has no members. Give it some in the admin, under Judges."
+    nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
+    if nested:
+        return f"The panel {panel.name!r} has panels among its members: {', '.join(nested)}. Name judges."
+    return next(filter(None, map(_fault, members)), "")
 
 
 def _api_key(judge: Judge) -> str | None:

@@ -7,7 +7,7 @@ import logging
 from annotation.models import Job
 from annotation.refusals import Refusal
 from annotation.services import export_dataset, jobs, judge_document_set
-from evaluation.judging.errors import JudgeRefused, JudgeSettings, JudgeUnavailable
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +35,8 @@ def _work(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         logger.warning("Job %s was given to another worker; this one stops", claimed.job.public_id)
     except jobs.StoppedJob:
         jobs.finish(claimed, state=Job.State.CANCELLED)
+    except BudgetSpent as end:
+        jobs.stop_run(claimed, reason=str(end), state=Job.State.CANCELLED)
     except (JudgeRefused, JudgeSettings) as failure:
         jobs.stop_run(claimed, reason=str(failure))
     except (jobs.HopelessJob, Refusal) as failure:

@@ -107,11 +107,16 @@ def derived_columns(
 
 
 def _doubt(answers: Answers) -> float:
-    """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty."""
+    """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
+
+    A panel's doubt is its own: the share of its votes that differ from its label.
+    """
     if answers.rule is not None:
         return 0.0
     if answers.judge is None or answers.judge == "unsure":
         return 1.0
+    if answers.judge_doubt is not None:
+        return answers.judge_doubt
     if answers.judge_probability is None:
         return 0.5
     return 1.0 - abs(2.0 * answers.judge_probability - 1.0)

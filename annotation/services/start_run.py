@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from annotation.refusals import Conflict, Invalid
 from annotation.services import jobs
 from annotation.services.events import log
 from annotation.services.judge_document_set import METRICS
-from annotation.services.judges import require_usable
+from annotation.services.judges import has_price, require_usable
 from annotation.services.rescore import rescore
 
 if TYPE_CHECKING:
@@ -23,18 +24,25 @@ if TYPE_CHECKING:
 
 
 def start_run(
-    *, project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",), by: User | None
+    *,
+    project: Project,
+    judge: Judge,
+    metrics: Sequence[str] = ("coverage",),
+    max_cost: float | None = None,
+    by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
 
     What this judge has answered already is not asked again. The judge becomes the project's
-    deciding one where there was none. Raises Invalid for an unknown metric (code `unknown_metric`),
-    a judge that cannot be asked (`unusable_judge`) or a project without peer summaries
+    deciding one where there was none. The run stops before its calls could cost more than `max_cost`.
+    Raises Invalid for an unknown metric (code `unknown_metric`), a judge that cannot be asked
+    (`unusable_judge`), a cap that holds nothing (`invalid_cap`) or a project without peer summaries
     (`no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
     wanted = _known(metrics)
     require_usable(judge)
+    _refuse_cap(max_cost, judge)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -43,7 +51,9 @@ def start_run(
             raise Invalid(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
             )
-        run = Run.objects.create(project=project, judge=judge, metrics=wanted, started_by=by)
+        run = Run.objects.create(
+            project=project, judge=judge, metrics=wanted, max_cost=max_cost, started_by=by
+        )
         queued = Job.objects.bulk_create(
             [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
         )
@@ -52,7 +62,12 @@ def start_run(
             actor=by,
             verb="start run",
             target=run,
-            data={"judge": judge.name, "metrics": wanted, "document_sets": len(queued)},
+            data={
+                "judge": judge.name,
+                "metrics": wanted,
+                "document_sets": len(queued),
+                "max_cost": max_cost,
+            },
         )
         is_stale = _let_decide(project, judge, by)
         jobs.enqueue(queued)
@@ -81,23 +96,33 @@ def cancel_run(*, run: Run, by: User | None) -> Run:
 
 
 @transaction.atomic
-def resume_run(*, run: Run, by: User | None) -> Run:
+def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
     """Let the failed and cancelled jobs of a run wait again; what was judged is not asked again.
 
-    Raises Conflict where nothing is left to do (code `nothing_to_resume`) or another run of this
-    judge is under way (`run_active`).
+    `max_cost` is a new cap for the whole run, what it has cost already included. Raises Conflict where
+    nothing is left to do (code `nothing_to_resume`) or another run of this judge is under way
+    (`run_active`); Invalid (`invalid_cap`) for a new cap that the run has reached already.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
+    if max_cost is not None:
+        _refuse_cap(max_cost, run.judge)
+        if max_cost <= run.cost:
+            raise Invalid(
+                f"The run has cost {run.cost:.4g} already. Name a higher cap than that.",
+                field="max_cost",
+                code="invalid_cap",
+            )
+        run.max_cost = max_cost
     again = jobs.wait_again(run)
     if not again and run.state not in (Run.State.CANCELLED, Run.State.STOPPED):
         raise Conflict("Every job of this run is done or under way.", code="nothing_to_resume")
     run.state = Run.State.ACTIVE
     run.stop_reason = ""
     run.finished_at = None
-    run.save(update_fields=["state", "stop_reason", "finished_at"])
+    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost"])
     log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
     jobs.enqueue(again)
     jobs.settle(run)
@@ -112,6 +137,20 @@ def _known(metrics: Sequence[str]) -> list[str]:
         known = ", ".join(METRICS)
         raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
     return wanted
+
+
+def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
+    if max_cost is None:
+        return
+    if not (math.isfinite(max_cost) and max_cost > 0):
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap")
+    if not has_price(judge):
+        raise Invalid(
+            f"The judge {judge.name} has no price, so a cap would hold nothing. A superuser gives it one "
+            "in the admin, under Judges.",
+            field="max_cost",
+            code="invalid_cap",
+        )
 
 
 def _locked(project: Project) -> Project:

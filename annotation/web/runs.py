@@ -10,7 +10,7 @@ from annotation.permissions import Verb
 from annotation.queries.runs import is_worker_alive, run_progress
 from annotation.refusals import Invalid
 from annotation.services.judge_document_set import METRICS
-from annotation.services.judges import LEXICAL, judge_by_name
+from annotation.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.services.start_run import cancel_run, resume_run
 from annotation.services.start_run import start_run as start
 from annotation.web.htmx import Request, page_or_fragment
@@ -29,12 +29,17 @@ def runs(request: Request, slug: str) -> HttpResponse:
 @screen("POST")
 def start_run(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
-    form = {"judge": request.POST.get("judge", ""), "metrics": request.POST.getlist("metrics")}
+    form = {
+        "judge": request.POST.get("judge", ""),
+        "metrics": request.POST.getlist("metrics"),
+        "max_cost": request.POST.get("max_cost", ""),
+    }
     try:
         run = start(
             project=room.project,
             judge=judge_by_name(str(form["judge"])),
             metrics=request.POST.getlist("metrics"),
+            max_cost=_cap(request),
             by=request.user,
         )
     except Invalid as refusal:
@@ -62,19 +67,41 @@ def cancel(request: Request, slug: str, run_id: str) -> HttpResponse:
 @screen("POST")
 def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
-    resumed = resume_run(run=_run(room, run_id), by=request.user)
+    try:
+        resumed = resume_run(run=_run(room, run_id), max_cost=_cap(request), by=request.user)
+    except Invalid as refusal:
+        return _show(request, room, _run(room, run_id), refusal=refusal)
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-def _show(request: Request, room: Room, run: Run) -> HttpResponse:
+def _cap(request: Request) -> float | None:
+    """The cap that the form names, or None. Raises Invalid for what is no number."""
+    given = str(request.POST.get("max_cost", "")).strip()
+    if not given:
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
+
+
+def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
     context = {
+        "refusal": refusal,
         "room": room,
         "run": run,
         "progress": run_progress(run),
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
+        "has_price": has_price(run.judge),
     }
-    return page_or_fragment(request, page="runs/run.html", fragment="runs/_progress.html", context=context)
+    return page_or_fragment(
+        request,
+        page="runs/run.html",
+        fragment="runs/_progress.html",
+        context=context,
+        status=422 if refusal else 200,
+    )
 
 
 def _run(room: Room, public_id: str) -> Run:

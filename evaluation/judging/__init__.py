@@ -1,20 +1,37 @@
 """Judges: what answers checks automatically."""
 
-from collections.abc import Awaitable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from evaluation._labels import Label
 from evaluation.errors import JudgeError
 from evaluation.judging import _sync
-from evaluation.judging.errors import JudgeRefused, JudgeSettings, JudgeUnavailable, UnusableReply
+from evaluation.judging.errors import (
+    BudgetSpent,
+    JudgeRefused,
+    JudgeSettings,
+    JudgeUnavailable,
+    UnusableReply,
+)
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
+    Budget,
     CallStore,
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
     ExtractedClaim,
     Judge,
+    JudgedClaim,
     Limits,
     MemoryCallStore,
+    MoneyCap,
+    Price,
+    Question,
+    Rating,
+    RatingName,
     Side,
     StoredCall,
     Text,
@@ -22,21 +39,32 @@ from evaluation.judging.protocol import (
     Verdict,
 )
 
-_R = TypeVar("_R")
-
 __all__ = [
+    "Budget",
+    "BudgetSpent",
     "CallStore",
+    "CoverReading",
+    "CoverRequest",
+    "DocumentReading",
+    "DocumentRequest",
     "ExtractedClaim",
     "Judge",
     "JudgeError",
+    "JudgePanel",
     "JudgeRefused",
     "JudgeSettings",
     "JudgeUnavailable",
+    "JudgedClaim",
     "Label",
     "LexicalJudge",
     "Limits",
     "MemoryCallStore",
+    "MoneyCap",
     "OpenAIJudge",
+    "Price",
+    "Question",
+    "Rating",
+    "RatingName",
     "Side",
     "StoredCall",
     "Text",
@@ -56,7 +84,7 @@ def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> t
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     given = _as_text(text, language)
-    return _sync.run(_closing(judge, judge.extract(given)))
+    return _sync.run(_sync.closing(judge, judge.extract(given)))
 
 
 def check_claims(
@@ -78,16 +106,8 @@ def check_claims(
     if isinstance(claims, str):
         raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")
     given = _as_text(text, language)
-    return _sync.run(_closing(judge, judge.check(tuple(claims), given, side=side)))
+    return _sync.run(_sync.closing(judge, judge.check(tuple(claims), given, side=side)))
 
 
 def _as_text(text: str | Text, language: str) -> Text:
     return text if isinstance(text, Text) else Text.of(text, language)
-
-
-async def _closing(judge: Judge, work: Awaitable[_R]) -> _R:
-    # The event loop of this call ends with it, and its connections must not outlive it.
-    try:
-        return await work
-    finally:
-        await judge.aclose()

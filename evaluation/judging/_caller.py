@@ -4,16 +4,18 @@ import asyncio
 import hashlib
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from evaluation.judging._pace import Pace
 from evaluation.judging._transport import Denied, Rejected, Reply, Service, Transient
+from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
 from evaluation.judging.parsing import storable
-from evaluation.judging.prompts import Json, Prompt, canonical
-from evaluation.judging.protocol import CallStore, Limits, StoredCall
+from evaluation.judging.prompts import Prompt, canonical
+from evaluation.judging.protocol import Budget, CallStore, Json, Limits, Price, StoredCall, Usage, note_usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,6 +36,18 @@ class Settings:
     parameters: Mapping[str, Json]
     limits: Limits
     http_client: "httpx2.AsyncClient | None" = None
+    price: Price | None = None
+    budget: Budget | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One question as it is sent, whatever the format of the reply turns out to be."""
+
+    prompt: Prompt
+    parts: Sequence[str]
+    system: str
+    message: str
 
 
 class _Session:
@@ -54,7 +68,9 @@ class _Session:
 
     async def pause(self) -> None:
         """Wait until the server wants to hear from us again."""
-        await asyncio.sleep(max(0.0, self.resume_at - asyncio.get_running_loop().time()))
+        wait = self.resume_at - asyncio.get_running_loop().time()
+        if wait > 0:
+            await asyncio.sleep(wait)
 
 
 class Caller:
@@ -67,18 +83,26 @@ class Caller:
         self._length_field = "max_tokens"
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
+        self._pace = Pace(settings.limits.calls_per_minute, settings.limits.tokens_per_minute)
 
     async def call(
-        self, prompt: Prompt, system: str, user: Json, *, identity: str, asking: int
+        self,
+        prompt: Prompt,
+        system: str,
+        user: Json,
+        *,
+        identity: str,
+        asking: int,
+        parts: Sequence[str] = (),
     ) -> StoredCall:
         """The reply to one question: the stored one, else a new one, which is then stored.
 
         `identity` stands for everything about the judge that can change its answers; `asking` counts how
         often the same question is put. A request that the server rejects comes back with finish reason
         "rejected", unstored.
-        Raises JudgeRefused and JudgeUnavailable.
+        Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
         """
-        message = canonical(user)
+        message = storable(canonical(user))
         key = _digest(identity, prompt.step, prompt.version, system, message, str(asking))
         session = self._session()
         # Those who ask the same thing at the same time wait for the one who pays.
@@ -86,8 +110,7 @@ class Caller:
             stored = await self._store.get(key)
             if stored is not None:
                 return stored
-            messages = [{"role": "system", "content": system}, {"role": "user", "content": message}]
-            call = await self._fetch(session, key, prompt, messages)
+            call = await self._fetch(session, key, _Request(prompt, parts, system, message))
             if call.finish_reason != "rejected":
                 await self._store.put(call)
             return call
@@ -109,17 +132,15 @@ class Caller:
                 self._sessions[loop] = _Session(self._settings)
             return self._sessions[loop]
 
-    async def _fetch(
-        self, session: _Session, key: str, prompt: Prompt, messages: list[dict[str, str]]
-    ) -> StoredCall:
+    async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
         """Ask in the best format that the server is not known to reject; remember what it rejects."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
         for chosen in _FORMATS[_FORMATS.index(self._format) :]:
-            body = self._body(prompt, messages, chosen)
+            body = self._body(request, chosen)
             try:
-                reply = await self._persistent(session, body)
+                reply = await self._paid(session, body)
             except Rejected as refusal:
                 rejection = rejection or refusal
                 if refusal.code in _ABOUT_THE_CONTENT:
@@ -130,9 +151,9 @@ class Caller:
         return StoredCall(
             key=key,
             judge=self._settings.judge,
-            step=prompt.step,
-            prompt_version=prompt.version,
-            request=canonical(body),
+            step=request.prompt.step,
+            prompt_version=request.prompt.version,
+            request=reply.request if reply else canonical(body),
             reply=storable(reply.content if reply else str(rejection)),
             finish_reason=reply.finish_reason if reply else "rejected",
             prompt_tokens=reply.prompt_tokens if reply else None,
@@ -140,21 +161,50 @@ class Caller:
             seconds=reply.seconds if reply else 0.0,
         )
 
-    def _body(self, prompt: Prompt, messages: list[dict[str, str]], chosen: Format) -> dict[str, Any]:
+    def _body(self, request: _Request, chosen: Format) -> dict[str, Any]:
+        prompt, system = request.prompt, request.system
+        schema = prompt.schema_of(request.parts)
+        if chosen != "json_schema" and prompt.parts:
+            system = f"{system}\nAnswer with JSON only, of this schema: {canonical(schema)}"
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
         body: dict[str, Any] = {**self._settings.parameters, "messages": messages}
         body[self._length_field] = self._settings.limits.max_tokens
         if chosen == "json_schema":
-            schema = {"name": prompt.step, "strict": True, "schema": prompt.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+            named = {"name": prompt.step, "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif chosen == "json_object":
             body["response_format"] = {"type": "json_object"}
         return body
 
-    async def _persistent(self, session: _Session, body: dict[str, Any]) -> Reply:
+    async def _paid(self, session: _Session, body: dict[str, Any]) -> Reply:
+        """The reply, with its cost set aside before and settled after."""
+        price, budget = self._settings.price, self._settings.budget
+        prompt_tokens = sum(estimated_tokens(message["content"]) for message in body["messages"])
+        most = 0.0 if price is None else price.of(prompt_tokens, self._settings.limits.max_tokens)
+        if budget is not None:
+            budget.reserve(most)
+        cost = 0.0
+        try:
+            reply = await self._persistent(session, body, prompt_tokens)
+            cost = most if reply.prompt_tokens is None else self._cost(reply)
+            note_usage(Usage(1, reply.prompt_tokens or 0, reply.completion_tokens or 0, reply.seconds, cost))
+            return reply
+        finally:
+            if budget is not None:
+                budget.settle(most, cost)
+
+    def _cost(self, reply: Reply) -> float:
+        price = self._settings.price
+        if price is None:
+            return 0.0
+        return price.of(reply.prompt_tokens or 0, reply.completion_tokens or 0)
+
+    async def _persistent(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
         """Make attempts until one is answered, up to the limits."""
         limits = self._settings.limits
         for attempt in range(1, limits.max_attempts + 1):
             await session.pause()
+            await self._pace.turn(prompt_tokens + limits.max_tokens)
             try:
                 return await self._attempt(session, body)
             except Transient as failure:

@@ -4,6 +4,8 @@ Short lists of the commonest words, enough to keep them from being counted as co
 list have none: their words all count.
 """
 
+import re
+
 
 def _lists(words: dict[str, str]) -> dict[str, frozenset[str]]:
     return {language: frozenset(listed.split()) for language, listed in words.items()}
@@ -11,6 +13,9 @@ def _lists(words: dict[str, str]) -> dict[str, frozenset[str]]:
 
 FUNCTION_WORDS = _lists(
     {
+        "ar": "في من على إلى الى عن أن ان إن كان كانت يكون تكون التي الذي الذين هذا هذه ذلك تلك مع أو او ثم قد "
+        "كل بعد قبل بين هو هي هم كما عند عندما حيث منذ حتى أي به بها له لها فيه فيها منه منها عليه عليها وهو "
+        "وهي وقد وفي ومن وعلى وأن وكان و",
         "de": "der die das den dem des ein eine einer eines einem einen und oder aber als auch am an auf aus "
         "bei bis da dass durch er es sie wir ihr ich du für hat haben hatte hatten ihm ihn ihre ihrer "
         "im in ins ist mit nach noch nur ob sein seine seiner sich sind so über um unter vom von vor "
@@ -21,7 +26,10 @@ FUNCTION_WORDS = _lists(
         "only or other our out over own s said same say says shall she should so some such t than that "
         "the their them themselves then there these they this those through to too under until up us "
         "very was we were what when where which while who whom whose why will with would you your d ll "
-        "m re ve",
+        "m re ve because since although though whereas instead however therefore thus ones someone anyone "
+        "everyone something anything everything ourselves yourself between against within upon across along "
+        "among despite per toward towards yet still even ever already rather quite much many each every "
+        "another let again except",
         "es": "a al como con cuando de del desde donde el ella ellas ellos en entre era eran es esta este "
         "esto ha han hay la las le les lo los más me mi muy o para pero por porque que se ser si sobre "
         "son su sus también tan te un una unas uno unos y ya fue fueron había",
@@ -46,6 +54,7 @@ FUNCTION_WORDS = _lists(
 
 NEGATIONS = _lists(
     {
+        "ar": "لا لم لن ليس ليست غير بدون دون",
         "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder",
         "en": "not no never none nobody nothing neither nor without cannot cant n't",
         "es": "no nunca jamás nadie nada ninguno ninguna ningún sin ni tampoco",
@@ -59,8 +68,8 @@ NEGATIONS = _lists(
 
 # Chinese and Japanese deny with single characters and endings, which pairs of characters would hide.
 NEGATION_MARKS = {
-    "ja": ("ない", "なかった", "ません", "ず、", "ぬ"),
-    "zh": ("没有", "沒有", "不", "没", "沒", "未", "无", "無", "非"),
+    "ja": re.compile("なかった|ない|ません|ぬ"),
+    "zh": re.compile("没有|沒有|[不没沒未无無非]"),
 }
 
 _NUMBER_WORDS = {

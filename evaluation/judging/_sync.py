@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
+
+from evaluation.judging.protocol import Judge
 
 _R = TypeVar("_R")
 
@@ -17,6 +19,14 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
     surfaces.
     """
     return _run_in_thread(work) if _is_loop_running() else asyncio.run(work)
+
+
+async def closing(judge: Judge, work: Awaitable[_R]) -> _R:
+    """The work's result; afterwards the judge is closed, for its connections must not outlive the loop."""
+    try:
+        return await work
+    finally:
+        await judge.aclose()
 
 
 def _is_loop_running() -> bool:

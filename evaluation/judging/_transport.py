@@ -4,25 +4,29 @@ Nothing else knows that package.
 """
 
 import json
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 
 import httpx2
 import openai
 
+from evaluation.judging.prompts import canonical
+
 # What the client may say besides its key. The `openai` package also adds headers that it finds in the
 # environment (organisation, project, OPENAI_CUSTOM_HEADERS); those never leave.
 _OWN_HEADERS = frozenset(
-    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
+    {b"host", b"accept", b"accept-encoding", b"connection", b"content-type", b"content-length", b"user-agent"}
 )
-_OWN_HEADER_PREFIX = "x-stainless-"
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
 _LONGEST_MESSAGE = 300
+_POOLS = 16
 
 
 class Transient(Exception):
@@ -50,6 +54,7 @@ class Denied(Exception):
 class Reply:
     """What the server said. `content` is the text of the answer or of the refusal."""
 
+    request: str
     content: str
     finish_reason: str
     prompt_tokens: int | None
@@ -62,12 +67,53 @@ class _SealedClient(openai.AsyncOpenAI):
 
     bearer: str | None = None
 
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        # Some dozen of headers about the machine and the package would go with every call otherwise.
+        json_type = "application/json"
+        return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
+
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        for name in list(request.headers):
-            if name.lower() not in _OWN_HEADERS and not name.lower().startswith(_OWN_HEADER_PREFIX):
-                del request.headers[name]
+        # By name and value as sent: looking names up one by one costs more than the rest of this.
+        kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
-            request.headers["Authorization"] = f"Bearer {self.bearer}"
+            kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
+        request.headers = httpx2.Headers(kept)
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than many calls."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
+class _Spread(httpx2.AsyncBaseTransport):
+    """Several small pools of connections as one, for a pool looks at all its connections for every request.
+
+    Each request goes to the first of the least busy pools, so that calls in a row share one connection.
+    """
+
+    def __init__(self, pools: int) -> None:
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+        trusted = _trusted()
+        self._pools = [
+            httpx2.AsyncHTTPTransport(verify=trusted, trust_env=False, limits=limits) for _ in range(pools)
+        ]
+        self._busy = [0] * pools
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The response of the pool chosen."""
+        chosen = self._busy.index(min(self._busy))
+        self._busy[chosen] += 1
+        try:
+            return await self._pools[chosen].handle_async_request(request)
+        finally:
+            self._busy[chosen] -= 1
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for pool in self._pools:
+            await pool.aclose()
 
 
 class Service:
@@ -95,22 +141,30 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
+        # Whole, because a path alone is parsed and joined anew for every call.
+        self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Make one attempt.
 
         Raises Transient, Rejected or Denied; their messages hold no secret.
         """
+        # Surrogates cannot be sent, so the caller has replaced them.
+        request = canonical(body)
         started = time.perf_counter()
         try:
-            response = await self._client.chat.completions.with_raw_response.create(**body)
+            # The package's own method for completions rewrites the body field by field and builds models of
+            # the reply, which costs more than all the rest of a call.
+            response = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, content=request.encode()
+            )
         except openai.APITimeoutError:
             raise Transient("it did not answer in time") from None
         except openai.APIConnectionError as failure:
             raise Transient(f"the connection failed ({_cause_name(failure)})") from None
         except openai.APIStatusError as failure:
             raise self._status_fault(failure) from None
-        return _reply(response.content, time.perf_counter() - started)
+        return _reply(request, response.content, time.perf_counter() - started)
 
     async def aclose(self) -> None:
         """Close the connections, unless they belong to a client that was handed in."""
@@ -144,10 +198,7 @@ _HINTS = {
 def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
     # Redirects are not followed: a judge calls the address it was given and no other.
     return httpx2.AsyncClient(
-        timeout=timeout_seconds,
-        trust_env=False,
-        follow_redirects=False,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+        timeout=timeout_seconds, trust_env=False, follow_redirects=False, transport=_Spread(_POOLS)
     )
 
 
@@ -182,12 +233,12 @@ def _seconds(value: str) -> float | None:
     )
 
 
-def _reply(content: bytes, seconds: float) -> Reply:
+def _reply(request: str, content: bytes, seconds: float) -> Reply:
     """Read a completion without trusting its shape: what is not there reads as an empty answer."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Reply("", "not a completion", None, None, seconds)
+        return Reply(request, "", "not a completion", None, None, seconds)
     choice = _member(_first(_member(body, "choices")))
     message = _member(choice.get("message"))
     finish_reason = _string(choice.get("finish_reason"))
@@ -199,6 +250,7 @@ def _reply(content: bytes, seconds: float) -> Reply:
         text, finish_reason = _string(_member(_member(body).get("error")).get("message")), "not a completion"
     usage = _member(_member(body).get("usage"))
     return Reply(
+        request,
         text,
         finish_reason,
         _count(usage.get("prompt_tokens")),

@@ -5,6 +5,7 @@ JudgeError (evaluation.errors)
 ├── JudgeSettings       judge_settings       settings that no judge can work with
 ├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
 ├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
+├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
 └── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
 ```
 
@@ -33,6 +34,12 @@ class JudgeUnavailable(JudgeError):
     """The service was not reached or kept failing for all attempts allowed; the work can be resumed."""
 
     code: ClassVar[str] = "judge_unavailable"
+
+
+class BudgetSpent(JudgeError):
+    """The next call could exceed the sum allowed; with more money the work goes on where it stopped."""
+
+    code: ClassVar[str] = "budget_spent"
 
 
 class UnusableReply(JudgeError):

@@ -1,18 +1,27 @@
 """A judge behind any server that speaks OpenAI's chat completions."""
 
-import asyncio
 import hashlib
 import threading
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from evaluation.judging._asking import Answered, Question, ask, together
+from evaluation.judging._merged import (
+    CoverItems,
+    ReadItems,
+    align_question,
+    is_worded,
+    located,
+    over_windows,
+    verdict_of,
+)
+from evaluation.judging._windows import BYTES_PER_TOKEN, SMALLEST_ROOM, windows
 from evaluation.judging.errors import JudgeSettings, UnusableReply
-from evaluation.judging.parsing import Answer, one_line, parse_claims, parse_verdicts, storable
+from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
 from evaluation.judging.prompts import (
     PROMPTS,
-    Json,
+    Pieces,
     Step,
     canonical,
     check_input,
@@ -20,10 +29,18 @@ from evaluation.judging.prompts import (
     extract_input,
 )
 from evaluation.judging.protocol import (
+    Budget,
     CallStore,
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
     ExtractedClaim,
+    Json,
+    JudgedClaim,
     Limits,
     MemoryCallStore,
+    Price,
     Side,
     StoredCall,
     Text,
@@ -36,31 +53,10 @@ if TYPE_CHECKING:
 
     from evaluation.judging._caller import Caller
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
-MOST_ASKINGS = 2
-_LONGEST_REPORTED_REPLY = 200
-
 _K = TypeVar("_K")
 _A = TypeVar("_A")
-_R = TypeVar("_R")
 
-
-@dataclass(frozen=True, slots=True)
-class _Answered(Generic[_A]):
-    """What one item of a question got: an answer, or the reason for none."""
-
-    answer: _A | None
-    reason: str
-    call: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Question(Generic[_K, _A]):
-    """How a list of items is asked about, whatever they are."""
-
-    step: Step
-    compose: Callable[[Sequence[_K]], Json]
-    parse: Callable[[str, Sequence[_K]], dict[_K, _A]]
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
 class OpenAIJudge:
@@ -70,7 +66,7 @@ class OpenAIJudge:
     local servers accept. `temperature` and `seed` None are left out of the request. Without a `store`
     answered calls are kept in memory as long as the judge lives. `http_client` is used as it is and left
     open; it must belong to the event loop in which the judge is used. `custom_instruction` is added to what
-    every step tells the judge.
+    every step tells the judge. With a `price` the cost of calls is known, and a `budget` can cap it.
 
     Asks for answers by JSON schema, and where the server does not know that, as a JSON object, then as plain
     text. Items without a usable answer are asked about once more.
@@ -95,6 +91,8 @@ class OpenAIJudge:
         store: CallStore | None = None,
         http_client: "httpx2.AsyncClient | None" = None,
         custom_instruction: str | None = None,
+        price: Price | None = None,
+        budget: Budget | None = None,
     ) -> None:
         if not model.strip():
             raise JudgeSettings("A judge needs the name of a model.")
@@ -109,9 +107,9 @@ class OpenAIJudge:
             self._parameters["temperature"] = temperature
         if seed is not None:
             self._parameters["seed"] = seed
-        self._systems = {
-            step: storable(prompt.render(custom_instruction)) for step, prompt in PROMPTS.items()
-        }
+        self._custom_instruction = (custom_instruction or "").strip()
+        self._price = price
+        self._budget = budget
         self._identity = canonical(
             {"base_url": self._base_url, "max_tokens": self._limits.max_tokens, **self._parameters}
         )
@@ -122,30 +120,18 @@ class OpenAIJudge:
     def __repr__(self) -> str:
         return f"<OpenAIJudge {self.name!r} at {self._base_url}>"
 
+    @property
+    def concurrency(self) -> int:
+        """How many calls it makes at once."""
+        return self._limits.concurrency
+
     async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
         """The claims of the text, in the order of its units; none for a blank text, without a call.
 
         Raises UnusableReply where some unit got no usable answer: half a text's claims would score as the
         whole.
         """
-        units = {number: content for number, content in text.numbered_units() if _has_words(content)}
-        if not units:
-            return ()
-        question: _Question[int, tuple[str, ...]] = _Question(
-            "extract",
-            compose=lambda wanted: extract_input(text, wanted),
-            parse=parse_claims,
-        )
-        answered = await self._ask(question, list(units))
-        claims: list[ExtractedClaim] = []
-        for number in units:
-            got = answered[number]
-            if got.answer is None:
-                raise UnusableReply(
-                    f"The judge {self.name!r} gave no claims for unit {number}: {got.reason}", call=got.call
-                )
-            claims.extend(_located(claim, number, text) for claim in got.answer)
-        return tuple(claims)
+        return await self._extract(text, "")
 
     async def check(
         self, claims: Sequence[str], text: Text, *, side: Side = "covered"
@@ -153,56 +139,169 @@ class OpenAIJudge:
         """One verdict per claim, in the order of the claims.
 
         A claim that gets no usable answer, asked twice, is unscored with the reason. Against a blank text
-        every claim is "no", without a call.
+        every claim is "no", without a call. Of a text longer than the judge's context every window is asked
+        about, and a claim is "yes" where any of them says so.
         """
-        by_rule = {position: verdict_by_rule(claim, text) for position, claim in enumerate(claims)}
-        asked = {f"c{position + 1}": claims[position] for position, rule in by_rule.items() if rule is None}
-        units = len(text.unit_spans)
-        question: _Question[str, Answer] = _Question(
-            check_step(side),
-            compose=lambda ids: check_input(text, {identity: asked[identity] for identity in ids}),
-            parse=lambda reply, ids: parse_verdicts(reply, ids, units),
+        return await self._check(claims, text, side, "")
+
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        """Claims, questions with the source's answers, and topics, as far as they are wanted: one call.
+
+        A long document takes more: one for each window that its context allows, and for every so many units.
+        """
+        items = ReadItems(request)
+        room = self._room("read_document", items.extra)
+        parts = await together(
+            [
+                ask(self._call, question, chunk)
+                for question, wanted in items.questions(room)
+                for chunk in self._chunks(wanted)
+            ]
         )
-        size = self._limits.claims_per_call
-        ids = list(asked)
-        chunks = [ids[start : start + size] for start in range(0, len(ids), size)]
-        answered: dict[str, _Answered[Answer]] = {}
-        for part in await _all([self._ask(question, chunk) for chunk in chunks]):
-            answered.update(part)
+        return items.reading(parts)
+
+    async def align_summary(
+        self, source: Text, summary: Text, *, instruction: str = ""
+    ) -> tuple[JudgedClaim, ...]:
+        """The summary's claims, each with what the source says of it: one call.
+
+        A claim whose answer cannot be read is asked about once more. Where source and summary do not fit into
+        the context together, the claims are taken first and then held against the windows of the source.
+        Raises UnusableReply where some unit of the summary got no usable answer.
+        """
+        wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
+        if not wanted:
+            return ()
+        if len(windows(source, self._room("align_summary", summary.text))) > 1 or source.is_blank:
+            claims = await self._extract(summary, instruction)
+            verdicts = await self._check([claim.text for claim in claims], source, "supported", instruction)
+            return tuple(map(JudgedClaim, claims, verdicts))
+        question = align_question(source, summary, wanted, instruction)
+        found: list[tuple[ExtractedClaim, Answered[Answer]]] = []
+        for part in await together([ask(self._call, question, chunk) for chunk in self._chunks(wanted)]):
+            for number, answered in part.items():
+                listed = self._usable(answered, number)
+                found += [
+                    (located(claim, number, summary), Answered(answer, "", answered.call))
+                    for claim, answer in listed
+                ]
+        missing = [claim.text for claim, answered in found if answered.answer is None]
+        again = dict(
+            zip(missing, await self._check(missing, source, "supported", instruction, first=2), strict=True)
+        )
         return tuple(
-            rule if rule is not None else _verdict(answered[f"c{position + 1}"])
-            for position, rule in by_rule.items()
+            JudgedClaim(claim, again[claim.text] if answered.answer is None else verdict_of(answered))
+            for claim, answered in sorted(found, key=lambda pair: pair[0].unit)
         )
+
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim, as `check`: does the source bear it out?"""
+        return await self._check(claims, source, "supported", instruction)
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        """Claims, questions, topics and ratings of a summary, asked without its source: one call.
+
+        Nothing is asked about a blank summary: it expresses nothing.
+        """
+        items = CoverItems(request)
+        found = windows(request.summary, self._room("cover_summary", self._longest(items.texts)))
+        parts = await together(
+            [
+                ask(self._call, items.question(pieces), chunk)
+                for pieces in found
+                for chunk in self._chunks(items.asked)
+            ]
+        )
+        return items.reading(parts)
+
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
+        """Scores and the verdicts behind them in a few sentences; None where two replies held no reason."""
+        question: Question[str, str] = Question(
+            "explain",
+            compose=lambda _: facts,
+            parse=lambda reply, items: (
+                dict.fromkeys(items, reason) if (reason := parse_reason(reply)) else {}
+            ),
+            instruction=instruction,
+        )
+        return (await ask(self._call, question, ["reason"]))["reason"].answer
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the judge can be used again."""
         if self._caller is not None:
             await self._caller.aclose()
 
-    async def _ask(self, question: _Question[_K, _A], items: Sequence[_K]) -> dict[_K, _Answered[_A]]:
-        """Each item's answer. Items without a usable one are asked about again, once."""
-        answered: dict[_K, _Answered[_A]] = {}
-        groups: list[Sequence[_K]] = [items]
-        for asking in range(1, MOST_ASKINGS + 1):
-            calls = await _all([self._call(question, group, asking) for group in groups])
-            again: list[Sequence[_K]] = []
-            for group, call in zip(groups, calls, strict=True):
-                outcome = _read(question, group, call)
-                answered.update(outcome)
-                if call.finish_reason in _FINAL:
-                    continue
-                missing = [item for item in group if outcome[item].answer is None]
-                again.extend(
-                    _halves(missing) if call.finish_reason == "length" else [missing] if missing else []
-                )
-            groups = again
-        return answered
+    async def _extract(self, text: Text, instruction: str) -> tuple[ExtractedClaim, ...]:
+        claims: list[ExtractedClaim] = []
+        for pieces in windows(text, self._room("extract", "")):
+            wanted = [number for number, content in pieces if is_worded(content)]
+            question = _extract_question(text, pieces, instruction)
+            for part in await together([ask(self._call, question, chunk) for chunk in self._chunks(wanted)]):
+                for number, answered in part.items():
+                    listed = self._usable(answered, number)
+                    claims += [located(claim, number, text) for claim in listed]
+        return tuple(claims)
 
-    async def _call(self, question: _Question[_K, _A], items: Sequence[_K], asking: int) -> StoredCall:
+    async def _check(
+        self, claims: Sequence[str], text: Text, side: Side, instruction: str, first: int = 1
+    ) -> tuple[Verdict, ...]:
+        by_rule = {position: verdict_by_rule(claim, text) for position, claim in enumerate(claims)}
+        asked = {f"c{position + 1}": claims[position] for position, rule in by_rule.items() if rule is None}
+        room = self._room(check_step(side), self._longest(asked.values()))
+        found = windows(text, room) if asked else []
+        parts = await together(
+            [
+                ask(self._call, _check_question(text, pieces, asked, side, instruction), chunk, first)
+                for pieces in found
+                for chunk in self._chunks(list(asked))
+            ]
+        )
+        return tuple(
+            rule if rule is not None else verdict_of(over_windows(parts, f"c{position + 1}"))
+            for position, rule in by_rule.items()
+        )
+
+    def _usable(self, answered: Answered[_A], unit: int) -> _A:
+        """The answer. Raises UnusableReply where there is none."""
+        if answered.answer is None:
+            raise UnusableReply(
+                f"The judge {self.name!r} gave no claims for unit {unit}: {answered.reason}",
+                call=answered.call,
+            )
+        return answered.answer
+
+    def _chunks(self, items: Sequence[_K]) -> list[Sequence[_K]]:
+        size = self._limits.claims_per_call
+        return [items[start : start + size] for start in range(0, len(items), size)]
+
+    def _longest(self, texts: Iterable[str]) -> str:
+        """The longest texts that one call may ask about, as one."""
+        return " ".join(sorted(texts, key=len)[-self._limits.claims_per_call :])
+
+    def _room(self, step: Step, extra: str) -> int | None:
+        """Bytes of text that fit into one call beside what else it holds; None where everything does."""
+        context = self._limits.context_tokens
+        if context is None:
+            return None
+        prompt = PROMPTS[step]
+        told = prompt.render(self._custom_instruction, list(prompt.parts))
+        beside = len(
+            (told + canonical(prompt.schema_of(list(prompt.parts))) + extra).encode("utf-8", "replace")
+        )
+        return max(SMALLEST_ROOM, (context - self._limits.max_tokens) * BYTES_PER_TOKEN - beside)
+
+    async def _call(
+        self, step: Step, parts: Sequence[str], instruction: str, message: Json, asking: int
+    ) -> StoredCall:
+        prompt = PROMPTS[step]
+        wish = "\n".join(filter(None, (self._custom_instruction, instruction.strip())))
         return await self._calls().call(
-            PROMPTS[question.step],
-            self._systems[question.step],
-            question.compose(items),
+            prompt,
+            storable(prompt.render(wish, parts)),
+            message,
+            parts=parts,
             identity=self._identity,
             asking=asking,
         )
@@ -220,83 +319,42 @@ class OpenAIJudge:
                     self._parameters,
                     self._limits,
                     self._http_client,
+                    self._price,
+                    self._budget,
                 )
                 self._caller = Caller(settings, self._store)
             return self._caller
 
     def _signed(self, model: str) -> str:
         versions = ".".join(prompt.version for prompt in PROMPTS.values())
-        everything = canonical([self._identity, versions, *self._systems.values()])
+        told = [
+            storable(prompt.render(self._custom_instruction, list(prompt.parts)))
+            for prompt in PROMPTS.values()
+        ]
+        everything = canonical([self._identity, versions, *told])
         digest = hashlib.sha256(everything.encode("utf-8", "surrogatepass")).hexdigest()
         return f"openai:{model}|prompts:{versions}|{digest[:12]}"
 
 
-_FINAL = frozenset({"refusal", "content_filter", "rejected"})
-"""Finish reasons that asking the same thing again would only repeat."""
-
-
-def _read(question: _Question[_K, _A], items: Sequence[_K], call: StoredCall) -> dict[_K, _Answered[_A]]:
-    fault = _fault(call)
-    answers = {} if fault else question.parse(call.reply, items)
-    missing = fault or (
-        "the reply does not answer this one" if answers else "the reply holds no answer in the form asked for"
+def _extract_question(text: Text, pieces: Pieces, instruction: str) -> Question[int, tuple[str, ...]]:
+    return Question(
+        "extract",
+        compose=lambda wanted: extract_input(text, wanted, pieces),
+        parse=parse_claims,
+        instruction=instruction,
     )
-    key = None if call.finish_reason == "rejected" else call.key
-    return {
-        item: _Answered(answers[item], "", key) if item in answers else _Answered(None, f"{missing}.", key)
-        for item in items
-    }
 
 
-def _fault(call: StoredCall) -> str:
-    """Why a reply cannot be read at all, or nothing."""
-    said = one_line(call.reply, _LONGEST_REPORTED_REPLY).rstrip(".")
-    match call.finish_reason:
-        case "length":
-            return "the reply was cut off before its end (finish_reason length)"
-        case "refusal":
-            return f"the judge refused: {said}"
-        case "content_filter":
-            return "the provider's content filter withheld the reply"
-        case "rejected":
-            return f"the server rejected the request: {said}"
-        case "not a completion":
-            return f"the server's answer was not a chat completion{f': {said}' if said else ''}"
-    return "" if call.reply.strip() else "the reply was empty"
-
-
-def _verdict(answered: _Answered[Answer]) -> Verdict:
-    answer = answered.answer
-    if answer is None:
-        return Verdict(None, reason=f"Unscored: {answered.reason}", call=answered.call)
-    return Verdict(answer.label, answer.probability, answer.evidence, answer.reason, answered.call)
-
-
-def _located(claim: str, unit: int, text: Text) -> ExtractedClaim:
-    span = text.unit_spans[unit - 1]
-    start = text.text.find(claim, span.start, span.end)
-    if start < 0:
-        return ExtractedClaim(claim, unit)
-    return ExtractedClaim(claim, unit, start, start + len(claim))
-
-
-def _halves(items: Sequence[_K]) -> list[Sequence[_K]]:
-    middle = (len(items) + 1) // 2
-    return [half for half in (items[:middle], items[middle:]) if half]
-
-
-def _has_words(content: str) -> bool:
-    return any(character.isalnum() for character in content)
-
-
-async def _all(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
-    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in work]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]
+def _check_question(
+    text: Text, pieces: Pieces, asked: Mapping[str, str], side: Side, instruction: str
+) -> Question[str, Answer]:
+    units = len(text.unit_spans)
+    return Question(
+        check_step(side),
+        compose=lambda ids: check_input(text, {identity: asked[identity] for identity in ids}, pieces),
+        parse=lambda reply, ids: parse_verdicts(reply, ids, units),
+        instruction=instruction,
+    )
 
 
 def _checked_url(base_url: str) -> str:
@@ -323,6 +381,15 @@ def _checked_limits(limits: Limits) -> Limits:
     for name in ("concurrency", "max_attempts", "max_tokens", "claims_per_call"):
         if getattr(limits, name) < 1:
             raise JudgeSettings(f"The limit {name} must be at least 1, got {getattr(limits, name)}.")
+    for name in ("calls_per_minute", "tokens_per_minute", "context_tokens"):
+        value = getattr(limits, name)
+        if value is not None and value < 1:
+            raise JudgeSettings(f"The limit {name} must be at least 1 or None, got {value}.")
+    if limits.context_tokens is not None and limits.context_tokens <= limits.max_tokens:
+        raise JudgeSettings(
+            f"The limit context_tokens ({limits.context_tokens}) must be larger than max_tokens "
+            f"({limits.max_tokens}), for the reply is part of the context."
+        )
     if limits.timeout_seconds <= 0 or limits.max_wait_seconds < 0:
         raise JudgeSettings(
             "The limits timeout_seconds and max_wait_seconds must not be negative, nor the first 0."

@@ -39,11 +39,13 @@ class Answer:
     reason: str = ""
 
 
-def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, Answer]:
+def parse_verdicts(
+    reply: str, ids: Collection[str], units: int, field: str = "verdicts"
+) -> dict[str, Answer]:
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels counts as not answered.
+    with different labels counts as not answered. `field` is where the reply lists them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
@@ -51,17 +53,10 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
         identity = known.get(_text(entry.get("id")).strip().casefold())
-        label = read_label(entry.get("label"))
-        if identity is None or label is None:
-            return None
-        return identity, Answer(
-            label,
-            _probability(entry.get("probability"), label),
-            _unit_numbers(entry.get("evidence"), units),
-            one_line(_text(entry.get("reason")), LONGEST_REASON),
-        )
+        answer = _answer(entry, units)
+        return None if identity is None or answer is None else (identity, answer)
 
-    return _by_key(_entries(reply, "verdicts"), read, lambda answer: answer.label)
+    return _by_key(_entries(reply, field), read, lambda answer: answer.label)
 
 
 def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ...]]:
@@ -86,6 +81,78 @@ def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ..
     return _by_key(_entries(reply, "units"), read, lambda claims: claims)
 
 
+def parse_aligned(
+    reply: str, wanted: Collection[int], units: int
+) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
+    """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
+
+    A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has
+    none either.
+    """
+
+    def read(entry: dict[str, Any]) -> tuple[int, tuple[tuple[str, Answer | None], ...]] | None:
+        unit = _whole_number(entry.get("unit"))
+        listed = entry.get("claims")
+        if unit is None or unit not in wanted or not isinstance(listed, list):
+            return None
+        claims: dict[str, Answer | None] = {}
+        for item in listed:
+            claim = one_line(_text(item.get("claim")), LONGEST_CLAIM) if isinstance(item, dict) else ""
+            if not claim:
+                return None
+            answer = _answer(item, units)
+            before = claims.get(claim, answer)
+            agreed = answer is not None and before is not None and before.label == answer.label
+            claims[claim] = before if agreed else None
+        return unit, tuple(claims.items())
+
+    return _by_key(_entries(reply, "units"), read, lambda claims: [_labelled(*claim) for claim in claims])
+
+
+def parse_questions(reply: str, units: int) -> dict[str, Answer]:
+    """The made-up questions of a reply with their answers, in order; those without a usable one are absent."""
+
+    def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
+        question = one_line(_text(entry.get("question")), LONGEST_CLAIM)
+        answer = _answer(entry, units)
+        return (question, answer) if question and answer is not None else None
+
+    return _by_key(_entries(reply, "questions"), read, lambda answer: answer.label)
+
+
+def parse_topics(reply: str) -> tuple[str, ...]:
+    """The topics of a reply, in order, each once; none where it names none."""
+    topics: list[str] = []
+    for value in _json_values(reply):
+        listed = value.get("topics") if isinstance(value, dict) else None
+        if isinstance(listed, list):
+            topics += [one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)]
+    return tuple(dict.fromkeys(topic for topic in topics if topic))
+
+
+def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
+    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent."""
+    known = {name.casefold(): name for name in names}
+
+    def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
+        name = known.get(_text(entry.get("id")).strip().casefold())
+        value = _number(entry.get("rating"))
+        if name is None or value is None or not 0 <= value <= 1:
+            return None
+        return name, (value, one_line(_text(entry.get("reason")), LONGEST_REASON))
+
+    return _by_key(_entries(reply, "ratings"), read, lambda rating: rating[0])
+
+
+def parse_reason(reply: str) -> str:
+    """The reason that a reply states, or nothing."""
+    for value in _json_values(reply):
+        reason = _text(value.get("reason")) if isinstance(value, dict) else ""
+        if reason.strip():
+            return one_line(reason, LONGEST_CLAIM)
+    return ""
+
+
 def read_label(value: object) -> Label | None:
     """The label that a value means beyond doubt, or None.
 
@@ -100,13 +167,31 @@ def read_label(value: object) -> Label | None:
 
 def one_line(text: str, longest: int) -> str:
     """A text as one printable line of at most `longest` characters, fit for any database."""
-    line = _UNPRINTABLE.sub(" ", text).strip()
+    # Most lines need no mending, and looking is much quicker than mending.
+    is_line = text.isprintable() and "  " not in text
+    line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def storable(text: str) -> str:
     """The text with NUL and lone surrogates, which databases refuse, replaced by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _answer(entry: dict[str, Any], units: int) -> Answer | None:
+    label = read_label(entry.get("label"))
+    if label is None:
+        return None
+    return Answer(
+        label,
+        _probability(entry.get("probability"), label),
+        _unit_numbers(entry.get("evidence"), units),
+        one_line(_text(entry.get("reason")), LONGEST_REASON),
+    )
+
+
+def _labelled(claim: str, answer: Answer | None) -> tuple[str, Label | None]:
+    return claim, None if answer is None else answer.label
 
 
 def _by_key(

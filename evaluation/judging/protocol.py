@@ -3,15 +3,26 @@
 A judge needs nothing of a database: services fill `CallStore` from rows, a notebook fills it from memory.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, Self, TypeAlias, get_args
 
 from evaluation._labels import Label
 from evaluation._text import Span, sentence_spans
+from evaluation.judging.errors import BudgetSpent
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A value that can be written as JSON."""
 
 Side = Literal["covered", "supported"]
 """What a check asks: is the claim expressed by a summary (covered), or borne out by a source (supported)?"""
+
+RatingName = Literal["coherence", "conciseness"]
+"""What a judge can be asked to rate a summary by."""
+RATING_NAMES: tuple[RatingName, ...] = get_args(RatingName)
 
 BLANK_TEXT_REASON = "The text is empty."
 BLANK_CLAIM_REASON = "The claim holds no words."
@@ -73,6 +84,9 @@ class Verdict:
     `label` None means unscored: no usable answer, and `reason` says why. `probability` is that of yes, in [0,
     1], or None where the judge gave none. `evidence` are unit numbers of the text that the claim was held
     against. `call` is the key of the stored call that the answer was read from; None where no call was made.
+
+    A panel also says how its members voted: `votes` are their names and labels, and `doubt` the share of
+    those who gave a label that is not the verdict's, in [0, 1]. Both say nothing for a single judge.
     """
 
     label: Label | None
@@ -80,6 +94,101 @@ class Verdict:
     evidence: tuple[int, ...] = ()
     reason: str = ""
     call: str | None = None
+    doubt: float | None = None
+    votes: tuple[tuple[str, Label | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A judge's rating of a summary, in [0, 1], higher is better; None means unscored, and why."""
+
+    value: float | None
+    reason: str = ""
+    call: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRequest:
+    """What is wanted of a document, whatever summaries of it are judged.
+
+    `claims`: those of `reference` where there is one, else those of the source. `questions` are closed ones
+    to be answered from the source; `n_questions` how many more the judge makes up, with the source's answers.
+    `topics`: what the source is about. `instruction` is the user's addition to what the judge is told.
+    """
+
+    source: Text
+    reference: Text | None = None
+    claims: bool = False
+    questions: tuple[str, ...] = ()
+    n_questions: int = 0
+    topics: bool = False
+    instruction: str = ""
+
+    @property
+    def claims_text(self) -> Text:
+        """The text whose claims are wanted."""
+        return self.source if self.reference is None else self.reference
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A closed question with the source's answer to it."""
+
+    text: str
+    answer: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReading:
+    """What a judge took from a document.
+
+    A part that was wanted and got no usable answer is None, and `faults` says why under the part's name:
+    claims, questions or topics. Half of a text's claims are none, because they would score as the whole.
+    """
+
+    claims: tuple[ExtractedClaim, ...] | None = ()
+    questions: tuple[Question, ...] | None = ()
+    topics: tuple[str, ...] | None = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim of a summary with the verdict whether the source bears it out."""
+
+    claim: ExtractedClaim
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CoverRequest:
+    """What is asked about a summary without showing its source.
+
+    Does it express each of `claims`, what does it answer to each of `questions`, does it deal with each of
+    `topics`, and how does it rate.
+    """
+
+    summary: Text
+    claims: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    ratings: tuple[RatingName, ...] = ()
+    instruction: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked."""
+        return not (self.claims or self.questions or self.topics or self.ratings)
+
+
+@dataclass(frozen=True, slots=True)
+class CoverReading:
+    """The answers to a `CoverRequest`: one per claim, question and topic, in order, and one per rating."""
+
+    claims: tuple[Verdict, ...] = ()
+    questions: tuple[Verdict, ...] = ()
+    topics: tuple[Verdict, ...] = ()
+    ratings: Mapping[RatingName, Rating] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +213,41 @@ class StoredCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a judge's service takes, per million tokens, in one currency throughout."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """The price of so many tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """What a number of calls took. Calls whose server reported no tokens count with 0."""
+    """What a number of calls took. Calls whose server reported no tokens count with 0.
+
+    `cost` is in the currency of the judges' prices; 0 where none was given.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    cost: float = 0.0
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+            self.cost + other.cost,
+        )
 
     @classmethod
-    def of(cls, calls: Iterable[StoredCall]) -> Self:
+    def of(cls, calls: Iterable[StoredCall], price: Price | None = None) -> Self:
         """The sum over the calls."""
         count = prompt = completion = 0
         seconds = 0.0
@@ -122,7 +256,43 @@ class Usage:
             prompt += call.prompt_tokens or 0
             completion += call.completion_tokens or 0
             seconds += call.seconds
-        return cls(count, prompt, completion, seconds)
+        cost = 0.0 if price is None else price.of(prompt, completion)
+        return cls(count, prompt, completion, seconds, cost)
+
+
+class Meter:
+    """Sums up the calls that are made, not those found in a store, while it is in place (see `metered`)."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def add(self, usage: Usage) -> None:
+        """Count this too."""
+        self.usage = self.usage + usage
+
+
+_METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """A meter for the calls made in this context, and in tasks begun in it, until it ends.
+
+    Example: `with metered() as meter: ...` and then `meter.usage.calls`.
+    """
+    meter = Meter()
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
+def note_usage(usage: Usage) -> None:
+    """Count a call with the meter in place, if there is one. For judges."""
+    meter = _METER.get()
+    if meter is not None:
+        meter.add(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +302,9 @@ class Limits:
     `concurrency`: calls at once. `timeout_seconds`: for one attempt from first byte sent to last byte read.
     `max_attempts`: attempts per call, the first included. `max_wait_seconds`: the longest pause between two
     attempts; a server that asks for a longer one is unavailable. `max_tokens`: of one reply.
-    `claims_per_call`: longer lists are cut into several calls.
+    `claims_per_call`: longer lists are cut into several calls. `calls_per_minute` and `tokens_per_minute`:
+    attempts, and tokens of requests and replies as far as they can be told beforehand, in any 60 seconds.
+    `context_tokens`: what the judge can read and write in one call; longer texts are cut into windows.
     """
 
     concurrency: int = 8
@@ -140,7 +312,51 @@ class Limits:
     max_attempts: int = 4
     max_wait_seconds: float = 60.0
     max_tokens: int = 4000
-    claims_per_call: int = 40
+    claims_per_call: int = 60
+    calls_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    context_tokens: int | None = None
+
+
+class Budget(Protocol):
+    """What calls may cost. Money is reserved before a call and settled after it."""
+
+    def reserve(self, cost: float) -> None:
+        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
+        ...
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """Give back what was reserved and take what the call did cost."""
+        ...
+
+
+class MoneyCap:
+    """A budget of a fixed sum, which is never exceeded. Safe to share between judges and threads.
+
+    Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
+    """
+
+    def __init__(self, limit: float, spent: float = 0.0) -> None:
+        self.limit = limit
+        self.spent = spent
+        self._reserved = 0.0
+        self._guard = threading.Lock()
+
+    def reserve(self, cost: float) -> None:
+        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
+        with self._guard:
+            if self.spent + self._reserved + cost > self.limit:
+                raise BudgetSpent(
+                    f"The money cap of {self.limit:g} leaves no room for another call ({self.spent:.4g} spent). "
+                    "Raise it and start again: what was answered is kept and not paid for twice."
+                )
+            self._reserved += cost
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """Give back what was reserved and take what the call did cost."""
+        with self._guard:
+            self._reserved -= reserved
+            self.spent += cost
 
 
 class CallStore(Protocol):
@@ -183,7 +399,10 @@ class MemoryCallStore:
 class Judge(Protocol):
     """Whatever answers checks automatically.
 
-    A judge holds no state between texts and may be used for many at once.
+    A judge holds no state between texts and may be used for many at once. `extract` and `check` do one thing
+    each; `read_document`, `align_summary` and `cover_summary` are the merged calls of an evaluation: the
+    first once per document, the other two once per summary. What gets no usable answer is unscored with the
+    reason; a JudgeError is raised only where the judge itself cannot be asked.
     """
 
     @property
@@ -201,6 +420,11 @@ class Judge(Protocol):
         """Judge, version and prompt version; alike for judges that must answer alike."""
         ...
 
+    @property
+    def concurrency(self) -> int:
+        """How many calls it makes at once."""
+        ...
+
     async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
         """The claims of the text, in the order of its units; none for a blank text."""
         ...
@@ -209,6 +433,33 @@ class Judge(Protocol):
         self, claims: Sequence[str], text: Text, *, side: Side = "covered"
     ) -> tuple[Verdict, ...]:
         """One verdict per claim, in the order of the claims."""
+        ...
+
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        """Everything wanted that depends on the document alone; one call where it fits into one."""
+        ...
+
+    async def align_summary(
+        self, source: Text, summary: Text, *, instruction: str = ""
+    ) -> tuple[JudgedClaim, ...]:
+        """The summary's claims, each checked against the source; one call where it fits into one.
+
+        Raises UnusableReply where some unit of the summary got no claims. None for a blank summary.
+        """
+        ...
+
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim: does the source bear it out? `check` with the user's instruction."""
+        ...
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        """What is asked about a summary alone; one call where it fits into one."""
+        ...
+
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
+        """Scores and the verdicts behind them in a few sentences, or None where the judge cannot write."""
         ...
 
     async def aclose(self) -> None:

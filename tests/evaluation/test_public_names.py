@@ -15,14 +15,20 @@ PROMISED = [
     "check_claims",
     "claim_coverage",
     "composite",
+    "conciseness",
     "count_words",
+    "evaluate_summaries",
+    "evaluate_summary",
     "extract_claims",
     "factual_alignment",
     "mean_coverage",
     "question_coverage",
+    "redundancy",
     "score",
     "split_sentences",
+    "stream_evaluations",
     "summarization",
+    "topic_preservation",
 ]
 
 

@@ -58,6 +58,12 @@ class Command(BaseCommand):
             help="until the run is over, with a worker of its own if none is alive",
         )
         parser.add_argument(
+            "--max-cost",
+            metavar="SUM",
+            type=float,
+            help="stop before the calls could cost more, at the judge's prices",
+        )
+        parser.add_argument(
             "--fail-under",
             metavar="SCORE=VALUE",
             action="append",
@@ -73,6 +79,7 @@ class Command(BaseCommand):
         project: str,
         judge: str | None,
         metrics: str,
+        max_cost: float | None,
         wait: bool,
         bars: list[Bar],
         **__: Any,
@@ -83,7 +90,8 @@ class Command(BaseCommand):
         if row is None:
             raise CommandError(f"There is no project {project!r}.{_known_projects()}")
         try:
-            run = self._run(row, judge, [name.strip() for name in metrics.split(",") if name.strip()], wait)
+            wanted = [name.strip() for name in metrics.split(",") if name.strip()]
+            run = self._run(row, judge, wanted, max_cost, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -92,12 +100,14 @@ class Command(BaseCommand):
         self._report(run, self._wait(run))
         _hold_against(bars, row)
 
-    def _run(self, project: Project, judge: str | None, metrics: list[str], wait: bool) -> Run:
+    def _run(
+        self, project: Project, judge: str | None, metrics: list[str], max_cost: float | None, wait: bool
+    ) -> Run:
         """A new run, or with --wait the one that this judge has under way for the same metrics."""
         deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
         chosen = judge_by_name(judge or deciding)
         try:
-            return start_run(project=project, judge=chosen, metrics=metrics, by=None)
+            return start_run(project=project, judge=chosen, metrics=metrics, max_cost=max_cost, by=None)
         except Conflict as conflict:
             run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
             if run is None or not wait or set(run.metrics) != set(metrics):
@@ -163,6 +173,8 @@ class Command(BaseCommand):
             f"{progress.summaries_total:,} peer summaries in {progress.total_jobs:,} document sets, "
             f"{checks:,} checks, {asked:,} of them now, {progress.unscored:,} unscored."
         )
+        if progress.calls:
+            self.stdout.write(_paid(progress))
         for failure in progress.failures:
             self.stderr.write(f"{failure.document_set}: {failure.error}")
         for reason, times in progress.unscored_reasons:
@@ -214,6 +226,14 @@ class _ProgressLine:
     def end(self) -> None:
         if self._is_terminal and self._told:
             self._command.stderr.write("")
+
+
+def _paid(progress: RunProgress) -> str:
+    cost = f", cost {progress.cost:.4f}" if progress.cost else ""
+    return (
+        f"{progress.calls:,} calls, {progress.prompt_tokens:,} prompt tokens, "
+        f"{progress.completion_tokens:,} tokens of replies{cost}."
+    )
 
 
 def _bar(argument: str) -> Bar:

@@ -6,7 +6,19 @@ from django.contrib import admin
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.models import Draw, Export, Job, JudgeCall, Run, SummaryJudgment, Worker
+from annotation.models import (
+    CallClaim,
+    Draw,
+    Export,
+    Job,
+    JudgeCall,
+    Question,
+    QuestionAnswer,
+    Rating,
+    Run,
+    SummaryJudgment,
+    Worker,
+)
 from annotation.services.adjudicate import decide_check
 from annotation.services.assess import judge_unit
 from annotation.services.assign import assign
@@ -32,6 +44,9 @@ TELLING = {
     "Event",
     "Export",
     "JudgeCall",
+    "Question",
+    "QuestionAnswer",
+    "Rating",
     "Score",
     "Sitting",
     "Summary",
@@ -61,4 +76,11 @@ def fill(world: World) -> None:
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
+    CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
+    question = Question.objects.create(
+        document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
+    )
+    alder = world.peers["port", "alder"]
+    QuestionAnswer.objects.create(question=question, summary=alder, judge=world.judge, origin_name="lexical")
+    Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

@@ -159,6 +159,9 @@ class TestJudges:
         "temperature": "0",
         "concurrency": "8",
         "timeout_seconds": "60",
+        "max_tokens": "4000",
+        "prompt_price": "0.15",
+        "completion_price": "0.6",
     }
 
     def test_a_superuser_makes_a_profile(self, world: World, staff: Door) -> None:
@@ -178,6 +181,9 @@ class TestJudges:
             ({"model": ""}, "Name the model"),
             ({"kind": "lexical"}, "Only an OpenAI-compatible judge"),
             ({"concurrency": "0"}, "concurrency"),
+            ({"prompt_price": "-1"}, "prompt_price"),
+            ({"context_tokens": "4000"}, "judge_context_holds_a_reply"),
+            ({"calls_per_minute": "0"}, "judge_limits_at_least_1"),
         ],
     )
     def test_a_profile_that_would_leak_or_fail_is_refused(
@@ -208,6 +214,9 @@ class TestJudges:
             "temperature": "0",
             "concurrency": "4",
             "timeout_seconds": "9",
+            "max_tokens": "4000",
+            "prompt_price": "0",
+            "completion_price": "0",
         }
         assert staff("root").post(page, data).status_code == 302
         world.judge.refresh_from_db()

@@ -44,7 +44,7 @@ def test_every_list_can_be_searched_and_filtered(world: World, staff: Door) -> N
         assert searched.context["cl"].result_count == 0, model
         filtered = client.get(address(model), {"project": "quarry"})
         has_filter = filtered.status_code == 200
-        assert has_filter or model.__name__ in (*EDITABLE, "JudgeCall", "Worker"), model
+        assert has_filter or model.__name__ in (*EDITABLE, "CallClaim", "JudgeCall", "Worker"), model
         if has_filter and model is not Membership:
             assert filtered.context["cl"].result_count == 0, model
 
@@ -83,7 +83,7 @@ def test_staff_see_their_own_projects_alone(world: World, staff: Door) -> None:
         row = model._default_manager.first()
         assert row is not None
         change = address(model, f"{row.pk}/change/")
-        if model.__name__ in ("JudgeCall", "Worker"):
+        if model.__name__ in ("CallClaim", "JudgeCall", "Worker"):
             assert owner.get(change).status_code == 403
         else:
             assert owner.get(change).status_code == 200, model
@@ -136,7 +136,7 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: Door) -> None:
     for model in MODELS:
         listed = client.get(address(model))
         is_open = listed.status_code == 200 and listed.context["cl"].result_count > 0
-        assert is_open == (model.__name__ not in TELLING | {"Worker"}), model
+        assert is_open == (model.__name__ not in TELLING | {"Worker", "CallClaim"}), model
         row = model._default_manager.first()
         assert row is not None
         if not is_open:
@@ -209,7 +209,9 @@ def test_lists_cost_the_same_whether_few_rows_or_many(world: World, staff: Door,
     fill(world)
     client = staff(name)
     pages = [
-        address(model) for model in MODELS if name == "root" or model.__name__ not in ("JudgeCall", "Worker")
+        address(model)
+        for model in MODELS
+        if name == "root" or model.__name__ not in ("CallClaim", "JudgeCall", "Worker")
     ]
     grow(world, 2)
     few = {page: len(queries_of(client, page)) for page in pages}

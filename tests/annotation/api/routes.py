@@ -87,6 +87,7 @@ OUTSIDE = (
     Route("get", "projects/", ()),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
     Route("delete", "tokens/current/", ()),
+    Route("post", "judges/{judge}/try/", ()),
 )
 
 LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/", "scores/", "exports/")
@@ -108,6 +109,7 @@ def ids_of(world: World) -> dict[str, str]:
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     return {
+        "judge": world.judge.name,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
         "claim": check.claim.public_id,
@@ -146,7 +148,7 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
-    path = route.path.replace("{slug}", "<slug:slug>")
+    path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("run", "export", "sitting", "assignment"):

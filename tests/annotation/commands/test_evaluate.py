@@ -102,6 +102,18 @@ def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
     assert "at work on Harbour study already" in str(complaint("harbour"))
 
 
+def test_a_cap_goes_with_the_run(world: World) -> None:
+    priced = Judge.objects.create(
+        name="priced", kind="openai", model="m", base_url="http://127.0.0.1:9/v1", prompt_price=2.0
+    )
+    evaluate("harbour", "--judge", "priced", "--max-cost", "0.5")
+    assert Run.objects.get(judge=priced).max_cost == 0.5
+
+
+def test_a_cap_on_a_judge_without_a_price_is_told(world: World) -> None:
+    assert "has no price" in str(complaint("harbour", "--max-cost", "1"))
+
+
 def test_a_bar_needs_waiting(world: World) -> None:
     assert "--fail-under needs --wait" in str(complaint("harbour", "--fail-under", "coverage=.5"))
     assert not Run.objects.exists()

@@ -22,9 +22,24 @@ def judgments(world: World, folder: Path, *kinds: str) -> Rows:
     return [row for row in rows if not kinds or row["kind"] in kinds]
 
 
+def percents_of_people(world: World, folder: Path) -> Rows:
+    return [row for row in judgments(world, folder, "unit") if row["rater_kind"] == "assessor"]
+
+
+def test_a_judge_is_one_more_assessor(world: World, tmp_path: Path) -> None:
+    rows = [row for row in judgments(world, tmp_path, "unit") if row["system"] == "alder"]
+    # Unit 1 holds claims 1 (yes, evidence 1) and 2 (no), unit 2 claim 3 (yes, evidence 1).
+    assert [
+        (row["rater"], row["rater_kind"], row["unit"], row["value"], row["evidence"]) for row in rows
+    ] == [
+        ("lexical", "judge", 1, "50", [1]),
+        ("lexical", "judge", 2, "100", [1]),
+    ]
+
+
 def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
     long_ago()
-    row = judgments(world, tmp_path)[1]
+    row = judgments(world, tmp_path, "check")[1]
     assert row == {
         "project": "harbour",
         "document_id": "port",
@@ -48,7 +63,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
 def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ana, PERCENTS)
     Assignment.objects.update(submitted_at=LONG_AGO, selected_by="draw", inclusion_probability=0.25)
-    rows = judgments(world, tmp_path, "unit")
+    rows = percents_of_people(world, tmp_path)
     assert [(row["system"], row["unit"], row["value"]) for row in rows] == [
         ("alder", 1, "60"),
         ("alder", 2, "80"),
@@ -65,13 +80,14 @@ def test_nothing_of_an_open_sitting_is_there(world: World, tmp_path: Path) -> No
     SummaryJudgment.objects.create(
         sitting=sitting, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
     )
-    assert judgments(world, tmp_path, "unit", "quality") == []
+    assert percents_of_people(world, tmp_path) == judgments(world, tmp_path, "quality") == []
 
 
 def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World, tmp_path: Path) -> None:
     assess(world, world.ana, {("alder", 1): 20})
     assess_and_close(world, world.ana, PERCENTS)
-    rows = [row for row in judgments(world, tmp_path, "unit") if (row["system"], row["unit"]) == ("alder", 1)]
+    rows = percents_of_people(world, tmp_path)
+    rows = [row for row in rows if (row["system"], row["unit"]) == ("alder", 1)]
     assert [(row["value"], row["superseded"]) for row in rows] == [("20", True), ("60", False)]
 
 

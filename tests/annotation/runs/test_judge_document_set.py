@@ -14,6 +14,7 @@ from annotation.services.judges import judge_by_name
 from annotation.services.rescore import DERIVED, rescore
 from annotation.services.review import override
 from annotation.services.start_run import cancel_run, resume_run, start_run
+from evaluation.judging.lexical import LexicalJudge
 from tests.annotation.runs.doing import add_document_set, perform_all, run_to_end
 from tests.llm_server import faults
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 def lexical() -> Judge:
     return judge_by_name("lexical")
+
+
+def lexical_signature() -> str:
+    return LexicalJudge().signature
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def test_claims_are_taken_from_a_model_summary_that_has_none_with_units_and_offs
     model = world.models["bridge"]
     run_to_end(world.project, world.judge)
     claim_set = ClaimSet.objects.get(summary=model)
-    assert (claim_set.origin, claim_set.origin_name, claim_set.version) == ("judge", "lexical:1", 1)
+    assert (claim_set.origin, claim_set.origin_name, claim_set.version) == ("judge", lexical_signature(), 1)
     claims = list(claim_set.claims.order_by("position").select_related("unit"))
     assert {claim.unit.position for claim in claims if claim.unit} == {1, 2}
     for claim in claims:
@@ -95,7 +100,7 @@ def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) 
     run = run_to_end(project, lexical())
     verdict = Verdict.objects.get()
     assert (verdict.source, verdict.judge, verdict.run, verdict.person) == ("judge", lexical(), run, None)
-    assert verdict.origin_name == "lexical:1"
+    assert verdict.origin_name == lexical_signature()
     assert (verdict.label, verdict.evidence) == ("yes", [2])
     assert verdict.probability is not None
     assert verdict.probability > 0.5
@@ -535,7 +540,7 @@ def test_a_peer_that_cannot_be_cut_into_claims_costs_the_others_nothing(
 ) -> None:
     def garbles_birch(call: Call) -> Fault | None:
         is_birch = "repair is planned" in str(call.question)
-        return faults.text("garbage") if "units_wanted" in call.question and is_birch else None
+        return faults.text("garbage") if "summary" in call.question and is_birch else None
 
     llm_server.where(garbles_birch)
     run = run_to_end(world.project, llm_judge, ["factual_alignment"])
@@ -567,3 +572,63 @@ def test_an_unexpected_error_is_told_and_tried_again(world: World, monkeypatch: 
     perform_job.perform(job.public_id)
     job.refresh_from_db()
     assert (job.state, job.attempt, job.error) == ("waiting", 1, "ValueError: a number too large")
+
+
+# The call plan
+
+
+def steps(judge: Judge) -> list[str]:
+    return sorted(judge.calls.values_list("step", flat=True))
+
+
+def test_a_document_set_costs_one_shared_call_and_two_for_each_peer(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    add_document_set(
+        project,
+        external_id="a",
+        documents=["The mill burned down at night. Nobody was hurt. A new one opens in June."],
+        reference="The mill burned down at night. Nobody was hurt.",
+        peers={"elm": "The mill burned down at night.", "fir": "A new one opens in June. Rain fell."},
+    )
+    run_to_end(project, llm_judge, ["factual_alignment", "question_coverage", "conciseness"])
+    assert steps(llm_judge) == [
+        "align_summary",
+        "align_summary",
+        "cover_summary",
+        "cover_summary",
+        "read_document",
+    ]
+    elm, fir = score_of(project, "elm"), score_of(project, "fir")
+    assert (elm.coverage, elm.alignment) == (0.5, 1.0)
+    assert (fir.coverage, fir.alignment) == (0.0, 0.5)
+
+
+def test_what_two_calls_for_each_peer_take_two_round_trips(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    add_document_set(
+        project,
+        external_id="a",
+        documents=["The mill burned down at night."],
+        reference="The mill burned down at night.",
+        peers={"elm": "The mill burned down.", "fir": "Rain fell."},
+    )
+    llm_server.latency = 0.2
+    run_to_end(project, llm_judge, ["factual_alignment", "question_coverage"])
+    # After the shared call all four of the two peers are under way together.
+    assert llm_server.most_at_once == 4
+
+
+def test_a_job_that_was_cut_off_after_the_claims_pays_for_nothing_again(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    add_document_set(
+        project, external_id="a", documents=["The mill burned."], peers={"elm": "The mill burned. Rain fell."}
+    )
+    run_to_end(project, llm_judge, ["alignment"])
+    made = len(llm_server.calls)
+    Verdict.objects.all().delete()
+    run_to_end(project, llm_judge, ["alignment"])
+    assert len(llm_server.calls) == made
+    assert labels(project, "peer", "elm") == ["yes", "no"]

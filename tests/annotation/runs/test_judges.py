@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from annotation.models import Judge, JudgeCall
+from annotation.models import Judge
 from annotation.refusals import NotFound
 from annotation.services.judges import (
-    RowCallStore,
     at_work,
     build,
     is_allowed_url,
@@ -18,7 +16,7 @@ from annotation.services.judges import (
     kept_signature,
 )
 from evaluation.judging.errors import JudgeSettings
-from evaluation.judging.protocol import StoredCall, Text
+from evaluation.judging.protocol import Text
 
 
 def openai_row(**columns: Any) -> Judge:
@@ -120,59 +118,3 @@ def test_one_failing_question_leaves_the_others_answered(db: None) -> None:
     assert not isinstance(good, BaseException)
     assert [verdict.label for verdict in good] == ["yes"]
     assert isinstance(bad, ValueError)
-
-
-# Calls
-
-
-def call(**changes: Any) -> StoredCall:
-    return StoredCall(
-        **{
-            "key": "k" * 64,
-            "judge": "gpt",
-            "step": "extract",
-            "prompt_version": "1",
-            "request": "{}",
-            "reply": "first",
-            "finish_reason": "stop",
-            "prompt_tokens": 12,
-            "completion_tokens": 3,
-            "seconds": 0.5,
-            **changes,
-        }
-    )
-
-
-@pytest.fixture
-def store(transactional_db: None) -> Any:
-    row = openai_row()
-    row.save()
-    made = RowCallStore(row)
-    yield made
-    made.close()
-
-
-def test_a_call_comes_back_as_it_was_kept(store: RowCallStore) -> None:
-    asyncio.run(store.put(call()))
-    assert asyncio.run(store.get("k" * 64)) == call()
-    assert asyncio.run(store.get("other")) is None
-
-
-def test_the_first_call_under_a_key_stays(store: RowCallStore) -> None:
-    asyncio.run(store.put(call()))
-    asyncio.run(store.put(call(reply="second")))
-    assert JudgeCall.objects.get().reply == "first"
-
-
-def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None:
-    asyncio.run(store.put(call(finish_reason="x" * 500, prompt_tokens=10**18, completion_tokens=None)))
-    row = JudgeCall.objects.get()
-    assert (row.finish_reason, row.prompt_tokens, row.completion_tokens) == ("x" * 40, 2**31 - 1, 0)
-
-
-def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
-    async def keep() -> None:
-        await asyncio.gather(*(store.put(call(key=f"{number:064}")) for number in range(50)))
-
-    asyncio.run(keep())
-    assert JudgeCall.objects.count() == 50

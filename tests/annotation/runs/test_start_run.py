@@ -39,7 +39,7 @@ def test_a_start_is_logged(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=world.mona)
     event = Event.objects.get(verb="start run")
     assert (event.actor, event.target_id) == (world.mona, run.public_id)
-    assert event.data == {"judge": "lexical", "metrics": ["coverage"], "document_sets": 2}
+    assert event.data == {"judge": "lexical", "metrics": ["coverage"], "document_sets": 2, "max_cost": None}
 
 
 @pytest.mark.parametrize(("name", "refusal"), [("dan", NotFound), ("vic", NotAllowed), ("rex", NotAllowed)])
@@ -53,7 +53,7 @@ def test_people_without_the_right_start_nothing(world: World, name: str, refusal
 def test_metrics_that_no_judge_answers_are_refused_with_those_that_are(
     world: World, metrics: list[str]
 ) -> None:
-    with pytest.raises(Invalid, match="coverage, alignment, factual_alignment, summarization") as refused:
+    with pytest.raises(Invalid, match="coverage, alignment, factual_alignment, question_coverage") as refused:
         start_run(project=world.project, judge=world.judge, metrics=metrics, by=None)
     assert refused.value.code == "unknown_metric"
 
@@ -83,8 +83,8 @@ def test_a_judge_whose_address_is_not_allowed_is_refused(world: World) -> None:
     assert refused.value.code == "unusable_judge"
 
 
-def test_a_panel_is_refused(world: World) -> None:
-    with pytest.raises(Invalid, match="is a panel"):
+def test_a_panel_without_members_is_refused(world: World) -> None:
+    with pytest.raises(Invalid, match="has no members"):
         start_run(project=world.project, judge=other_judge(kind="panel"), by=None)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import Job, Run, Worker
+from annotation.models import Job, Judge, JudgeCall, Run, Worker
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -111,3 +111,50 @@ def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[
     client = signed_in(world.vic)
     assert b'action="/p/harbour/runs/start/"' not in client.get("/p/harbour/runs/").content
     assert client.post(START, ASKED).status_code == 403
+
+
+# Money
+
+
+@pytest.fixture
+def priced(world: World) -> Judge:
+    return Judge.objects.create(
+        name="priced", kind="openai", model="m", base_url="http://127.0.0.1:9/v1", prompt_price=2.0
+    )
+
+
+def test_a_run_starts_with_a_cap(mona: Client, priced: Judge) -> None:
+    mona.post(START, {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"})
+    assert Run.objects.get().max_cost == 2.5
+
+
+@pytest.mark.parametrize(("cap", "told"), [("much", b"A cap is a number"), ("0", b"A cap is a number")])
+def test_a_cap_that_makes_no_sense_is_refused_on_the_form(
+    mona: Client, priced: Judge, cap: str, told: bytes
+) -> None:
+    answer = mona.post(START, {"judge": "priced", "metrics": ["coverage"], "max_cost": cap})
+    assert answer.status_code == 422
+    assert told in answer.content
+    assert not Run.objects.exists()
+
+
+def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    run = Run.objects.create(
+        project=world.project, judge=priced, metrics=["coverage"], state="cancelled", cost=1.5, max_cost=1.6
+    )
+    Job.objects.create(run=run, document_set=world.sets["port"], state="cancelled")
+    JudgeCall.objects.create(
+        judge=priced, run=run, key="k", step="extract", prompt_version="1", request="{}", prompt_tokens=750
+    )
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
+    assert "1 call paid for · 750 prompt tokens" in page
+    assert "cost 1.5000 of at most 1.6" in page
+    resume = f"/p/harbour/runs/{run.public_id}/resume/"
+    refused = mona.post(resume, {"max_cost": "1.2"}, headers=HTMX)
+    assert refused.status_code == 422
+    assert b"has cost 1.5 already" in refused.content
+    mona.post(resume, {"max_cost": "3"}, headers=HTMX)
+    run.refresh_from_db()
+    assert (run.state, run.max_cost) == ("active", 3.0)

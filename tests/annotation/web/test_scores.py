@@ -94,3 +94,10 @@ def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> N
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
     assert "nobody has said anything of it" in page.content.decode()
+
+
+def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    units = page.context["made"].comparisons[0].units
+    assert [[said.percent for said in unit.by_judges] for unit in units] == [[50.0], [100.0]]
+    assert "judge, from its checks; marked 1" in page.content.decode()

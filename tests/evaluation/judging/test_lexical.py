@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation._text import Span
 from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
-from evaluation.judging._overlap import FEATURES, overlap
+from evaluation.judging._overlap import FEATURES, _kin_of, _opposites, overlap, parts, prepared
 from evaluation.judging.lexical import COVERED, SUPPORTED, probability_of_yes
 
 COUNCIL = (
@@ -206,20 +206,92 @@ def test_many_missing_words_are_not_all_named() -> None:
     assert found.reason == "No mention of: Red, green, blue, yellow, purple and 3 more."
 
 
+def features(claim: str, text: str, language: str = "en") -> dict[str, float]:
+    ((sentence, part),) = parts(claim, language)
+    found = overlap(sentence, part, prepared(Text.of(text, language)))
+    return dict(zip(FEATURES, found.features, strict=True))
+
+
 def test_overlap_of_a_known_pair() -> None:
-    found = overlap("The storm closed the harbour.", Text.of("A storm came. Nobody slept."))
-    assert found is not None
-    features = dict(zip(FEATURES, found.features, strict=True))
+    found = features("The storm closed the harbour.", "A storm came. Nobody slept.")
     # A word weighs .6 + .08 for each letter of its stem, up to 8: storm 1.00 is found, close 1.00 and harbour
     # 1.16 are not. 1 / 3.16 = .316456.
-    for name in ("recall", "best_unit", "best_pair"):
-        assert features[name] == pytest.approx(1 / 3.16)
-    assert features["order"] == pytest.approx(1 / 3)
-    assert features["words_missing"] == pytest.approx(2 / 6)
-    assert features["all_found"] == 0
-    assert features["adjacent"] == features["near"] == 0
-    assert found.missing == ("closed", "harbour")
-    assert found.evidence == (1,)
+    for name in ("recall", "rare_recall", "best_unit", "best_pair"):
+        assert found[name] == pytest.approx(1 / 3.16)
+    # Of "the storm close the harbour" the text has storm: 1 of 5.
+    assert found["sequence"] == found["every_word"] == pytest.approx(1 / 5)
+    # Storm stands first of three, so it has 1 of 1 + 2 + 3.
+    assert found["towards_end"] == pytest.approx(1 / 6)
+    assert found["words_missing"] == pytest.approx(2 / 5)
+    for name in ("near", "last_word", "ends_together", "sequence_to_end", "negation_flipped"):
+        assert found[name] == 0
+
+
+def test_a_related_word_is_partly_found() -> None:
+    # Weights: ferry .6 + .08 x 5 = 1.00 and injur .6 + .08 x 5 = 1.00; "hurt" is found at .6.
+    assert features("The crew was hurt.", "The crew was injured.")["recall"] > 0.7
+    assert features("Hurt.", "Injured.")["recall"] == pytest.approx(0.6)
+    assert features("Government.", "Governor.")["recall"] == pytest.approx(0.6)
+    assert features("Hurt.", "Sang.")["recall"] == 0
+
+
+def test_a_word_that_the_text_repeats_says_less() -> None:
+    # Found: storm 1.00 three times, so 1 / 3; missing: close 1.00. (1 / 3) / (1 / 3 + 1) = .25.
+    assert features("The storm closed.", "Storm. Storm. Storm.")["rare_recall"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "is_contradicted"),
+    [
+        ("It cost 41 crowns.", "It cost 14 crowns.", 1),
+        ("It cost 41 crowns.", "It cost 41 crowns and 14 hours.", 0),
+        # Fourteen stands beside no word of the claim.
+        ("It cost 41 crowns.", "It cost many crowns, which the council paid on 14 May.", 0),
+        ("The ferry had 154 people aboard.", "The ferry had 143 passengers and 11 crew aboard.", 0),
+    ],
+)
+def test_a_number_is_contradicted_where_another_stands_in_its_place(
+    claim: str, text: str, is_contradicted: int
+) -> None:
+    assert features(claim, text)["number_contradicted"] == is_contradicted
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "is_opposed"),
+    [
+        ("She broke her right hip.", "She broke her left hip.", 1),
+        ("The plan was rejected on Monday.", "The plan was approved on Monday.", 1),
+        ("She broke her left hip.", "She broke her left hip and her right arm.", 0),
+    ],
+)
+def test_the_opposite_of_a_word_is_seen(claim: str, text: str, is_opposed: int) -> None:
+    assert features(claim, text)["word_opposed"] == is_opposed
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "is_flipped"),
+    [
+        ("Nobody was badly hurt.", "Nobody was seriously hurt, but four people were treated.", 0),
+        ("Nothing was lost.", "No data was lost.", 0),
+        ("No one was injured.", "Nobody was injured.", 0),
+        ("There is no morning crossing before Friday.", "The morning crossing is suspended until Friday.", 0),
+        ("Fuel leaked into the bay.", "Divers found a dent, and no fuel leaked into the bay.", 1),
+        ("She needed a transfusion.", "She lost blood and did not need a transfusion.", 1),
+        ("The council met and the mayor left the hall.", "The mayor did not sing in the hall.", 0),
+    ],
+)
+def test_a_negation_is_flipped_only_where_the_rest_is_nearly_the_same(
+    claim: str, text: str, is_flipped: int
+) -> None:
+    assert features(claim, text)["negation_flipped"] == is_flipped
+
+
+def test_a_claim_of_two_sentences_is_as_probable_as_both() -> None:
+    one, other = "The council met on Tuesday.", "Snow closed three roads near Bergen."
+    both = verdict(f"{one} {other}")
+    assert both.probability == pytest.approx(probability(one) * probability(other))
+    assert both.evidence == (1, 4)
+    assert both.reason == verdict(other).reason
 
 
 # Words of an alphabet, with numbers, so that texts share some.
@@ -277,17 +349,17 @@ def test_taking_the_claim_out_of_the_text_never_helps_it(chosen: list[str], side
 def test_coefficients_never_punish_what_is_found() -> None:
     for coefficients in (COVERED, SUPPORTED):
         assert set(coefficients) == {*FEATURES, "intercept"}
-        helping = {"recall", "best_unit", "best_pair", "adjacent", "near", "order", "all_found"}
+        harming = {
+            name for name in FEATURES if name.endswith(("missing", "contradicted", "opposed", "flipped"))
+        }
+        helping = {*FEATURES} - harming - {"claim_words", "text_words"}
         assert all(coefficients[name] >= 0 for name in helping)
-        harming = {name for name in FEATURES if name.endswith(("missing", "contradicted", "flipped"))}
         assert all(coefficients[name] <= 0 for name in harming)
 
 
 def test_the_link_is_logistic() -> None:
-    coefficients = dict.fromkeys(FEATURES, 0.0) | {"recall": 2.0, "intercept": -1.0}
-    features = (1.0, *([0.0] * (len(FEATURES) - 1)))
-    # 1 / (1 + e^-(2 - 1)) = .7310585786
-    assert probability_of_yes(features, coefficients) == pytest.approx(0.7310585786)
+    # 1 / (1 + e^-(2 x 1 + 3 x 0 - 1)) = .7310585786
+    assert probability_of_yes((1.0, 0.0), (2.0, 3.0, -1.0)) == pytest.approx(0.7310585786)
 
 
 def test_claims_are_clauses_with_their_places() -> None:
@@ -320,3 +392,10 @@ def test_an_extracted_claim_stands_in_its_unit(content: str) -> None:
 def test_extraction_loses_no_word(content: str) -> None:
     claims = extract_claims(content, judge=LexicalJudge())
     assert " ".join(claim.text for claim in claims).split() == content.split()
+
+
+def test_no_word_is_akin_to_its_opposite() -> None:
+    kin_of = _kin_of("en")
+    both = [(one, other) for one, others in _opposites("en").items() for other in others]
+    assert len(both) > 100
+    assert [(one, other) for one, other in both if kin_of[one] and kin_of[one] == kin_of[other]] == []

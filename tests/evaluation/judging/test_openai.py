@@ -640,6 +640,8 @@ def test_a_client_handed_in_is_used_and_left_open(judge_of: JudgeMaker, llm_serv
         (lambda: OpenAIJudge("m", api_key="sk-\nX: 1"), "cannot be sent"),
         (lambda: OpenAIJudge("m", limits=Limits(max_attempts=0)), "max_attempts must be at least 1"),
         (lambda: OpenAIJudge("m", limits=Limits(timeout_seconds=0)), "timeout_seconds"),
+        (lambda: OpenAIJudge("m", limits=Limits(calls_per_minute=0)), "calls_per_minute must be at least 1"),
+        (lambda: OpenAIJudge("m", limits=Limits(context_tokens=4000)), "larger than max_tokens"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_at_once(make: Callable[[], OpenAIJudge], reason: str) -> None:

@@ -12,11 +12,17 @@ RECORDED = {
     ("extract", "1"): "f50dfe97239b2c49",
     ("check_covered", "1"): "ca499a31b86563a6",
     ("check_supported", "1"): "491ae21fca730919",
+    ("read_document", "1"): "e9c85ef0dbd93876",
+    ("align_summary", "1"): "ebdac99000b28f35",
+    ("cover_summary", "1"): "6272696e5f966e3c",
+    ("explain", "1"): "98222b7f4c03e832",
 }
 
 
 def digest(prompt: Prompt) -> str:
-    return hashlib.sha256((prompt.system + canonical(prompt.schema)).encode()).hexdigest()[:16]
+    told = prompt.system + canonical(prompt.schema_of(list(prompt.parts)))
+    told += "".join(part.instruction for part in prompt.parts.values())
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def test_a_changed_prompt_has_a_new_version() -> None:

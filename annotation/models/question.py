@@ -1,0 +1,114 @@
+"""Closed questions about documents, what judges answered to them, and how judges rated summaries."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.claim import ClaimOrigin, Label
+from annotation.models.document import DocumentSet
+from annotation.models.judge import Judge
+from annotation.models.summary import Summary
+
+
+class Question(PublicRow):
+    """A closed question about a document set, asked of the source and of every peer summary alike."""
+
+    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="questions")
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    origin = models.CharField(max_length=8, choices=ClaimOrigin)
+    origin_name = models.CharField(
+        max_length=200, blank=True, help_text="The file, the judge's signature or the person."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("document_set", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("document_set", "position"), name="question_position"),
+            models.CheckConstraint(name="question_has_text", condition=~Q(text="")),
+        )
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class QuestionAnswer(PublicRow):
+    """What a judge answered to a question from the source, or from a summary alone. Never changed.
+
+    A null label keeps an unusable answer with its reason; it counts as none.
+    """
+
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
+    summary = models.ForeignKey(
+        Summary,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="question_answers",
+        help_text="Empty for the answer from the source.",
+    )
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="question_answers")
+    origin_name = models.CharField(max_length=200, help_text="The judge's signature.")
+    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
+    evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text asked about.")
+    reason = models.TextField(blank=True)
+    run = models.ForeignKey(
+        "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="question_answers"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="question_answer_probability_0_1",
+                condition=Q(probability__isnull=True) | Q(probability__gte=0, probability__lte=1),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label or 'unscored'} by {self.judge}"
+
+
+class Rating(PublicRow):
+    """A number for a whole summary: a judge's rating, or what a metric without a judge computed. Never changed.
+
+    A null value keeps an unusable answer with its reason; it counts as none.
+    """
+
+    class Name(models.TextChoices):
+        CONCISENESS = "conciseness", "Conciseness, by a judge"
+        COMPLETENESS = "completeness", "Completeness, computed"
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
+    name = models.CharField(max_length=12, choices=Name)
+    judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings")
+    origin_name = models.CharField(
+        max_length=200, help_text="The judge's signature, or the metric's version."
+    )
+    value = models.FloatField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    run = models.ForeignKey(
+        "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="rating_0_1", condition=Q(value__isnull=True) | Q(value__gte=0, value__lte=1)
+            ),
+            models.CheckConstraint(
+                name="rating_by_a_judge_or_computed",
+                condition=Q(name="completeness", judge__isnull=True, value__isnull=False)
+                | (~Q(name="completeness") & Q(judge__isnull=False)),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.summary_id}"

@@ -1,0 +1,59 @@
+"""What a run's calls cost: set aside before a call, taken after it, never more than the run may spend."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import transaction
+from django.db.models import F, Sum
+from django.db.models.functions import Greatest
+
+from annotation.models import Job, Run
+from annotation.services.judge_calls import close_connection
+from evaluation.judging.errors import BudgetSpent
+
+
+class RunBudget:
+    """The budget of a run, shared by all workers at it.
+
+    What is set aside stands in the row of the job that asks, so that a worker that dies takes nothing
+    with it: the job's next attempt begins with nothing set aside.
+    """
+
+    def __init__(self, run: Run, job: Job) -> None:
+        self._run_id = run.pk
+        self._job_id = job.pk
+        # Judges ask in an event loop, where Django lets nobody touch a connection.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="run-budget")
+
+    def close(self) -> None:
+        """End the thread and its connection."""
+        self._thread.submit(close_connection).result()
+        self._thread.shutdown()
+
+    def reserve(self, cost: float) -> None:
+        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
+        self._thread.submit(self._reserve, cost).result()
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """Give back what was set aside and take what the call did cost."""
+        self._thread.submit(self._settle, reserved, cost).result()
+
+    @transaction.atomic
+    def _reserve(self, cost: float) -> None:
+        # Workers reserve one after the other: two must not both find room for the last call.
+        run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=self._run_id)
+        if run.max_cost is not None:
+            working = Job.objects.filter(run=run, state=Job.State.WORKING)
+            aside = working.aggregate(sum=Sum("reserved_cost", default=0.0))["sum"]
+            if run.cost + aside + cost > run.max_cost:
+                raise BudgetSpent(
+                    f"The run may cost {run.max_cost:g} and has cost {run.cost:.4g}; the next call could "
+                    "exceed that. Let it go on with a higher cap: nothing is paid for twice."
+                )
+        Job.objects.filter(pk=self._job_id).update(reserved_cost=F("reserved_cost") + cost)
+
+    @transaction.atomic
+    def _settle(self, reserved: float, cost: float) -> None:
+        Run.objects.filter(pk=self._run_id).update(cost=F("cost") + cost)
+        Job.objects.filter(pk=self._job_id).update(reserved_cost=Greatest(F("reserved_cost") - reserved, 0.0))

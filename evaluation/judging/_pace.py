@@ -1,0 +1,50 @@
+"""No more calls, and no more tokens, in any minute than a service allows."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+
+SECONDS = 60.0
+
+
+class Pace:
+    """Lets calls go as soon as the last 60 seconds have room for them. Safe for several loops and threads.
+
+    A single call that is larger than the tokens of a whole minute goes when nothing else went in the last
+    one.
+    """
+
+    def __init__(self, calls: int | None, tokens: int | None) -> None:
+        self._calls = calls
+        self._tokens = tokens
+        self._gone: deque[tuple[float, int]] = deque()
+        self._sum = 0
+        self._guard = threading.Lock()
+
+    async def turn(self, tokens: int) -> None:
+        """Returns when a call with so many tokens may go, and counts it."""
+        if self._calls is None and self._tokens is None:
+            return
+        wait = self._wait(tokens)
+        while wait > 0:
+            await asyncio.sleep(wait)
+            wait = self._wait(tokens)
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until there may be room; 0 where the call goes now."""
+        now = time.monotonic()
+        with self._guard:
+            while self._gone and self._gone[0][0] <= now - SECONDS:
+                self._sum -= self._gone.popleft()[1]
+            if self._has_room(tokens):
+                self._gone.append((now, tokens))
+                self._sum += tokens
+                return 0.0
+            return self._gone[0][0] + SECONDS - now
+
+    def _has_room(self, tokens: int) -> bool:
+        if not self._gone:
+            return True
+        calls_fit = self._calls is None or len(self._gone) < self._calls
+        return calls_fit and (self._tokens is None or self._sum + tokens <= self._tokens)

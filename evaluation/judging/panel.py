@@ -1,0 +1,237 @@
+"""Several judges as one."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from evaluation._labels import Label
+from evaluation._means import mean
+from evaluation.errors import JudgeError
+from evaluation.judging.errors import JudgeRefused, JudgeSettings
+from evaluation.judging.protocol import (
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    Json,
+    Judge,
+    JudgedClaim,
+    Question,
+    Rating,
+    Side,
+    Text,
+    Verdict,
+)
+
+_R = TypeVar("_R")
+
+
+class JudgePanel:
+    """Judges that answer every check together: the label that most give, and unsure where that is a tie.
+
+    The members may be of different kinds. What they do not agree on shows in a verdict's `doubt`, the share
+    of those with a label who gave another one, and in its `votes`. Its probability is the mean of theirs, its
+    evidence and reason are those of the members with its label. A member that gives no usable answer, or
+    cannot be reached, has no vote; a check that nobody answers is unscored. Claims, made-up questions and
+    topics are taken by the first member that can, for a list must be one; the others answer about them.
+
+    Raises JudgeSettings without members or where two have one name; whatever asks raises JudgeRefused where a
+    member is turned away, and what the first member raised where all fail.
+    Example: `JudgePanel([OpenAIJudge("one"), OpenAIJudge("other"), LexicalJudge()])`.
+    """
+
+    kind = "panel"
+
+    def __init__(self, judges: Sequence[Judge], *, name: str = "panel") -> None:
+        if not judges:
+            raise JudgeSettings("A panel needs at least one judge.")
+        names = [judge.name for judge in judges]
+        if doubled := sorted({each for each in names if names.count(each) > 1}):
+            raise JudgeSettings(
+                f"Members of a panel need names of their own; given more than once: {', '.join(doubled)}."
+            )
+        self._judges = tuple(judges)
+        self.name = name
+        self.signature = f"panel({'; '.join(judge.signature for judge in judges)})"
+
+    @property
+    def concurrency(self) -> int:
+        """As many calls at once as its slowest member makes, for everybody is asked everything."""
+        return min(judge.concurrency for judge in self._judges)
+
+    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
+        """The claims that the first member takes from the text; the next one's where it cannot."""
+        _, claims = await self._first(lambda judge: judge.extract(text))
+        return claims
+
+    async def check(
+        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim, in the order of the claims."""
+        voters = await self._all(lambda judge: judge.check(claims, text, side=side))
+        return _tally(voters, len(claims))
+
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        """What the first member takes from the document; every member answers the questions."""
+        first, reading = await self._first(
+            lambda judge: judge.read_document(request), lambda reading: not reading.faults
+        )
+        if not reading.questions:
+            return reading
+        texts = tuple(question.text for question in reading.questions)
+        again = DocumentRequest(request.source, questions=texts, instruction=request.instruction)
+
+        async def answers(judge: Judge) -> tuple[Verdict, ...]:
+            if judge is first:
+                return tuple(question.answer for question in reading.questions or ())
+            given = (await judge.read_document(again)).questions or ()
+            return tuple(question.answer for question in given)
+
+        voters = await self._all(answers)
+        verdicts = _tally(voters, len(texts))
+        return replace(reading, questions=tuple(map(Question, texts, verdicts)))
+
+    async def align_summary(
+        self, source: Text, summary: Text, *, instruction: str = ""
+    ) -> tuple[JudgedClaim, ...]:
+        """The claims that the first member takes from the summary, checked against the source by all."""
+        first, aligned = await self._first(
+            lambda judge: judge.align_summary(source, summary, instruction=instruction)
+        )
+        claims = [each.claim.text for each in aligned]
+
+        async def verdicts(judge: Judge) -> tuple[Verdict, ...]:
+            if judge is first:
+                return tuple(each.verdict for each in aligned)
+            return await judge.check_source(claims, source, instruction=instruction)
+
+        tallied = _tally(await self._all(verdicts), len(claims))
+        return tuple(JudgedClaim(each.claim, verdict) for each, verdict in zip(aligned, tallied, strict=True))
+
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim: does the source bear it out?"""
+        voters = await self._all(lambda judge: judge.check_source(claims, source, instruction=instruction))
+        return _tally(voters, len(claims))
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        """What all members find in the summary; a rating is the mean of theirs."""
+        voters = await self._all(lambda judge: judge.cover_summary(request))
+        return CoverReading(
+            _tally({name: found.claims for name, found in voters.items()}, len(request.claims)),
+            _tally({name: found.questions for name, found in voters.items()}, len(request.questions)),
+            _tally({name: found.topics for name, found in voters.items()}, len(request.topics)),
+            {
+                name: _rated([found.ratings[name] for found in voters.values() if name in found.ratings])
+                for name in request.ratings
+            },
+        )
+
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
+        """The explanation of the first member that gives one."""
+        for judge in self._judges:
+            said = await judge.explain(facts, instruction=instruction)
+            if said:
+                return said
+        return None
+
+    async def aclose(self) -> None:
+        """Close every member's connections of the running event loop."""
+        for judge in self._judges:
+            await judge.aclose()
+
+    async def _first(
+        self, work: Callable[[Judge], Awaitable[_R]], is_whole: Callable[[_R], bool] = lambda _: True
+    ) -> tuple[Judge, _R]:
+        """The first member that can, and what it said; something in part where none says it whole."""
+        failure: JudgeError | None = None
+        partial: tuple[Judge, _R] | None = None
+        for judge in self._judges:
+            try:
+                said = await work(judge)
+            except JudgeRefused:
+                raise
+            except JudgeError as error:
+                failure = failure or error
+                continue
+            if is_whole(said):
+                return judge, said
+            partial = partial or (judge, said)
+        if partial is not None:
+            return partial
+        raise failure or AssertionError("a panel has members")
+
+    async def _all(self, work: Callable[[Judge], Awaitable[_R]]) -> dict[str, _R]:
+        """What each member that can be asked says, by its name, in the members' order."""
+        failures: list[JudgeError] = []
+
+        async def asked(judge: Judge) -> tuple[_R] | None:
+            try:
+                return (await work(judge),)
+            except JudgeRefused:
+                raise
+            except JudgeError as error:
+                failures.append(error)
+                return None
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {judge.name: group.create_task(asked(judge)) for judge in self._judges}
+        except BaseExceptionGroup as group_failure:
+            raise group_failure.exceptions[0] from None
+        said = {name: result[0] for name, task in tasks.items() if (result := task.result()) is not None}
+        if not said:
+            raise failures[0]
+        return said
+
+
+def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None]:
+    """The commonest label, unsure where two are, and the share of given labels that differ from it.
+
+    None for both where no label was given.
+    Example: `majority(["yes", "yes", "no"])` is `("yes", 0.333…)`; `majority(["yes", "no", None])` is
+    `("unsure", 1.0)`.
+    """
+    counts = Counter(label for label in labels if label is not None)
+    if not counts:
+        return None, None
+    ranked = counts.most_common(2)
+    is_tie = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
+    label: Label = "unsure" if is_tie else ranked[0][0]
+    return label, 1 - counts[label] / counts.total()
+
+
+def _tally(voters: Mapping[str, Sequence[Verdict]], items: int) -> tuple[Verdict, ...]:
+    return tuple(
+        _verdict({name: verdicts[position] for name, verdicts in voters.items() if position < len(verdicts)})
+        for position in range(items)
+    )
+
+
+def _verdict(votes: Mapping[str, Verdict]) -> Verdict:
+    label, doubt = majority([verdict.label for verdict in votes.values()])
+    cast = tuple((name, verdict.label) for name, verdict in votes.items())
+    agreeing = {name: verdict for name, verdict in votes.items() if verdict.label == label}
+    reasons = [f"{name}: {verdict.reason}" for name, verdict in (agreeing or votes).items() if verdict.reason]
+    evidence = sorted({number for verdict in agreeing.values() for number in verdict.evidence})
+    return Verdict(
+        label,
+        None if label is None else mean(verdict.probability for verdict in votes.values()),
+        tuple(evidence),
+        " ".join(reasons),
+        next((verdict.call for verdict in agreeing.values() if verdict.call), None),
+        doubt,
+        cast,
+    )
+
+
+def _rated(ratings: Sequence[Rating]) -> Rating:
+    value = mean(rating.value for rating in ratings)
+    reasons = [
+        rating.reason for rating in ratings if rating.reason and (rating.value is None) == (value is None)
+    ]
+    return Rating(value, " ".join(reasons))

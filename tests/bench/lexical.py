@@ -1,0 +1,41 @@
+"""Checks that the lexical judge answers in a second, the splitting of the summaries included."""
+
+import asyncio
+import time
+
+from evaluation.judging import LexicalJudge, Side, Text
+from tests.bench import Row
+from tests.bench._texts import DOCUMENTS, SYSTEMS, claims, document, summary
+
+NAME = "lexical"
+REPEATS = 5
+
+
+def run() -> list[Row]:
+    note = f"{DOCUMENTS} documents x {SYSTEMS} summaries of 80 words x 10 claims, the best of {REPEATS}"
+    texts = [[summary(number, system) for system in range(SYSTEMS)] for number in range(DOCUMENTS)]
+    sources = [[document(number)] * SYSTEMS for number in range(DOCUMENTS)]
+    return [
+        Row("checks against summaries", _rate(texts, "covered"), "per s", at_least=20_000, note=note),
+        Row("checks against sources of 600 words", _rate(sources, "supported"), "per s"),
+    ]
+
+
+def _rate(texts: list[list[str]], side: Side) -> float:
+    return max(_once(texts, side) for _ in range(REPEATS))
+
+
+def _once(texts: list[list[str]], side: Side) -> float:
+    judge = LexicalJudge()
+
+    async def answer_all() -> int:
+        count = 0
+        for number, of_document in enumerate(texts):
+            asked = claims(number)
+            for content in of_document:
+                count += len(await judge.check(asked, Text.of(content), side=side))
+        return count
+
+    started = time.process_time()
+    count = asyncio.run(answer_all())
+    return count / (time.process_time() - started)

@@ -1,0 +1,84 @@
+"""Limits per minute, in minutes of a few hundredths of a second; and money."""
+
+import asyncio
+import time
+from itertools import pairwise
+
+import pytest
+
+from evaluation import BudgetSpent, Limits, MoneyCap, Price, Usage
+from evaluation.judging import _pace as pace
+from evaluation.judging._pace import Pace
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_server import LLMServer
+
+MINUTE = 0.2
+
+
+@pytest.fixture(autouse=True)
+def _short_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SECONDS", MINUTE)
+
+
+def went(paced: Pace, tokens: list[int]) -> list[float]:
+    async def all_at_once() -> list[float]:
+        async def one(count: int) -> float:
+            await paced.turn(count)
+            return time.monotonic()
+
+        return sorted(await asyncio.gather(*(one(count) for count in tokens)))
+
+    return asyncio.run(all_at_once())
+
+
+def test_no_minute_has_more_calls_than_allowed() -> None:
+    times = went(Pace(3, None), [1] * 8)
+    assert all(later - earlier >= MINUTE * 0.99 for earlier, later in zip(times, times[3:], strict=False))
+
+
+def test_no_minute_has_more_tokens_than_allowed() -> None:
+    times = went(Pace(None, 100), [60] * 3)
+    assert all(later - earlier >= MINUTE * 0.99 for earlier, later in pairwise(times))
+
+
+def test_a_call_larger_than_a_minute_goes_alone() -> None:
+    assert len(went(Pace(None, 10), [50, 50])) == 2
+
+
+def test_a_judge_keeps_to_its_calls_per_minute(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    from evaluation import check_claims
+
+    started = time.monotonic()
+    check_claims(
+        [f"claim {number}" for number in range(5)],
+        "It rained.",
+        judge=judge_of(limits=Limits(claims_per_call=1, calls_per_minute=2)),
+    )
+    assert time.monotonic() - started >= 2 * MINUTE * 0.99
+    assert len(llm_server.calls) == 5
+
+
+def test_a_cap_is_never_exceeded() -> None:
+    cap = MoneyCap(1.0)
+    cap.reserve(0.6)
+    with pytest.raises(BudgetSpent, match="money cap of 1"):
+        cap.reserve(0.6)
+    cap.settle(0.6, 0.2)
+    cap.reserve(0.6)
+    cap.settle(0.6, 0.5)
+    assert cap.spent == pytest.approx(0.7)
+
+
+def test_a_failed_call_costs_nothing(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    from evaluation import JudgeRefused, check_claims
+
+    cap = MoneyCap(10.0)
+    llm_server.api_key = "sk-other"
+    with pytest.raises(JudgeRefused):
+        check_claims(["a"], "b", judge=judge_of(price=Price(1000.0, 1000.0), budget=cap))
+    assert cap.spent == 0
+    cap.reserve(10.0)
+
+
+def test_usage_adds_up() -> None:
+    assert Usage(1, 10, 5, 0.5, 0.1) + Usage(2, 1, 1, 0.5, 0.2) == Usage(3, 11, 6, 1.0, pytest.approx(0.3))

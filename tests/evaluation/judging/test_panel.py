@@ -1,0 +1,159 @@
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from evaluation import (
+    JudgePanel,
+    JudgeRefused,
+    JudgeSettings,
+    JudgeUnavailable,
+    Label,
+    LexicalJudge,
+    OpenAIJudge,
+    Text,
+    Verdict,
+    check_claims,
+    evaluate_summary,
+)
+from evaluation.judging._lexical_questions import LexicalQuestions
+from evaluation.judging.panel import majority
+from evaluation.judging.protocol import ExtractedClaim, Side
+from tests.llm_server import LLMServer, faults
+
+TEXT = "The council met. The mayor left."
+
+
+class Member(LexicalQuestions):
+    """Answers every check alike, or fails."""
+
+    kind = "lexical"
+
+    def __init__(self, name: str, label: Label | None = "yes", failure: Exception | None = None) -> None:
+        self.name = name
+        self.signature = f"{name}:1"
+        self._verdict = Verdict(label, None if label is None else 0.8, (1,), f"said {label}")
+        self._failure = failure
+
+    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
+        if self._failure:
+            raise self._failure
+        return tuple(ExtractedClaim(content, number) for number, content in text.numbered_units())
+
+    async def check(
+        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    ) -> tuple[Verdict, ...]:
+        if self._failure:
+            raise self._failure
+        return tuple(self._verdict for _ in claims)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def panel_of(*labels: Label | None) -> JudgePanel:
+    return JudgePanel([Member(f"m{place}", label) for place, label in enumerate(labels)])
+
+
+def verdict(panel: JudgePanel) -> Verdict:
+    return check_claims(["The council met"], TEXT, judge=panel)[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "doubt"),
+    [
+        (["yes"], "yes", 0.0),
+        (["yes", "yes", "no"], "yes", 1 / 3),
+        (["yes", "no"], "unsure", 1.0),
+        (["yes", "no", "unsure"], "unsure", 2 / 3),
+        (["no", "no", "yes", "yes"], "unsure", 1.0),
+        (["yes", None, "yes"], "yes", 0.0),
+        ([None, "no"], "no", 0.0),
+        ([None, None], None, None),
+        ([], None, None),
+    ],
+)
+def test_majority(labels: list[Label | None], label: Label | None, doubt: float | None) -> None:
+    found, spread = majority(labels)
+    assert found == label
+    assert spread == (None if doubt is None else pytest.approx(doubt))
+
+
+def test_the_verdict_is_the_majority_with_its_votes_and_doubt() -> None:
+    found = verdict(panel_of("yes", "no", "yes"))
+    assert (found.label, found.doubt, found.evidence) == ("yes", pytest.approx(1 / 3), (1,))
+    assert found.votes == (("m0", "yes"), ("m1", "no"), ("m2", "yes"))
+    assert "m0: said yes" in found.reason
+    assert "said no" not in found.reason
+
+
+def test_a_member_that_cannot_be_reached_has_no_vote() -> None:
+    gone = Member("gone", failure=JudgeUnavailable("away"))
+    found = verdict(JudgePanel([gone, Member("a", "no"), Member("b", "no")]))
+    assert (found.label, found.votes) == ("no", (("a", "no"), ("b", "no")))
+
+
+def test_where_all_fail_the_failure_is_raised() -> None:
+    panel = JudgePanel([Member(name, failure=JudgeUnavailable(f"{name} away")) for name in ("a", "b")])
+    with pytest.raises(JudgeUnavailable, match="a away"):
+        verdict(panel)
+
+
+def test_a_member_that_is_turned_away_ends_it() -> None:
+    panel = JudgePanel([Member("a"), Member("b", failure=JudgeRefused("no key"))])
+    with pytest.raises(JudgeRefused, match="no key"):
+        verdict(panel)
+
+
+def test_members_need_names_of_their_own() -> None:
+    with pytest.raises(JudgeSettings, match="at least one"):
+        JudgePanel([])
+    with pytest.raises(JudgeSettings, match="more than once: m"):
+        JudgePanel([Member("m"), Member("m")])
+
+
+def test_claims_are_taken_by_the_first_that_can() -> None:
+    gone = Member("gone", failure=JudgeUnavailable("away"))
+    panel = JudgePanel([gone, Member("a"), Member("b", "no")])
+    claims = asyncio.run(panel.extract(Text.of(TEXT)))
+    assert [claim.text for claim in claims] == ["The council met.", "The mayor left."]
+
+
+def test_a_panel_of_different_kinds_evaluates_a_summary(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    panel = JudgePanel([judge, LexicalJudge()])
+    result = evaluate_summary(
+        TEXT,
+        "The council met. The school burned.",
+        judge=panel,
+        metrics=["coverage", "alignment", "question_coverage", "coherence"],
+        verbose=True,
+    )
+    assert (result["coverage"], result["alignment"]) == (0.5, 0.5)
+    # The lexical judge has no rating; the other's stands.
+    assert result["coherence"] == 0.8
+    assert result.details is not None
+    assert [name for name, _ in result.details.summary_claims[0].verdict.votes] == ["scripted", "lexical"]
+    assert len(llm_server.calls) == 3
+
+
+def test_an_unscored_member_has_no_vote(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.always(faults.refusal())
+    (found,) = check_claims(["The council met"], TEXT, judge=JudgePanel([judge, Member("a", "yes")]))
+    assert (found.label, found.votes) == ("yes", (("scripted", None), ("a", "yes")))
+
+
+def test_an_instruction_reaches_every_member(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    other = OpenAIJudge("other", llm_server.base_url)
+    facts: Mapping[str, Any] = {
+        "judge": JudgePanel([judge, other]),
+        "custom_instruction": "Be strict.",
+        "metrics": ["alignment", "coverage"],
+    }
+    evaluate_summary(TEXT, "The council met.", **facts)
+    assert {call.body["model"] for call in llm_server.calls} == {"scripted", "other"}
+    assert all("Be strict." in call.body["messages"][0]["content"] for call in llm_server.calls)
+
+
+def test_its_signature_names_its_members() -> None:
+    assert panel_of("yes", "no").signature == "panel(m0:1; m1:1)"

@@ -1,0 +1,142 @@
+"""Whatever a server sends, an evaluation neither breaks nor makes a verdict of it."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluation import Limits, OpenAIJudge, SummaryEvaluation, evaluate_summary
+from evaluation.judging import parsing
+from tests.llm_server import Answer, LLMServer, faults
+
+METRICS = [
+    "coverage",
+    "alignment",
+    "factual_alignment",
+    "question_coverage",
+    "summarization",
+    "topic_preservation",
+    "coherence",
+    "conciseness",
+]
+NOISE = st.one_of(
+    st.binary(max_size=300),
+    st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.text(alphabet='{}[]":,truefalsn0123456789 \\', max_size=300).map(str.encode),
+)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
+SHAPES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["units", "unit", "claims", "claim", "answers", "id", "label", "questions", "question"]
+            )
+            | st.sampled_from(
+                ["topics", "ratings", "rating", "evidence", "reason", "probability", "verdicts"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LLMServer]:
+    with LLMServer() as running:
+        yield running
+
+
+def judged(server: LLMServer) -> SummaryEvaluation:
+    judge = OpenAIJudge(
+        "m", server.base_url, limits=Limits(timeout_seconds=5, max_attempts=1, max_wait_seconds=0)
+    )
+    return evaluate_summary(
+        "It rained on Monday. The mayor left.",
+        "The mayor left.",
+        judge=judge,
+        metrics=METRICS,
+        questions=["Did it rain?"],
+    )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(noise=NOISE, in_envelope=st.booleans())
+def test_byte_soup_is_unscored(server: LLMServer, noise: bytes, in_envelope: bool) -> None:
+    fault = faults.text(noise.decode("utf-8", "replace")) if in_envelope else faults.body(noise)
+    server.always(fault)
+    result = judged(server)
+    assert set(result.scores.values()) == {None}
+    assert all(result.reasons[name] for name in METRICS)
+
+
+@given(value=SHAPES)
+def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
+    import json
+
+    reply = json.dumps(value)
+    for label in parsing.parse_verdicts(reply, ["c1"], 3, "answers").values():
+        assert label.label in ("yes", "no", "unsure")
+    parsing.parse_aligned(reply, [1, 2], 3)
+    parsing.parse_questions(reply, 3)
+    parsing.parse_topics(reply)
+    parsing.parse_reason(reply)
+    for rating, _ in parsing.parse_ratings(reply, ["coherence"]).values():
+        assert 0 <= rating <= 1
+
+
+def test_a_claim_without_a_readable_label_is_asked_about_alone(server: LLMServer) -> None:
+    def unlabelled(answer: Answer) -> Answer:
+        first, *others = answer["units"]
+        return {"units": [{**first, "claims": [{**first["claims"][0], "label": "perhaps"}]}, *others]}
+
+    server.always(None)
+    server.then(faults.changed(unlabelled))
+    before = len(server.calls)
+    result = evaluate_summary(
+        "It rained. The mayor left.",
+        "The mayor left. It snowed.",
+        judge=OpenAIJudge("m", server.base_url),
+        metrics=["alignment"],
+    )
+    assert result["alignment"] == 0.5
+    again = server.calls[before + 1].question
+    assert [claim["claim"] for claim in again["claims"]] == ["The mayor left"]
+    assert len(server.calls) - before == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ('{"ratings": [{"id": "coherence", "rating": "0.7"}]}', {"coherence": (0.7, "")}),
+        ('{"ratings": [{"id": "Coherence", "rating": "70%", "reason": "ok"}]}', {"coherence": (0.7, "ok")}),
+        ('{"ratings": [{"id": "coherence", "rating": 7}]}', {}),
+        ('{"ratings": [{"id": "coherence", "rating": 0.1}, {"id": "coherence", "rating": 0.9}]}', {}),
+        ('{"ratings": [{"id": "beauty", "rating": 1}]}', {}),
+    ],
+)
+def test_ratings(reply: str, expected: dict[str, tuple[float, str]]) -> None:
+    assert parsing.parse_ratings(reply, ["coherence"]) == expected
+
+
+def test_aligned_claims_are_read_by_unit() -> None:
+    reply = (
+        '{"units": [{"unit": "1", "claims": [{"claim": "It rained.", "label": "Yes.", "evidence": ["2", 9]},'
+        ' {"claim": "It hailed.", "label": "dunno"}]}, {"unit": 5, "claims": []}, {"unit": 2, "claims": []}]}'
+    )
+    found = parsing.parse_aligned(reply, [1, 2], 3)
+    assert found == {1: (("It rained.", parsing.Answer("yes", None, (2,))), ("It hailed.", None)), 2: ()}
+
+
+def test_a_claim_listed_twice_with_other_labels_has_none() -> None:
+    reply = '{"units": [{"unit": 1, "claims": [{"claim": "A b", "label": "yes"}, {"claim": "A b", "label": "no"}]}]}'
+    assert parsing.parse_aligned(reply, [1], 3) == {1: (("A b", None),)}
+
+
+def test_topics_are_read_once_each() -> None:
+    assert parsing.parse_topics('{"topics": ["rain", "rain", 3, " ", "mayor"]}') == ("rain", "mayor")
+    assert parsing.parse_topics("rain") == ()
