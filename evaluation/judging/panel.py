@@ -9,7 +9,7 @@ from typing import TypeVar
 from evaluation._labels import Label
 from evaluation._means import mean
 from evaluation.errors import JudgeError
-from evaluation.judging.errors import JudgeRefused, JudgeSettings
+from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -39,7 +39,8 @@ class JudgePanel:
     topics are taken by the first member that can, for a list must be one; the others answer about them.
 
     Raises JudgeSettings without members or where two have one name; whatever asks raises JudgeRefused where a
-    member is turned away, and what the first member raised where all fail.
+    member is turned away, BudgetSpent where one has no money left, and what the first member raised where all
+    fail.
     Example: `JudgePanel([OpenAIJudge("one"), OpenAIJudge("other"), LexicalJudge()])`.
     """
 
@@ -153,7 +154,7 @@ class JudgePanel:
         for judge in self._judges:
             try:
                 said = await work(judge)
-            except JudgeRefused:
+            except (JudgeRefused, BudgetSpent):
                 raise
             except JudgeError as error:
                 failure = failure or error
@@ -172,7 +173,7 @@ class JudgePanel:
         async def asked(judge: Judge) -> tuple[_R] | None:
             try:
                 return (await work(judge),)
-            except JudgeRefused:
+            except (JudgeRefused, BudgetSpent):
                 raise
             except JudgeError as error:
                 failures.append(error)

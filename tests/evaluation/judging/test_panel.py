@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from evaluation import (
+    BudgetSpent,
+    JudgeError,
     JudgePanel,
     JudgeRefused,
     JudgeSettings,
@@ -157,3 +159,10 @@ def test_an_instruction_reaches_every_member(judge: OpenAIJudge, llm_server: LLM
 
 def test_its_signature_names_its_members() -> None:
     assert panel_of("yes", "no").signature == "panel(m0:1; m1:1)"
+
+
+@pytest.mark.parametrize("failure", [BudgetSpent("No money is left."), JudgeRefused("Wrong key.")])
+def test_what_stops_one_member_stops_the_panel(failure: JudgeError) -> None:
+    panel = JudgePanel([Member("m0", "yes"), Member("m1", failure=failure)])
+    with pytest.raises(type(failure)):
+        verdict(panel)
