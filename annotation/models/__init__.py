@@ -11,7 +11,7 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Job, Run, Worker
 from annotation.models.score import SCORES, Score
-from annotation.models.summary import Comparison, Summary, System, Unit
+from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
 
 __all__ = [
     "SCORES",
@@ -45,6 +45,7 @@ __all__ = [
     "SummaryJudgment",
     "System",
     "Unit",
+    "UnitChange",
     "UnitJudgment",
     "Verdict",
     "Worker",

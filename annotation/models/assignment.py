@@ -14,36 +14,119 @@ from annotation.models.summary import Comparison
 
 
 class Draw(PublicRow):
-    """A random choice of items whose inclusion probabilities are known for ever."""
+    """A choice of items for assessors whose inclusion probabilities are known for ever.
+
+    The frame, the items and their probabilities are frozen: what was drawn is what its assignments say.
+    """
+
+    class Method(models.TextChoices):
+        EVERYTHING = "everything", "Everything"
+        UNIFORM = "uniform", "Uniform random share"
+        STRATIFIED = "stratified", "Random share of each system and length"
+
+    class Item(models.TextChoices):
+        DOCUMENT_SET = "document_set", "Document sets, with all their summaries"
+        COMPARISON = "comparison", "Single summaries"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="draws")
-    method = models.CharField(max_length=20)
+    method = models.CharField(max_length=20, choices=Method)
+    item = models.CharField(max_length=12, choices=Item, default=Item.DOCUMENT_SET)
+    share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been drawn.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("-id",)
+        constraints = (
+            models.CheckConstraint(name="draw_share_0_1", condition=Q(share__gt=0, share__lte=1)),
+        )
 
     def __str__(self) -> str:
         return f"{self.method} draw {self.public_id}"
 
 
 class Sitting(PublicRow):
-    """One assessor on one document set; closing it submits everything in it."""
+    """One assessor on one document set; closing it submits everything in it.
 
-    assessor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sittings")
+    Without an assessor it waits in the project's queue for somebody to pull it. A pulled one is leased: it
+    goes back to the queue when nobody has worked at it until `lease_until`. What a person began and lost that
+    way is kept in the recalled sitting, and `replaces` in the new one names it.
+
+    One open form may write in a sitting at a time: the pen. `pen` is the name that the form in the browser
+    gave itself, `pen_seq` the number of the last act heard from it.
+    """
+
+    class Recalled(models.TextChoices):
+        BY_HAND = "by_hand", "Recalled"
+        REASSIGNED = "reassigned", "Given to somebody else"
+        LAPSED = "lapsed", "Lease lapsed"
+
+    assessor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="sittings"
+    )
     document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="sittings")
     seed = models.BigIntegerField()
+    position = models.PositiveIntegerField(
+        default=0, help_text="Place among the assessor's sets, at random; 0 while nobody has it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    is_pulled = models.BooleanField(default=False, help_text="Taken from the queue, so held by a lease.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    worked_at = models.DateTimeField(null=True, blank=True, help_text="The last act or sign of life.")
     closed_at = models.DateTimeField(null=True, blank=True)
+    recalled_at = models.DateTimeField(null=True, blank=True)
+    recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
+    replaces = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
+    )
+    pen = models.CharField(max_length=36, blank=True)
+    pen_seq = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ("id",)
-        constraints = (models.UniqueConstraint(fields=("assessor", "document_set"), name="sitting_once"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("assessor", "document_set"),
+                condition=Q(assessor__isnull=False, recalled_at__isnull=True),
+                name="sitting_once",
+            ),
+            models.CheckConstraint(
+                name="sitting_closed_by_somebody",
+                condition=Q(closed_at__isnull=True) | Q(assessor__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="sitting_closed_or_recalled",
+                condition=Q(closed_at__isnull=True) | Q(recalled_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="sitting_pulled_has_lease",
+                condition=Q(is_pulled=False)
+                | Q(lease_until__isnull=False)
+                | Q(closed_at__isnull=False)
+                | Q(recalled_at__isnull=False),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("document_set",),
+                condition=Q(assessor__isnull=True, recalled_at__isnull=True),
+                name="sitting_in_queue",
+            ),
+            models.Index(
+                fields=("lease_until",),
+                condition=Q(is_pulled=True, closed_at__isnull=True, recalled_at__isnull=True),
+                name="sitting_leased",
+            ),
+        )
 
     def __str__(self) -> str:
-        return f"{self.assessor} on {self.document_set}"
+        return f"{self.assessor or 'nobody yet'} on {self.document_set}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody may still work in it."""
+        return self.assessor_id is not None and self.closed_at is None and self.recalled_at is None
 
 
 class Assignment(PublicRow):
@@ -76,8 +159,12 @@ class Assignment(PublicRow):
     draw = models.ForeignKey(
         Draw, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments"
     )
-    selected_by = models.CharField(max_length=20, default="hand")
+    selected_by = models.CharField(
+        max_length=20, default="hand", help_text="hand, or the method of the draw."
+    )
     inclusion_probability = models.FloatField(null=True, blank=True)
+    is_own_model = models.BooleanField(default=False, help_text="The assessor wrote the model summary.")
+    is_own_peer = models.BooleanField(default=False, help_text="The assessor wrote the peer summary.")
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

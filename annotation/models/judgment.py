@@ -28,6 +28,9 @@ class UnitJudgment(PublicRow):
     note = models.TextField(blank=True)
     client_id = models.CharField(max_length=36, blank=True)
     seq = models.PositiveIntegerField(default=0)
+    active_ms = models.PositiveIntegerField(
+        default=0, help_text="Time at the unit since the act before, in ms, idle time left out."
+    )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -65,12 +68,22 @@ class UnitJudgment(PublicRow):
 
 
 class SummaryJudgment(PublicRow):
-    """An assessor's quality answers and unmarked percent for one peer summary."""
+    """An assessor's quality answers and unmarked percent for one peer summary.
+
+    `quality_answers` holds a whole number by question id. Each act is a new row with everything said so far.
+    What is said of a hidden repeat measures the assessor and stands beside the first time.
+    """
 
     sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="summary_judgments")
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
+    is_repeat = models.BooleanField(default=False)
     quality_answers = models.JSONField(default=dict, blank=True)
     unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
+    client_id = models.CharField(max_length=36, blank=True)
+    seq = models.PositiveIntegerField(default=0)
+    active_ms = models.PositiveIntegerField(
+        default=0, help_text="Time at the questions since the act before, in ms, idle time left out."
+    )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -83,9 +96,14 @@ class SummaryJudgment(PublicRow):
                 | Q(unmarked_percent__gte=0, unmarked_percent__lte=100),
             ),
             models.UniqueConstraint(
-                fields=("sitting", "peer"),
+                fields=("sitting", "peer", "is_repeat"),
                 condition=Q(is_current=True),
                 name="summary_judgment_one_current",
+            ),
+            models.UniqueConstraint(
+                fields=("sitting", "client_id", "seq"),
+                condition=~Q(client_id=""),
+                name="summary_judgment_act_once",
             ),
         )
 

@@ -48,6 +48,14 @@ class Project(PublicRow):
         ON_REQUEST = "on_request", "On request"
         SHOWN = "shown", "Shown"
 
+    class QuestionSet(models.TextChoices):
+        NONE = "none", "None"
+        DUC_2002 = "duc2002", "DUC 2002 (12 counts)"
+        DUC_2004 = "duc2004", "DUC 2004 (7 questions)"
+        DUC_2006 = "duc2006", "DUC 2006 (5 qualities)"
+        SUMMEVAL = "summeval", "SummEval (4 dimensions)"
+        OWN = "own", "The project's own"
+
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
@@ -62,6 +70,23 @@ class Project(PublicRow):
     length_unit = models.CharField(max_length=10, choices=LengthUnit, default=LengthUnit.WORDS)
     over_length = models.CharField(max_length=8, choices=OverLength, default=OverLength.ZERO)
     percent_scale = models.CharField(max_length=5, choices=PercentScale, default=PercentScale.SIX)
+    question_set = models.CharField(
+        max_length=10,
+        choices=QuestionSet,
+        default=QuestionSet.NONE,
+        help_text="Quality questions that assessors answer before they see the model summary.",
+    )
+    own_questions = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
+    )
+    repeat_share = models.FloatField(
+        default=0.0, help_text="Share of an assessor's summaries that come twice, unsaid (0 to 1)."
+    )
+    lease_minutes = models.PositiveIntegerField(
+        default=30, help_text="Idle minutes after which a set pulled from the queue goes back to it."
+    )
     reveal = models.CharField(max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER)
     deciding_judge = models.ForeignKey(
         "annotation.Judge",
@@ -84,6 +109,10 @@ class Project(PublicRow):
                 name="project_composite_weight_0_1",
                 condition=Q(composite_weight__gte=0, composite_weight__lte=1),
             ),
+            models.CheckConstraint(
+                name="project_repeat_share_0_1", condition=Q(repeat_share__gte=0, repeat_share__lte=1)
+            ),
+            models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),
         )
 
     def __str__(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from annotation.models.base import PublicRow
 from annotation.models.document import Document, DocumentSet
@@ -21,6 +22,14 @@ class System(PublicRow):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.SUMMARISER)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="systems",
+        help_text="The member who wrote these summaries, where it is one.",
+    )
 
     class Meta:
         ordering = ("project", "name")
@@ -94,11 +103,48 @@ class Summary(PublicRow):
         return not self.text.strip()
 
 
+class UnitChange(PublicRow):
+    """One act of a person on the units of a summary: two joined into one, or one split into two.
+
+    The units that it took away keep standing as rows, with what was ever said of them.
+    """
+
+    class Kind(models.TextChoices):
+        JOIN = "join", "Joined"
+        SPLIT = "split", "Split"
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="unit_changes")
+    kind = models.CharField(max_length=5, choices=Kind)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="unit_changes",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} in {self.summary}"
+
+
+class CurrentUnits(models.Manager["Unit"]):
+    """Units as they are cut at present."""
+
+    def get_queryset(self) -> QuerySet[Unit]:
+        return super().get_queryset().filter(retired_by__isnull=True)
+
+
 class Unit(PublicRow):
     """A numbered piece of a summary (model or peer unit) or of a source document.
 
     Positions run from 1 over one summary, and over all documents of a set together, so that
-    a number names one passage of whatever text a claim is held against.
+    a number names one passage of whatever text a claim is held against. A unit that was joined or split
+    is retired: it keeps its row and the judgments of it, and `objects` leaves it out.
     """
 
     summary = models.ForeignKey(
@@ -111,6 +157,15 @@ class Unit(PublicRow):
     start = models.PositiveIntegerField(help_text="Offset of the first character.")
     end = models.PositiveIntegerField(help_text="Offset after the last character.")
     weight = models.FloatField(default=1.0)
+    made_by = models.ForeignKey(
+        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made"
+    )
+    retired_by = models.ForeignKey(
+        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired"
+    )
+
+    objects = CurrentUnits()
+    all_units: models.Manager[Unit] = models.Manager()
 
     class Meta:
         ordering = ("summary", "document", "position")
@@ -125,12 +180,12 @@ class Unit(PublicRow):
             models.CheckConstraint(name="unit_position_from_1", condition=Q(position__gte=1)),
             models.UniqueConstraint(
                 fields=("summary", "position"),
-                condition=Q(summary__isnull=False),
+                condition=Q(summary__isnull=False, retired_by__isnull=True),
                 name="unit_position_in_summary",
             ),
             models.UniqueConstraint(
                 fields=("document", "position"),
-                condition=Q(document__isnull=False),
+                condition=Q(document__isnull=False, retired_by__isnull=True),
                 name="unit_position_in_document",
             ),
         )
