@@ -30,6 +30,9 @@ class Verb(StrEnum):
     IMPORT = "import"
     RUN = "run"
     ASSIGN = "assign"
+    NAME_AUTHORS = "name authors"
+    VIEW_FLAGS = "view flags"
+    REOPEN_UNITS = "reopen units"
     EXPORT = "export"
     ASSESS = "assess"
     REVIEW = "review"
@@ -43,7 +46,16 @@ _WATCH = frozenset({Verb.VIEW_PROJECT, Verb.VIEW_SCORES, Verb.VIEW_RUNS})
 ROLE_VERBS: dict[Role, frozenset[Verb]] = {
     Role.OWNER: frozenset(Verb),
     Role.MANAGER: _WATCH
-    | {Verb.VIEW_EVENTS, Verb.IMPORT, Verb.RUN, Verb.ASSIGN, Verb.EXPORT, Verb.CHANGE_PROJECT},
+    | {
+        Verb.VIEW_EVENTS,
+        Verb.IMPORT,
+        Verb.RUN,
+        Verb.ASSIGN,
+        Verb.NAME_AUTHORS,
+        Verb.VIEW_FLAGS,
+        Verb.EXPORT,
+        Verb.CHANGE_PROJECT,
+    },
     Role.ADJUDICATOR: _WATCH | {Verb.REVIEW, Verb.ADJUDICATE, Verb.EXPORT, Verb.VIEW_EVENTS},
     Role.REVIEWER: frozenset({Verb.VIEW_PROJECT, Verb.REVIEW}),
     Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS}),

@@ -22,6 +22,7 @@ from annotation.models import (
     Comparison,
     Document,
     Project,
+    PublishedPercent,
     Question,
     QuestionAnswer,
     Rating,
@@ -212,7 +213,7 @@ UnitKey = tuple[int, int | None, int | None]
 
 
 def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
-    """Percents of closed work; hidden repeats measure the assessor, not the summary."""
+    """Percents of closed work, and of published tables; hidden repeats measure the assessor, not the summary."""
     percents: dict[UnitKey, list[float]] = defaultdict(list)
     judgments = UnitJudgment.objects.filter(
         assignment__comparison__peer_id__in=peer_ids,
@@ -224,6 +225,9 @@ def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
     columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")
     for comparison_id, unit_id, claim_id, percent in judgments.order_by("pk").values_list(*columns):
         percents[comparison_id, unit_id, claim_id].append(float(percent))
+    published = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids).order_by("pk")
+    for comparison_id, unit_id, percent in published.values_list("comparison_id", "unit_id", "percent"):
+        percents[comparison_id, unit_id, None].append(float(percent))
     return percents
 
 

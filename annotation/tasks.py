@@ -8,6 +8,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
 from annotation.services import jobs, perform_job
+from annotation.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.services.workers import Heartbeat, new_worker_name
 
 _heartbeats: list[Heartbeat] = []
@@ -23,6 +24,12 @@ def run_job(public_id: str) -> None:
 def reap_jobs() -> None:
     """Give the jobs of dead workers back; for a scheduler."""
     jobs.reap()
+
+
+@shared_task(name="annotation.lapse_leases")
+def lapse_leases() -> None:
+    """Put pulled sets that nobody works at back into their queues; for a scheduler."""
+    put_back_what_lapsed()
 
 
 @worker_ready.connect

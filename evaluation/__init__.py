@@ -1,6 +1,8 @@
 """Scoring of summaries: pure values in, pure values out. The names below are the public interface."""
 
+from evaluation._agreement import PERCENT_STEP, PercentAgreement, percent_agreement
 from evaluation._alignment import alignment, factual_alignment
+from evaluation._balance import balanced_plan
 from evaluation._brevity import brevity
 from evaluation._completeness import Completeness, completeness
 from evaluation._composite import composite, length_adjusted
@@ -23,8 +25,12 @@ from evaluation._evaluate import (
 from evaluation._intervals import Interval, bootstrap_interval, bootstrap_means, system_intervals
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
+from evaluation._presentation import Presented, Showing, drawn_repeats, presentation_order, repeat_count
+from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
+from evaluation._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
 from evaluation._questions import question_coverage, question_coverage_or_none
 from evaluation._redundancy import redundancy, repeated_sentences
+from evaluation._sampling import stratified_draw, uniform_draw
 from evaluation._score import (
     AssessorAverage,
     Blend,
@@ -63,6 +69,7 @@ from evaluation.errors import (
     InvalidLabel,
     InvalidMark,
     InvalidPercent,
+    InvalidQuestion,
     InvalidWeight,
     JudgeError,
     LengthMismatch,
@@ -104,6 +111,8 @@ from evaluation.judging import (
 __all__ = [
     "DEFAULT_METRICS",
     "METRICS",
+    "PERCENT_STEP",
+    "QUESTION_SETS",
     "VERSION",
     "AssessorAverage",
     "Blend",
@@ -126,6 +135,7 @@ __all__ = [
     "InvalidLabel",
     "InvalidMark",
     "InvalidPercent",
+    "InvalidQuestion",
     "InvalidWeight",
     "Judge",
     "JudgeError",
@@ -143,12 +153,17 @@ __all__ = [
     "Limits",
     "MarkWarning",
     "Marks",
+    "MeanRounding",
     "MemoryCallStore",
     "Metric",
     "MoneyCap",
     "OpenAIJudge",
     "OverLength",
+    "PercentAgreement",
+    "Presented",
     "Price",
+    "PyramidScore",
+    "QualityQuestion",
     "Question",
     "Rating",
     "RatingName",
@@ -157,6 +172,7 @@ __all__ = [
     "ScoredComparison",
     "ScoredSummary",
     "ScoredUnit",
+    "Showing",
     "Side",
     "Span",
     "StoredCall",
@@ -172,6 +188,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "alignment",
+    "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
     "brevity",
@@ -184,6 +201,7 @@ __all__ = [
     "count_length",
     "count_words",
     "coverage_statistics",
+    "drawn_repeats",
     "evaluate_summaries",
     "evaluate_summary",
     "extract_claims",
@@ -192,18 +210,26 @@ __all__ = [
     "has_word_breaks",
     "length_adjusted",
     "mean_coverage",
+    "own_questions",
+    "percent_agreement",
+    "presentation_order",
+    "pyramid_score",
+    "quality_questions",
     "question_coverage",
     "question_coverage_or_none",
     "redundancy",
+    "repeat_count",
     "repeated_sentences",
     "score",
     "sentence_spans",
     "signature",
     "split_sentences",
+    "stratified_draw",
     "stream_evaluations",
     "summarization",
     "system_intervals",
     "topic_preservation",
     "truncate",
+    "uniform_draw",
     "unit_coverage",
 ]

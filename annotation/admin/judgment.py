@@ -12,7 +12,16 @@ from annotation.models import SummaryJudgment, UnitJudgment
 class UnitJudgmentAdmin(Rows):
     project_paths = ("assignment__sitting__document_set__project",)
     view_verbs = READ_ANSWERS
-    list_display = ("public_id", "assignment", "unit", "claim", "percent", "is_current", "created_at")
+    list_display = (
+        "public_id",
+        "assignment",
+        "unit",
+        "claim",
+        "percent",
+        "active_ms",
+        "is_current",
+        "created_at",
+    )
     list_filter = (ProjectFilter, "is_current")
     list_select_related = ("assignment", "unit", "claim")
     search_fields = (
@@ -26,8 +35,17 @@ class UnitJudgmentAdmin(Rows):
 class SummaryJudgmentAdmin(Rows):
     project_paths = ("sitting__document_set__project",)
     view_verbs = READ_ANSWERS
-    list_display = ("public_id", "sitting", "peer", "unmarked_percent", "is_current", "created_at")
-    list_filter = (ProjectFilter, "is_current")
+    list_display = (
+        "public_id",
+        "sitting",
+        "peer",
+        "is_repeat",
+        "quality_answers",
+        "unmarked_percent",
+        "is_current",
+        "created_at",
+    )
+    list_filter = (ProjectFilter, "is_current", "is_repeat")
     list_select_related = (
         "sitting__assessor",
         "sitting__document_set",

@@ -42,8 +42,13 @@ class ProjectAdmin(Rows):
         if obj is None:
             return []
         if not self.has_change_permission(request, obj):
-            return super().get_readonly_fields(request, obj)
+            hidden = self.get_exclude(request, obj)
+            return [name for name in super().get_readonly_fields(request, obj) if name not in hidden]
         return ["slug", "public_id", "created_at"]
+
+    def get_exclude(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
+        """Assessors are not told that anything comes twice."""
+        return () if self.has_change_permission(request, obj) else ("repeat_share",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return person_of(request).is_superuser

@@ -73,7 +73,10 @@ class Rows(ModelAdmin):
     list_per_page = 100
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request)
+        return self.within_reach(request, super().get_queryset(request))
+
+    def within_reach(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Those of the rows that lie in projects where the person may look."""
         if person_of(request).is_superuser or not self.project_paths:
             return rows
         keys = projects_allowing(request, self.view_verbs)

@@ -1,19 +1,75 @@
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import TYPE_CHECKING, Any
 
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from annotation.admin.reach import is_allowed, person_of
 from annotation.admin.rows import READ_CONTENT, ProjectFilter, Rows
-from annotation.models import Comparison, Summary, System, Unit
+from annotation.models import Comparison, Summary, System, Unit, UnitChange
+from annotation.permissions import Verb
+from annotation.services.name_author import name_author
+
+if TYPE_CHECKING:
+    SystemModelForm = forms.ModelForm[System]
+else:
+    SystemModelForm = forms.ModelForm
+
+
+class SystemForm(SystemModelForm):
+    """Who wrote the summaries is named by username: no list of all people is shown to anybody."""
+
+    written_by = forms.CharField(
+        max_length=150, required=False, help_text="Username of the member; empty for no member."
+    )
+
+    class Meta:
+        model = System
+        fields = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        person = self.instance.person
+        self.fields["written_by"].initial = person.username if person else ""
+
+    def clean_written_by(self) -> User | None:
+        name: str = self.cleaned_data["written_by"]
+        if not name:
+            return None
+        member = User.objects.filter(username=name, memberships__project=self.instance.project).first()
+        if member is None:
+            raise ValidationError(f"{name} is not a member of {self.instance.project.name}.")
+        return member
 
 
 @admin.register(System)
 class SystemAdmin(Rows):
+    form = SystemForm
     project_paths = ("project",)
     view_verbs = READ_CONTENT
-    list_display = ("name", "project", "kind")
+    list_display = ("name", "project", "kind", "person")
     list_filter = (ProjectFilter, "kind")
-    list_select_related = ("project",)
+    list_select_related = ("project", "person")
     search_fields = ("name", "public_id__exact")
+
+    def get_fields(self, request: HttpRequest, obj: System | None = None) -> tuple[str, ...]:
+        if obj is not None and self.has_change_permission(request, obj):
+            return ("public_id", "project", "name", "kind", "written_by")
+        return ("public_id", "project", "name", "kind", "person")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: System | None = None) -> list[str]:
+        return ["public_id", "project", "name", "kind", "person"]
+
+    def has_change_permission(self, request: HttpRequest, obj: System | None = None) -> bool:
+        return obj is not None and is_allowed(request, obj.project, Verb.NAME_AUTHORS)
+
+    def save_model(self, request: HttpRequest, obj: System, form: Any, change: bool) -> None:
+        name_author(system=obj, person=form.cleaned_data["written_by"], by=person_of(request))
 
 
 @admin.register(Summary)
@@ -30,10 +86,30 @@ class SummaryAdmin(Rows):
 class UnitAdmin(Rows):
     project_paths = ("summary__document_set__project", "document__document_set__project")
     view_verbs = READ_CONTENT
-    list_display = ("public_id", "position", "summary", "document", "start", "end", "weight")
+    list_display = ("public_id", "position", "summary", "document", "start", "end", "weight", "retired_by")
     list_filter = (ProjectFilter,)
-    list_select_related = ("summary__document_set", "summary__system", "document__document_set")
+    list_select_related = (
+        "summary__document_set",
+        "summary__system",
+        "document__document_set",
+        "retired_by__summary__document_set",
+        "retired_by__summary__system",
+    )
     search_fields = ("public_id__exact", "summary__public_id__exact", "document__public_id__exact")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Units that were joined or split, too: what was said of them leads here."""
+        return self.within_reach(request, Unit.all_units.order_by(*self.get_ordering(request)))
+
+
+@admin.register(UnitChange)
+class UnitChangeAdmin(Rows):
+    project_paths = ("summary__document_set__project",)
+    view_verbs = READ_CONTENT
+    list_display = ("public_id", "summary", "kind", "by", "created_at", "undone_at")
+    list_filter = (ProjectFilter, "kind")
+    list_select_related = ("summary__document_set", "summary__system", "by")
+    search_fields = ("public_id__exact", "summary__public_id__exact", "by__username__exact")
 
 
 @admin.register(Comparison)

@@ -19,7 +19,7 @@ from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.exports.formats import FORMAT_NAMES
-from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
 from annotation.models import Export, Job, Project
 from annotation.permissions import Verb
 from annotation.refusals import Conflict
@@ -42,7 +42,7 @@ class StateOfJob(NamedChoice):
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in DUC_FORMATS.values())))
     named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
     state = StateOfJob(source="*", help_text="Of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
@@ -57,7 +57,11 @@ class ExportRow(serializers.Serializer[Export]):
 
 class NewExport(serializers.Serializer[Any]):
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    format = serializers.ChoiceField(
+        choices=FORMAT_NAMES,
+        required=False,
+        help_text=f"Left out for {', '.join(DUC_FORMATS)}, which have a format of their own.",
+    )
     named_people = serializers.BooleanField(
         default=False, help_text="People by name instead of by a stable pseudonym; owners alone may ask."
     )

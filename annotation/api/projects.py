@@ -15,7 +15,7 @@ from annotation.api.schema import operation
 from annotation.models import Judge, Project, Role
 from annotation.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.refusals import Invalid
-from annotation.services.change_project import change_project
+from annotation.services.change_project import LONGEST_LEASE_MINUTES, change_project
 
 
 class ProjectRow(serializers.Serializer[Project]):
@@ -24,6 +24,15 @@ class ProjectRow(serializers.Serializer[Project]):
     name = serializers.CharField()
     description = serializers.CharField()
     created_at = serializers.DateTimeField()
+
+
+class OwnQuestionRow(serializers.Serializer[Any]):
+    """A quality question of the project's own; its answers count from `first`."""
+
+    id = serializers.CharField(max_length=40)
+    text = serializers.CharField(max_length=500)
+    answers = serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=11)
+    first = serializers.IntegerField(required=False, min_value=0, max_value=100)
 
 
 class ProjectRules(serializers.Serializer[Any]):
@@ -38,6 +47,17 @@ class ProjectRules(serializers.Serializer[Any]):
     length_unit = serializers.ChoiceField(choices=Project.LengthUnit.choices)
     over_length = serializers.ChoiceField(choices=Project.OverLength.choices)
     percent_scale = serializers.ChoiceField(choices=Project.PercentScale.choices)
+    question_set = serializers.ChoiceField(
+        choices=Project.QuestionSet.choices,
+        help_text="Quality questions, asked of a peer summary before its model summary is shown.",
+    )
+    own_questions = OwnQuestionRow(many=True)
+    repeat_share = ShareField(help_text="Share of an assessor's summaries that come twice, unsaid.")
+    lease_minutes = serializers.IntegerField(
+        min_value=1,
+        max_value=LONGEST_LEASE_MINUTES,
+        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+    )
     reveal = serializers.ChoiceField(
         choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict."
     )
@@ -48,11 +68,21 @@ class ProjectRules(serializers.Serializer[Any]):
 
 class ProjectDetail(ProjectRow, ProjectRules):
     deciding_judge = serializers.CharField(source="deciding_judge.name", allow_null=True, default=None)
+    repeat_share = ShareField(
+        allow_null=True,
+        help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
+    )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
     verbs = serializers.SerializerMethodField(help_text="What the caller may do at this moment.")
     is_blind = serializers.SerializerMethodField(
         help_text="Whether open assessor work hides systems, verdicts and other people's judgments."
     )
+
+    def to_representation(self, project: Project) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(project)
+        if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
+            shown["repeat_share"] = None
+        return shown
 
     def get_roles(self, project: Project) -> list[Role]:
         return sorted(roles_in(self.context["person"], project))

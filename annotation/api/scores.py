@@ -97,6 +97,9 @@ class LeaderboardTables(serializers.Serializer[Leaderboard]):
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
     )
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What the averages rest on and a reader should know."
+    )
     tables = TargetScores(many=True)
 
 

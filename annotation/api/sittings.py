@@ -5,41 +5,75 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView
+from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.models import Project, UnitJudgment
 from annotation.permissions import Verb
 from annotation.queries.assessment import (
+    AskedQuestion,
     JudgedUnit,
     PeerUnit,
     SeeForm,
     SetWork,
     SummaryWork,
+    UnmarkedQuestion,
     own_assignment,
     own_sitting,
     own_work,
     see_form,
 )
+from annotation.queries.progress import Gates
 from annotation.refusals import NotFound
-from annotation.services.assess import close_sitting, judge_unit
+from annotation.services.acts import LARGEST_NUMBER, MOST_ACTS, MOST_MARKS, read_acts, read_client
+from annotation.services.close_sitting import close_sitting
+from annotation.services.save_acts import LONGEST_NOTE, judge_unit, save_acts
+from annotation.services.take_pen import Pen, keep_alive, take_pen
 
-LONGEST_NOTE = 4000
-LARGEST_NUMBER = 2_147_483_647
-MOST_MARKS = 2000
+STAGES = ("quality", "units", "unmarked", "done")
+GATES = ("none", "shut", "open", "done", "rule")
+
+
+class StageField(NamedChoice):
+    """What is to be done at a comparison now."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("Stage", STAGES, **kwargs)
+
+
+class GateField(NamedChoice):
+    """none: not asked here; shut: something else comes first; open; done; rule: 0 without being asked."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("Gate", GATES, **kwargs)
+
+
+class GatesRow(serializers.Serializer[Gates]):
+    """Where a comparison stands: quality questions first, then model units, then the unmarked peer units."""
+
+    quality = GateField()
+    units = GateField()
+    unmarked = GateField()
 
 
 class AssignmentRow(serializers.Serializer[SummaryWork]):
-    """One peer summary to judge. `number` is its place in the sitting, at random within a target length."""
+    """One comparison to judge: a peer summary, at random within a target length, against a model summary."""
 
     id = serializers.CharField(source="assignment_id")
-    number = serializers.IntegerField()
+    number = serializers.IntegerField(help_text="Place of the peer summary in the sitting.")
+    part = serializers.IntegerField(help_text="Place of the comparison among those of the peer summary.")
+    parts = serializers.IntegerField(help_text="Comparisons of the peer summary in this sitting.")
     target_words = serializers.IntegerField(allow_null=True)
+    stage = StageField()
     judged = serializers.IntegerField(help_text="Model units with a percent.")
-    total = serializers.IntegerField(help_text="Model units to judge.")
+    total = serializers.IntegerField(
+        allow_null=True, help_text="Model units to judge; null while the quality questions come first."
+    )
 
 
 class SittingRow(serializers.Serializer[SetWork]):
@@ -49,6 +83,10 @@ class SittingRow(serializers.Serializer[SetWork]):
     number = serializers.IntegerField()
     document_id = serializers.CharField(source="name")
     closed_at = serializers.DateTimeField(allow_null=True)
+    lease_until = serializers.DateTimeField(
+        allow_null=True, help_text="When a set from the queue goes back to it unless somebody works at it."
+    )
+    is_complete = serializers.BooleanField(help_text="Whether it can be closed.")
     assignments = AssignmentRow(many=True, source="summaries")
 
 
@@ -68,23 +106,66 @@ class PeerUnitRow(serializers.Serializer[PeerUnit]):
     text = serializers.CharField()
 
 
+class ChoiceRow(serializers.Serializer[Any]):
+    value = serializers.IntegerField()
+    text = serializers.CharField()
+
+
+class AskedQuestionRow(serializers.Serializer[AskedQuestion]):
+    """A quality question of the peer summary, and the caller's answer so far."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    choices = serializers.SerializerMethodField()
+    answer = serializers.IntegerField(allow_null=True)
+
+    @extend_schema_field(ChoiceRow(many=True))
+    def get_choices(self, question: AskedQuestion) -> list[dict[str, object]]:
+        return [{"value": value, "text": text} for value, text in question.choices]
+
+
+class UnmarkedRow(serializers.Serializer[UnmarkedQuestion]):
+    """How much of the peer units that are marked nowhere is related to the subject all the same."""
+
+    units = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Numbers of the unmarked peer units."
+    )
+    percents = serializers.ListField(child=serializers.IntegerField())
+    percent = serializers.IntegerField(allow_null=True)
+
+
 class AssignmentDetail(serializers.Serializer[SeeForm]):
-    """One comparison: the units of the model summary, and those of the peer summary to mark."""
+    """One comparison: the units of the model summary, and those of the peer summary to mark.
+
+    While quality questions are open there are no model units.
+    """
 
     id = serializers.CharField(source="assignment_id")
     sitting = serializers.CharField(source="here.sitting_id")
     document_id = serializers.CharField(source="here.name")
     number = serializers.IntegerField()
+    part = serializers.IntegerField()
+    parts = serializers.IntegerField()
     target_words = serializers.IntegerField(allow_null=True)
     peer_length = serializers.IntegerField(help_text="In the project's length unit.")
+    stage = StageField()
+    gates = GatesRow()
     percents = serializers.ListField(
         child=serializers.IntegerField(),
         source="scale",
         help_text="Percents to choose from; empty where any whole percent may be given.",
     )
+    questions = AskedQuestionRow(many=True)
     model_units = JudgedUnitRow(many=True, source="units")
     peer_units = PeerUnitRow(many=True)
+    unmarked = UnmarkedRow(
+        allow_null=True, help_text="Null where it is asked at another comparison of the same peer summary."
+    )
     is_closed = serializers.BooleanField()
+    pen = serializers.CharField(
+        help_text="The form that may write in the sitting; empty before the first act."
+    )
+    pen_seq = serializers.IntegerField(help_text="The last act heard from it.")
 
 
 class NewJudgment(serializers.Serializer[Any]):
@@ -123,13 +204,101 @@ class JudgmentRow(serializers.Serializer[UnitJudgment]):
         return unit.public_id
 
 
+class ActRow(serializers.Serializer[Any]):
+    """One act. `seq` numbers the acts of a form in a sitting: 1, 2, 3 and so on.
+
+    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `quality` takes `question` and
+    `answer`; `unmarked` takes `percent`.
+    """
+
+    seq = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
+    kind = serializers.ChoiceField(choices=("unit", "quality", "unmarked"))
+    assignment = serializers.CharField()
+    unit = serializers.CharField(required=False)
+    percent = serializers.IntegerField(required=False, allow_null=True)
+    marks = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER),
+        required=False,
+        max_length=MOST_MARKS,
+    )
+    note = serializers.CharField(required=False, allow_blank=True)
+    question = serializers.CharField(required=False)
+    answer = serializers.IntegerField(required=False, allow_null=True)
+    ms = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=LARGEST_NUMBER,
+        help_text="Time that it took, without idle time.",
+    )
+
+
+class NewActs(serializers.Serializer[Any]):
+    client = serializers.CharField(max_length=36, help_text="The name that the form gave itself.")
+    acts = serializers.ListField(
+        child=serializers.DictField(), max_length=MOST_ACTS, help_text="In order of seq."
+    )
+
+
+class ActsBody(NewActs):
+    """Acts of one form, in order."""
+
+    acts = ActRow(many=True)  # type: ignore[assignment]  # what the schema tells; read by `read_acts`
+
+
+class ActResultRow(serializers.Serializer[Any]):
+    seq = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=("saved", "repeated", "refused"))
+    code = serializers.CharField(help_text="Why it was refused; empty where it was not.")
+    message = serializers.CharField()
+
+
+class SetRow(serializers.Serializer[Any]):
+    judged = serializers.IntegerField()
+    total = serializers.IntegerField()
+    is_complete = serializers.BooleanField()
+
+
+class SavedRow(serializers.Serializer[Any]):
+    """What became of the acts, and where the comparisons that they touched stand now."""
+
+    saved = serializers.IntegerField(help_text="The last act heard: all up to it may be forgotten.")
+    results = ActResultRow(many=True)
+    slips = serializers.DictField(
+        child=serializers.CharField(), help_text="By unit, what looks like a slip; empty where nothing does."
+    )
+    gates = serializers.DictField(child=GatesRow(), help_text="By assignment.")
+    set = SetRow()
+
+
+class PenBody(serializers.Serializer[Any]):
+    client = serializers.CharField(max_length=36, help_text="The name that the form gave itself.")
+    seen = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=36,
+        help_text="Which form had the pen when this one was opened.",
+    )
+
+
+class AliveBody(serializers.Serializer[Any]):
+    client = serializers.CharField(max_length=36)
+
+
+class PenRow(serializers.Serializer[Pen]):
+    """Which form may write in the sitting, and the last act heard from it: its next one has the number after."""
+
+    pen = serializers.CharField(source="client_id")
+    seq = serializers.IntegerField()
+    lease_until = serializers.DateTimeField(allow_null=True)
+
+
 class Sittings(ApiView):
     tag = "assessment"
     pagination_class = None
 
     @operation("list_sittings", responses=SittingRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the caller's own sittings, oldest first, with what there is to judge in each."""
+        """List the caller's own sittings, in their order, with what there is to judge in each."""
         project = self.enter(Verb.ASSESS)
         sittings: Any = own_work(project, self.person)
         return Response(SittingRow(sittings, many=True).data)
@@ -152,12 +321,70 @@ class SittingClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close a sitting: everything in it is submitted and counts from now on.
 
-        Every model unit needs a percent first; `details.missing` counts those without, by
-        assignment. Twice changes nothing.
+        Everything has to be answered first; `details.missing` says what is not, by assignment, and
+        `details.go_to` where to go. Twice changes nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_sitting(sitting=own_sitting(project, self.person, public_id), by=self.person)
         return Response(_sitting(project, self.person, public_id))
+
+
+class SittingActs(ApiView):
+    tag = "assessment"
+
+    @operation("save_acts", request=ActsBody, responses=SavedRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Save acts of a form, in order, each once.
+
+        An act that makes no sense is refused in its own result, and those after it are saved. 409 with
+        nothing saved: `gap` where an act before these has not arrived (`details.expected`), `elsewhere`
+        where another form has the pen, `closed`, `recalled`; `details.theirs` is what the server holds,
+        `details.yours` what was sent.
+        """
+        project = self.enter(Verb.ASSESS)
+        body = self.body(NewActs)
+        saved = save_acts(
+            sitting=own_sitting(project, self.person, public_id),
+            by=self.person,
+            client_id=read_client(body["client"]),
+            acts=read_acts(body["acts"]),
+        )
+        return Response(saved.as_json())
+
+
+class SittingPen(ApiView):
+    tag = "assessment"
+
+    @operation("take_pen", request=PenBody, responses=PenRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Give the pen of a sitting to a form that was just opened.
+
+        409 `elsewhere` where yet another form has taken it since this one was made; `details.pen` names it.
+        """
+        project = self.enter(Verb.ASSESS)
+        body = self.body(PenBody)
+        pen = take_pen(
+            sitting=own_sitting(project, self.person, public_id),
+            by=self.person,
+            client_id=read_client(body["client"]),
+            seen_pen=body["seen"],
+        )
+        return Response(PenRow(pen).data)
+
+
+class SittingAlive(ApiView):
+    tag = "assessment"
+
+    @operation("keep_sitting_alive", request=AliveBody, responses=PenRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Renew the lease of somebody who is at work and has not acted for a while.
+
+        Tells which form has the pen.
+        """
+        project = self.enter(Verb.ASSESS)
+        client = read_client(self.body(AliveBody)["client"])
+        sitting = own_sitting(project, self.person, public_id)
+        return Response(PenRow(keep_alive(sitting=sitting, by=self.person, client_id=client)).data)
 
 
 class OneAssignment(ApiView):

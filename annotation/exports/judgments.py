@@ -1,10 +1,11 @@
 """Level `judgments`: one row per answer that anybody gave, those that no longer stand included.
 
-Kinds: `unit` an assessor's percent and marks, or a judge's as one more assessor (the share of yes over its
-verdicts on the unit's claims, and their evidence), `repeat` an assessor's in a hidden repeat (never scored),
-`quality` an assessor's quality answers (JSON), `unmarked` the percent of unmarked peer units that are
-related to the topic, `check` a verdict of a judge or reviewer, `unit_adjudication` and
-`check_adjudication` an adjudicator's decision.
+Kinds: `unit` an assessor's percent and marks, an imported table's, or a judge's as one more assessor (the
+share of yes over its verdicts on the unit's claims, and their evidence), `repeat` an assessor's in a hidden
+repeat (never scored), `quality` an assessor's quality answers (JSON: a whole number by question), `unmarked`
+the percent of the peer units marked nowhere that are related to the subject (0 where none was unmarked),
+`repeat_quality` and `repeat_unmarked` the same in a hidden repeat, `check` a verdict of a judge or reviewer,
+`unit_adjudication` and `check_adjudication` an adjudicator's decision.
 """
 
 from __future__ import annotations
@@ -12,15 +13,25 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import F, Q
 
 from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
 from annotation.exports.peers import Peer, peer_batches
 from annotation.exports.statements import rater, reference_of
-from annotation.models import Adjudication, Assignment, SummaryJudgment, UnitJudgment, Verdict
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    PublishedPercent,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
 from annotation.queries.judge_percents import judge_percents
+from annotation.queries.published import published_assessor
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -96,6 +107,7 @@ def _row(project: Project, peer: Peer, judgment: _Judgment) -> Row:
 
 def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
     yield from _unit_judgments(peer_ids, people)
+    yield from _published_percents(peer_ids)
     yield from _judge_percents(peer_ids)
     yield from _summary_judgments(peer_ids, people)
     yield from _unit_adjudications(peer_ids, people)
@@ -104,9 +116,11 @@ def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
 
 
 def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    # What was submitted once stays told when its set is opened again because its units were cut otherwise.
+    opened_again = Q(is_current=False, created_at__lt=F("assignment__sitting__reopened_at"))
     closed = UnitJudgment.objects.filter(
+        Q(assignment__state=Assignment.State.SUBMITTED) | opened_again,
         assignment__comparison__peer_id__in=peer_ids,
-        assignment__state=Assignment.State.SUBMITTED,
         percent__isnull=False,
     )
     for (
@@ -124,6 +138,7 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
         probability,
         is_current,
         repeat_of,
+        retired_by,
     ) in closed.order_by("pk").values_list(
         "assignment__comparison__peer_id",
         "assignment__comparison__model__external_id",
@@ -139,6 +154,7 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
         "assignment__inclusion_probability",
         "is_current",
         "assignment__repeat_of_id",
+        "unit__retired_by_id",
     ):
         yield _Judgment(
             peer_id=peer_id,
@@ -153,7 +169,33 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
             submitted_at=at,
             selected_by=selected_by,
             inclusion_probability=probability,
-            superseded=not is_current,
+            superseded=not is_current or retired_by is not None,
+        )
+
+
+def _published_percents(peer_ids: Sequence[int]) -> Iterator[_Judgment]:
+    given = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids)
+    for peer_id, reference_id, unit, assessor, origin, percent, marks, at in given.order_by("pk").values_list(
+        "comparison__peer_id",
+        "comparison__model__external_id",
+        "unit__position",
+        "score__assessor",
+        "score__origin_name",
+        "percent",
+        "marks",
+        "score__created_at",
+    ):
+        yield _Judgment(
+            peer_id=peer_id,
+            kind="unit",
+            reference_id=reference_id or None,
+            unit=unit,
+            rater=published_assessor(assessor, origin),
+            rater_kind="import",
+            value=str(percent),
+            evidence=marks,
+            submitted_at=at,
+            superseded=False,
         )
 
 
@@ -175,31 +217,43 @@ def _judge_percents(peer_ids: Sequence[int]) -> Iterator[_Judgment]:
 
 
 def _summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
+    """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
-    for peer_id, user_id, username, answers, unmarked, at, is_current in closed.order_by("pk").values_list(
+    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, _Judgment]]] = defaultdict(list)
+    for sitting_id, peer_id, is_repeat, user_id, username, said, unmarked, at in closed.order_by(
+        "pk"
+    ).values_list(
+        "sitting_id",
         "peer_id",
+        "is_repeat",
         "sitting__assessor_id",
         "sitting__assessor__username",
         "quality_answers",
         "unmarked_percent",
         "sitting__closed_at",
-        "is_current",
     ):
         values = {
-            "quality": json.dumps(answers, sort_keys=True, ensure_ascii=False) if answers else None,
+            "quality": json.dumps(said, sort_keys=True, ensure_ascii=False) if said else None,
             "unmarked": None if unmarked is None else str(unmarked),
         }
         for kind, value in values.items():
-            if value is not None:
-                yield _Judgment(
-                    peer_id=peer_id,
-                    kind=kind,
-                    rater=people.name(user_id, username),
-                    rater_kind="assessor",
-                    value=value,
-                    submitted_at=at,
-                    superseded=not is_current,
-                )
+            given = answers[sitting_id, peer_id, is_repeat, kind]
+            if value == (given[-1][0] if given else None):
+                continue
+            judgment = _Judgment(
+                peer_id=peer_id,
+                kind=f"repeat_{kind}" if is_repeat else kind,
+                rater=people.name(user_id, username),
+                rater_kind="assessor",
+                value=value,
+                submitted_at=at,
+                superseded=True,
+            )
+            given.append((value, judgment))
+    for given in answers.values():
+        yield from (judgment for value, judgment in given[:-1] if value is not None)
+        if given and given[-1][0] is not None:
+            yield replace(given[-1][1], superseded=False)
 
 
 def _unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:

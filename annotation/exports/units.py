@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
 from annotation.exports.peers import Peer, peer_batches
 from annotation.exports.statements import RULE, Statements, statements
-from annotation.models import Adjudication, Assignment, Claim, Comparison, Summary, Unit, UnitJudgment
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Claim,
+    Comparison,
+    PublishedPercent,
+    Summary,
+    Unit,
+    UnitJudgment,
+)
+from annotation.queries.published import published_assessor
 from annotation.records import SummaryRecord, score_rules, summary_records
 from evaluation import ScoredUnit, score
 
@@ -194,6 +204,11 @@ def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[
         "assignment__sitting__assessor__username",
     ):
         found[comparison_id, unit_id or claim_id].append(people.name(user_id, username))
+    published = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids)
+    for comparison_id, unit_id, assessor, origin in published.order_by("pk").values_list(
+        "comparison__public_id", "unit__public_id", "score__assessor", "score__origin_name"
+    ):
+        found[comparison_id, unit_id].append(published_assessor(assessor, origin))
     return found
 
 

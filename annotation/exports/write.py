@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from annotation.exports.atomic_file import atomic_file
 from annotation.exports.formats import writer
-from annotation.exports.levels import BUNDLE, LEVELS
+from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVELS
 from annotation.exports.manifest import Manifest, about, about_columns
 from annotation.exports.snapshot import snapshot
 
@@ -36,7 +36,14 @@ def write_file(*, project: Project, people: People, level: str, format_name: str
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
         with atomic_file(path) as stream:
-            if level == BUNDLE:
+            if level in DUC_FORMATS:
+                written = DUC_FORMATS[level].write(project, people, stream)
+                made |= {
+                    "rows": written.rows,
+                    "left_out": written.left_out.told(),
+                    "renamed": written.renamed,
+                }
+            elif level == BUNDLE:
                 made["members"] = _write_bundle(made, project, people, stream, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:

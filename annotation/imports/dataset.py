@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from annotation.queries.squeezed import Stretch
+
 Side = Literal["reference", "peer"]
 Target = int | None
 PeerKey = tuple[str, Target]
@@ -38,11 +40,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ClaimData:
-    """A claim with what people said of it, by system."""
+    """A claim with what people said of it, by system, and where each system's summary says it."""
 
     text: str
     weight: float
     verdicts: Mapping[str, str]
+    places: Mapping[str, tuple[Stretch, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,21 @@ class NestedRow:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A summary's text and the line that gave it first."""
+    """A summary's text and the line, or the file, that gave it first.
+
+    `units` is how the file cuts it, where the file does. A `is_loose` text has white space of its format's
+    making: one in the project that differs in nothing else is the same.
+    """
 
     text: str
-    line: int
+    line: int | None
+    file: str = ""
+    units: tuple[Stretch, ...] | None = None
+    is_loose: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"in {self.file}" if self.line is None else f"at line {self.line}"
 
 
 @dataclass(slots=True)
@@ -92,10 +106,15 @@ class PeerData:
 
 @dataclass(slots=True)
 class ReferenceData:
-    """A reference under one reference_id: its author, and its text for each target length of its rows."""
+    """A reference under one reference_id: its author, and its text for each target length of its rows.
+
+    An `is_exact` one serves the target lengths that are named and no others.
+    """
 
     author: str
     texts: dict[Target, Text] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    is_exact: bool = False
 
     @property
     def has_one_text(self) -> bool:
@@ -104,17 +123,52 @@ class ReferenceData:
 
 @dataclass(slots=True)
 class SetData:
-    """A document set with everything that the file says of it."""
+    """A document set with everything that the file says of it.
 
-    line: int
+    A file that `is_partial` tells of summaries alone: the set's documents and what else is known of them
+    stay. With `pairs_all` every peer summary is held against every model summary of its target length, those
+    in the project included. `other_names` are what else the project may call the set. `claims_of` names the
+    reference that the claims are taken from, and the target length of the peers that they were held against;
+    `origins` the file that holds what was said of a system's summary, "" that of the claims themselves.
+    """
+
+    line: int | None
     documents: tuple[str, ...]
     group: str
     language: str
     metadata: dict[str, object]
     peers: dict[PeerKey, PeerData] = field(default_factory=dict)
     references: dict[str, ReferenceData] = field(default_factory=dict)
-    pairs: dict[PairKey, int] = field(default_factory=dict)
+    pairs: dict[PairKey, int | None] = field(default_factory=dict)
     claims: tuple[ClaimData, ...] = ()
+    claims_of: tuple[str, Target] = ("", None)
+    origins: dict[str, str] = field(default_factory=dict)
+    is_partial: bool = False
+    pairs_all: bool = False
+    other_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """One line of a published table, checked: what it says of one summary, and by whom.
+
+    `percents` holds (number of the model unit from 1, percent, numbers of the marked peer units from 1).
+    """
+
+    file: str
+    line: int
+    table: str
+    cells: tuple[str, ...]
+    set_name: str
+    system: str
+    document: str = ""
+    target: Target = None
+    selector: str = ""
+    model_author: str = ""
+    assessor: str = ""
+    mean: float | None = None
+    figures: Mapping[str, object] = field(default_factory=dict)
+    percents: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(slots=True)
@@ -122,12 +176,18 @@ class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
     sets: dict[str, SetData] = field(default_factory=dict)
+    published: list[PublishedRow] = field(default_factory=list)
+    people: set[str] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sets and not self.published
 
     @property
     def authors(self) -> set[str]:
-        """Everybody who wrote a reference."""
+        """Everybody who wrote a reference, and who else the file says is a person."""
         references = (reference for one in self.sets.values() for reference in one.references.values())
-        return {reference.author for reference in references if reference.author}
+        return {reference.author for reference in references if reference.author} | self.people
 
     @property
     def has_claims(self) -> bool:
@@ -222,7 +282,7 @@ def _peer_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
     elif peer is not None and differs:
         yield (
             "summary",
-            f"is another text than at line {peer.text.line} for the same document_id, system and "
+            f"is another text than {peer.text.place} for the same document_id, system and "
             "target_words. Give it a system name of its own.",
         )
 
@@ -235,7 +295,7 @@ def _reference_conflicts(one: SetData, row: Row, text: str) -> Iterator[tuple[st
     if before is not None and before.text != text:
         yield (
             "reference",
-            f"is another text than at line {before.line} for the same document_id, reference_id and "
+            f"is another text than {before.place} for the same document_id, reference_id and "
             "target_words. Several references of one document each need a reference_id.",
         )
     if reference.author and row.reference_author and reference.author != row.reference_author:

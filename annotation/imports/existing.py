@@ -18,11 +18,14 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
+    PublishedPercent,
     Summary,
     SummaryJudgment,
+    Unit,
     UnitJudgment,
     Verdict,
 )
+from annotation.queries.squeezed import Stretch
 
 ORIGIN = "import:"
 """What the origin of an imported verdict begins with."""
@@ -37,6 +40,7 @@ class Existing:
     sets: dict[str, DocumentSet] = field(default_factory=dict)
     documents: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     summaries: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
+    units: dict[int, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
     comparisons: set[tuple[int, int]] = field(default_factory=set)
     claims: dict[tuple[type[Owner], int], list[Claim]] = field(default_factory=lambda: defaultdict(list))
     versions: dict[tuple[type[Owner], int], int] = field(default_factory=dict)
@@ -44,7 +48,14 @@ class Existing:
     labels: dict[int, dict[str, str | None]] = field(default_factory=lambda: defaultdict(dict))
 
     @classmethod
-    def load(cls, project: Project, document_ids: Collection[str], *, with_verdicts: bool) -> Existing:
+    def load(
+        cls,
+        project: Project,
+        document_ids: Collection[str],
+        *,
+        with_verdicts: bool,
+        with_units: bool = False,
+    ) -> Existing:
         found = cls()
         if project._state.adding:
             return found
@@ -65,6 +76,10 @@ class Existing:
         found._load_claims(keys)
         if with_verdicts:
             found._load_verdicts(keys)
+        if with_units:
+            units = Unit.objects.filter(summary__document_set__in=keys).order_by("position")
+            for summary_id, start, end in units.values_list("summary__pk", "start", "end"):
+                found.units[summary_id].append((start, end))
         return found
 
     def _load_claims(self, set_ids: list[int]) -> None:
@@ -134,6 +149,10 @@ class Existing:
             None,
         )
 
+    def of_set(self, document_set: DocumentSet) -> list[Summary]:
+        """All summaries of a set, in whatever role."""
+        return self._of(document_set)
+
     def served(self, model: Summary) -> set[Target]:
         """The target lengths of the peer summaries that are held against a model summary."""
         return {
@@ -170,6 +189,11 @@ def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[typ
     return (Summary, summary_id) if summary_id is not None else (DocumentSet, document_set_id or 0)
 
 
+def summary_key(summary: Summary) -> int:
+    """What a summary is found by: its key or, unsaved, its place in memory, below all keys."""
+    return -id(summary) if summary._state.adding else summary.pk
+
+
 def judged_summaries(keys: Iterable[int]) -> set[int]:
     """Which of these summaries somebody, or a judge, has said something about, whatever their role."""
     wanted = set(keys)
@@ -184,6 +208,7 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
     for percents, path in (
         (UnitJudgment.objects, "assignment__comparison"),
         (Adjudication.objects, "comparison"),
+        (PublishedPercent.objects, "comparison"),
     ):
         for role in ("peer", "model"):
             of_role = percents.filter(**{f"{path}__{role}__in": wanted})

@@ -13,6 +13,10 @@ class Format(StrEnum):
     JSONL = "JSONL"
     NESTED_JSONL = "nested JSONL"
     PARQUET = "Parquet"
+    SEE_HTML = "SEE HTML"
+    NIST_TABLE = "NIST result table"
+    DUCVIEW = "DUCView pyramid"
+    SEVERAL = "files of several formats"
 
     @property
     def place(self) -> str:
@@ -30,7 +34,7 @@ _FOREIGN = {
     b"PK\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
 }
-_NAMED = {
+NAMED = {
     ".csv": Format.CSV,
     ".tsv": Format.CSV,
     ".json": Format.JSONL,
@@ -48,7 +52,7 @@ def recognise(path: Path, *, name: str) -> Format:
     Raises ImportRefused for an empty file, one that cannot be opened, or one of another kind.
     """
     head = _head(path, name)
-    named = _NAMED.get(Path(name).suffix.lower())
+    named = NAMED.get(Path(name).suffix.lower())
     for magic, reason in _FOREIGN.items():
         if head.startswith(magic):
             raise unreadable(f"{name} {reason}")

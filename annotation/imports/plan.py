@@ -8,12 +8,21 @@ from __future__ import annotations
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
-from annotation.imports.dataset import ClaimData, Dataset, PeerKey, ReferenceData, SetData, Side, Target, Text
+from annotation.imports.dataset import (
+    ClaimData,
+    Dataset,
+    PeerKey,
+    ReferenceData,
+    SetData,
+    Side,
+    Target,
+    Text,
+)
 from annotation.imports.existing import (
     ORIGIN,
     Existing,
@@ -21,8 +30,11 @@ from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
     judged_summaries,
+    summary_key,
 )
+from annotation.imports.plan_published import Published, plan_published
 from annotation.imports.problems import Problems
+from annotation.imports.set_names import named_as_in_project
 from annotation.models import (
     Check,
     Claim,
@@ -35,9 +47,12 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.models.pyramid import pyramid_of
+from annotation.queries.squeezed import Squeezed, Stretch, same_words
 from annotation.records import judged_text
 
 SETS_AT_ONCE = 200
+MAX_ORIGIN_CHARACTERS = 190
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
@@ -64,6 +79,8 @@ class Counts:
     claims: Count = field(default_factory=Count)
     checks: Count = field(default_factory=Count)
     verdicts: Count = field(default_factory=Count)
+    published_scores: Count = field(default_factory=Count)
+    published_percents: Count = field(default_factory=Count)
 
     @property
     def has_changes(self) -> bool:
@@ -79,17 +96,27 @@ class Answer(NamedTuple):
     side: Side
     label: str
     check_id: int | None
+    origin: str
+    places: tuple[Stretch, ...] = ()
+    """Where the peer summary says it."""
 
 
 class Replaced(NamedTuple):
-    """A row whose text the file replaces, the line that does, the text's name, and what to rename."""
+    """A row whose text, or whose units, the file replaces: the line or file that does, its name, what to rename."""
 
     key: int
-    line: int
+    line: int | None
     name: str
     renaming: str
+    file: str = ""
+    is_recut: bool = False
 
     def refusal(self) -> str:
+        if self.is_recut:
+            return (
+                f"{self.name} is cut into other units than in the project, where it has judgments already. They "
+                "hold for the units that they were given for, so these stay. Import into a new project."
+            )
         return (
             f"{self.name} is not as in the project, where it has judgments already. They hold for the text "
             f"that they were given for, so it stays. Import the new one with another {self.renaming}, or "
@@ -116,25 +143,27 @@ class Plan:
     claims: list[Claim] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
+    recut_summaries: list[Replaced] = field(default_factory=list)
     replaced_documents: list[Replaced] = field(default_factory=list)
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
     touched: dict[str, DocumentSet] = field(default_factory=dict)
     texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
+    given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
+    """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
+    published: list[Published] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
-        judged = judged_summaries(row.key for row in self.replaced_summaries)
-        for row in self.replaced_summaries:
-            if row.key in judged:
-                self.problems.add(row.line, "", row.refusal())
-        judged = judged_document_sets(row.key for row in self.replaced_documents)
-        for row in self.replaced_documents:
-            if row.key in judged:
-                self.problems.add(row.line, "", row.refusal())
-        judged = judged_claim_sets(row.key for row in self.replaced_claim_sets)
-        for row in self.replaced_claim_sets:
-            if row.key in judged:
-                self.problems.add(row.line, "", row.refusal())
+        replaced = [*self.replaced_summaries, *self.recut_summaries]
+        for rows, judged in (
+            (replaced, judged_summaries(row.key for row in replaced)),
+            (self.replaced_documents, judged_document_sets(row.key for row in self.replaced_documents)),
+            (self.replaced_claim_sets, judged_claim_sets(row.key for row in self.replaced_claim_sets)),
+        ):
+            for row in rows:
+                if row.key in judged:
+                    self.problems.add(row.line, "", row.refusal(), file=row.file)
 
 
 def plan_import(project: Project, dataset: Dataset, *, side: Side | None, file_name: str) -> Plan:
@@ -143,16 +172,23 @@ def plan_import(project: Project, dataset: Dataset, *, side: Side | None, file_n
     The plan's problems name every contradiction between the file and the project.
     """
     planner = _Planner(
-        plan=Plan(project=project, origin_name=file_name[:190]),
+        plan=Plan(project=project, origin_name=file_name[:MAX_ORIGIN_CHARACTERS]),
         side=side,
         systems={},
         authors=dataset.authors,
     )
     planner.plan_systems(dataset)
-    for names in _chunks(dataset.sets, SETS_AT_ONCE):
-        existing = Existing.load(project, names, with_verdicts=side is not None)
+    sets = named_as_in_project(project, dataset, planner.plan.remarks)
+    for names in _chunks(sets, SETS_AT_ONCE):
+        existing = Existing.load(
+            project,
+            names,
+            with_verdicts=side is not None,
+            with_units=any(sets[name].is_partial for name in names),
+        )
         for name in names:
-            planner.plan_set(name, dataset.sets[name], existing)
+            planner.plan_set(name, sets[name], existing)
+    plan_published(planner.plan, dataset.published)
     planner.plan.refuse_judged()
     return planner.plan
 
@@ -199,6 +235,8 @@ class _Planner:
         peers = self._peers(row, one, existing)
         models = self._models(row, one, existing, peers)
         self._comparisons(one, existing, peers, models)
+        if one.pairs_all:
+            self._all_comparisons(row, existing, peers, models)
         if self.side is not None and one.claims:
             self._claims(row, one, existing, peers, models)
         if self._size() != before:
@@ -249,7 +287,7 @@ class _Planner:
     def _documents(self, row: DocumentSet, one: SetData, existing: Existing) -> None:
         count = self.plan.counts.documents
         there = existing.documents.get(row.pk, []) if row.pk else []
-        if there == list(one.documents):
+        if one.is_partial or there == list(one.documents):
             count.unchanged += len(there)
             return
         if there:
@@ -275,13 +313,14 @@ class _Planner:
                     peer.text,
                     f"the summary of {row.external_id!r} by {name!r}",
                     "system name or target_words",
+                    existing,
                 )
-                is_changed |= self._hold_metadata(summary, peer.metadata)
+                is_changed |= self._hold_metadata(summary, peer.metadata, is_partial=one.is_partial)
                 count.changed += is_changed
                 count.unchanged += not is_changed
             else:
                 count.created += 1
-                summary = self._second_role(row, name, target, peer.text.text, existing)
+                summary = self._second_role(row, name, target, peer.text, existing)
                 summary = summary or self._new_summary(
                     Summary(
                         document_set=row,
@@ -290,17 +329,21 @@ class _Planner:
                         target_words=target,
                         text=peer.text.text,
                         metadata=dict(peer.metadata),
-                    )
+                    ),
+                    peer.text,
                 )
             peers[name, target] = summary
         return peers
 
     def _second_role(
-        self, row: DocumentSet, name: str, target: Target, text: str, existing: Existing
+        self, row: DocumentSet, name: str, target: Target, text: Text, existing: Existing
     ) -> Summary | None:
-        """The reference that a person wrote, if it is a peer summary too from now on."""
-        summary = existing.reference_by(row, name, target, text)
-        if summary is None or self._is_cut(row, target, text):
+        """The reference that a person wrote, if it is a peer summary too from now on.
+
+        One that the file cuts into units is a summary of its own: a model summary may be cut otherwise.
+        """
+        summary = None if text.units is not None else existing.reference_by(row, name, target, text.text)
+        if summary is None or self._is_cut(row, target, text.text):
             return None
         summary.is_peer = True
         self.plan.updated[summary.pk] = summary
@@ -337,10 +380,11 @@ class _Planner:
         text = next((other for other in others if other.text != summary.text), others[0])
         problem = self._reference_problem(summary, text, targets, others, one, existing)
         if problem:
-            self.plan.problems.add(text.line, "reference", problem)
+            self.plan.problems.add(text.line, "reference", problem, file=text.file)
             return
         is_changed = self._name_author(summary, reference.author, existing)
-        is_changed |= self._hold_text(summary, text, name, "reference_id")
+        is_changed |= self._hold_text(summary, text, name, "reference_id", existing)
+        is_changed |= self._hold_metadata(summary, reference.metadata, is_partial=one.is_partial)
         self.plan.counts.model_summaries.changed += is_changed
         self.plan.counts.model_summaries.unchanged += not is_changed
 
@@ -357,10 +401,10 @@ class _Planner:
         peer = one.peers.get((summary.system.name, summary.target_words)) if summary.system else None
         if summary.is_peer and peer is not None and peer.text.text != text.text:
             return (
-                f"is another text than the summary by the same person at line {peer.text.line}, and in the "
+                f"is another text than the summary by the same person {peer.text.place}, and in the "
                 "project the two are one. Give the new reference another reference_id."
             )
-        is_changed = summary.text != text.text
+        is_changed = not _is_as(summary, text)
         is_whole = existing.served(summary) <= set(targets) and len({other.text for other in others}) == 1
         if is_changed and not is_whole:
             return (
@@ -389,25 +433,27 @@ class _Planner:
         if not targets:
             return
         author = self.systems[reference.author] if reference.author else None
-        is_general = existing.model(row, reference_id, None) is None
+        is_general = not reference.is_exact and existing.model(row, reference_id, None) is None
         if is_general and reference.has_one_text and len(targets) == len(reference.texts):
-            text = reference.texts[targets[0]].text
+            text = reference.texts[targets[0]]
             only = targets[0] if len(targets) == 1 else None
             peer = peers.get((reference.author, only)) if len(targets) == 1 else None
             shared = self._both(peer, reference_id, text, only) if peer else None
-            model = shared or self._new_model(row, author, reference_id, None, text)
+            model = shared or self._new_model(row, author, reference_id, None, reference, text)
             for target in targets:
                 yield target, model
             return
         for target in targets:
-            text = reference.texts[target].text
+            text = reference.texts[target]
             peer = peers.get((reference.author, target))
             shared = self._both(peer, reference_id, text, target) if peer else None
-            yield target, shared or self._new_model(row, author, reference_id, target, text)
+            yield target, shared or self._new_model(row, author, reference_id, target, reference, text)
 
-    def _both(self, peer: Summary, reference_id: str, text: str, target: Target) -> Summary | None:
-        """The author's own peer summary, if it is the reference from now on, too."""
-        if peer.is_model or peer.text != text or self._is_cut(peer.document_set, target, text):
+    def _both(self, peer: Summary, reference_id: str, text: Text, target: Target) -> Summary | None:
+        """The author's own peer summary, if it is the reference from now on, too; never of one cut into units."""
+        if text.units is not None or peer.is_model or peer.text != text.text:
+            return None
+        if self._is_cut(peer.document_set, target, text.text):
             return None
         peer.is_model, peer.external_id = True, reference_id
         if peer.pk is not None:
@@ -416,7 +462,13 @@ class _Planner:
         return peer
 
     def _new_model(
-        self, row: DocumentSet, author: System | None, reference_id: str, target: Target, text: str
+        self,
+        row: DocumentSet,
+        author: System | None,
+        reference_id: str,
+        target: Target,
+        reference: ReferenceData,
+        text: Text,
     ) -> Summary:
         self.plan.counts.model_summaries.created += 1
         return self._new_summary(
@@ -426,34 +478,72 @@ class _Planner:
                 is_model=True,
                 external_id=reference_id,
                 target_words=target,
-                text=text,
-            )
+                text=text.text,
+                metadata=dict(reference.metadata),
+            ),
+            text,
         )
 
-    def _new_summary(self, summary: Summary) -> Summary:
+    def _new_summary(self, summary: Summary, text: Text) -> Summary:
         self.plan.summaries.append(summary)
-        self.plan.texts.append((summary, summary.document_set.language))
+        self._cut(summary, text)
         return summary
+
+    def _cut(self, summary: Summary, text: Text) -> None:
+        """Have the summary's text divided into units: as the file does, or by the rules."""
+        self.plan.texts.append((summary, summary.document_set.language))
+        if text.units is not None:
+            self.plan.given_units[summary_key(summary)] = self._units_within(summary, text.units)
+
+    def _units_within(self, summary: Summary, units: Sequence[Stretch]) -> tuple[Stretch, ...]:
+        """Those units, or what is left of them, that stand in the text that is judged."""
+        length = len(judged_text(summary, self.plan.project))
+        return tuple((start, min(end, length)) for start, end in units if start < length)
 
     def _is_cut(self, row: DocumentSet, target: Target, text: str) -> bool:
         """Whether a peer's units would end before the text does, so that it cannot share a reference's."""
         peer = Summary(document_set=row, is_peer=True, target_words=target, text=text)
         return judged_text(peer, self.plan.project) != text
 
-    def _hold_text(self, summary: Summary, text: Text, name: str, renaming: str) -> bool:
-        if summary.text == text.text:
-            return False
+    def _hold_text(self, summary: Summary, text: Text, name: str, renaming: str, existing: Existing) -> bool:
+        if _is_as(summary, text):
+            return text.units is not None and self._hold_units(summary, text, name, renaming, existing)
         summary.text = text.text
         self.plan.updated[summary.pk] = summary
-        self.plan.texts.append((summary, summary.document_set.language))
-        self.plan.replaced_summaries.append(Replaced(summary.pk, text.line, name, renaming))
+        self._cut(summary, text)
+        self.plan.replaced_summaries.append(Replaced(summary.pk, text.line, name, renaming, text.file))
         return True
 
-    def _hold_metadata(self, summary: Summary, metadata: object) -> bool:
-        if not metadata or summary.metadata == metadata:
+    def _hold_units(self, summary: Summary, text: Text, name: str, renaming: str, existing: Existing) -> bool:
+        """Cut a text that is there already as the file does; its white space may be another."""
+        here, there = Squeezed.of(text.text), Squeezed.of(summary.text)
+        moved = (here.moved(unit, there) for unit in text.units or ())
+        units = self._units_within(summary, [unit for unit in moved if unit is not None])
+        before = self.plan.given_units.get(summary_key(summary))
+        if before is not None and before != units:
+            self.plan.problems.add(
+                None,
+                "",
+                f"cuts {name} otherwise than another file, and in the project it is one text in two roles. "
+                "Import into a new project.",
+                file=text.file,
+            )
+        if before is not None or list(units) == existing.units.get(summary.pk, []):
             return False
-        summary.metadata = metadata
-        self.plan.updated[summary.pk] = summary
+        self.plan.texts.append((summary, summary.document_set.language))
+        self.plan.given_units[summary_key(summary)] = units
+        self.plan.recut_summaries.append(
+            Replaced(summary.pk, text.line, name, renaming, text.file, is_recut=True)
+        )
+        return True
+
+    def _hold_metadata(self, summary: Summary, metadata: Mapping[str, object], *, is_partial: bool) -> bool:
+        wanted = {**summary.metadata, **metadata} if is_partial else metadata
+        if not metadata or summary.metadata == wanted:
+            return False
+        summary.metadata = wanted
+        if summary.pk is not None:
+            self.plan.updated[summary.pk] = summary
         return True
 
     def _comparisons(
@@ -475,6 +565,31 @@ class _Planner:
             count.created += 1
             self.plan.comparisons.append(Comparison(peer=peer, model=model))
 
+    def _all_comparisons(
+        self,
+        row: DocumentSet,
+        existing: Existing,
+        peers: dict[PeerKey, Summary],
+        models: dict[tuple[str, Target], Summary],
+    ) -> None:
+        """Hold every peer summary of the set against every model summary of its length, each once."""
+        there = existing.of_set(row)
+        every_peer = {id(peer): peer for peer in (*peers.values(), *(each for each in there if each.is_peer))}
+        every_model = {
+            id(model): model
+            for model in (*models.values(), *(each for each in there if each.is_model))
+            if pyramid_of(model.metadata) is None
+        }
+        planned = {(id(row.peer), id(row.model)) for row in self.plan.comparisons}
+        for peer, model in product(every_peer.values(), every_model.values()):
+            if model.target_words not in {None, peer.target_words} or _is_same(peer, model):
+                continue
+            if (peer.pk, model.pk) in existing.comparisons or (id(peer), id(model)) in planned:
+                self.plan.counts.comparisons.unchanged += (peer.pk, model.pk) in existing.comparisons
+                continue
+            self.plan.counts.comparisons.created += 1
+            self.plan.comparisons.append(Comparison(peer=peer, model=model))
+
     def _claims(
         self,
         row: DocumentSet,
@@ -484,7 +599,7 @@ class _Planner:
         models: dict[tuple[str, Target], Summary],
     ) -> None:
         if self.side == "reference":
-            self._claims_of(models.get(("", None)) or row, one.claims, one, existing, peers)
+            self._claims_of(models.get(one.claims_of) or row, one.claims, one, existing, peers)
             return
         by_system: dict[str, list[ClaimData]] = defaultdict(list)
         for claim in one.claims:
@@ -501,9 +616,20 @@ class _Planner:
         peers: dict[PeerKey, Summary],
     ) -> None:
         rows = self._claim_rows(owner, claims, one, existing)
+        target = one.claims_of[1]
+        moves = {
+            system: _moves(one.peers[system, target].text, peers[system, target])
+            for system in {system for claim in claims for system in claim.places}
+        }
         for row, claim in zip(rows, claims, strict=True):
             for system, label in claim.verdicts.items():
-                self._answer(row, peers[system, None], label, existing)
+                places = tuple(moves[system](place) for place in claim.places.get(system, ()))
+                origin = f"{ORIGIN}{self._origin(one, system)}"
+                self._answer(row, peers[system, target], label, origin, places, existing)
+
+    def _origin(self, one: SetData, system: str = "") -> str:
+        """The file that claims, or what was said of them, came from: one among several, or the only one."""
+        return one.origins.get(system, self.plan.origin_name)[-MAX_ORIGIN_CHARACTERS:]
 
     def _claim_rows(
         self, owner: Owner, claims: Sequence[ClaimData], one: SetData, existing: Existing
@@ -526,7 +652,7 @@ class _Planner:
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
-            origin_name=self.plan.origin_name,
+            origin_name=self._origin(one),
             version=existing.next_version(owner),
         )
         rows = [
@@ -541,20 +667,48 @@ class _Planner:
         rows = self.plan.replaced_summaries if isinstance(owner, Summary) else self.plan.replaced_documents
         return any(row.key == owner.pk for row in rows)
 
-    def _answer(self, claim: Claim, peer: Summary, label: str, existing: Existing) -> None:
+    def _answer(
+        self,
+        claim: Claim,
+        peer: Summary,
+        label: str,
+        origin: str,
+        places: tuple[Stretch, ...],
+        existing: Existing,
+    ) -> None:
         checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
         check_id = existing.checks.get((claim.pk, peer.pk)) if claim.pk and peer.pk else None
         checks.created += check_id is None
         checks.unchanged += check_id is not None
-        origin = f"{ORIGIN}{self.plan.origin_name}"
         if check_id is not None and existing.has_label(check_id, origin, label):
             verdicts.unchanged += 1
             return
         verdicts.created += 1
         assert self.side is not None, "claims have a side"
         self.plan.answers.append(
-            Answer(claim=claim, peer=peer, side=self.side, label=label, check_id=check_id)
+            Answer(
+                claim=claim,
+                peer=peer,
+                side=self.side,
+                label=label,
+                check_id=check_id,
+                origin=origin,
+                places=places,
+            )
         )
+
+
+def _is_as(summary: Summary, text: Text) -> bool:
+    """Whether a row has the text that the file gives it."""
+    return same_words(summary.text, text.text) if text.is_loose else summary.text == text.text
+
+
+def _moves(text: Text, summary: Summary) -> Callable[[Stretch], Stretch]:
+    """From a stretch of the file's text to the same words in the row's, which may have other white space."""
+    if text.text == summary.text:
+        return lambda place: place
+    here, there = Squeezed.of(text.text), Squeezed.of(summary.text)
+    return lambda place: here.moved(place, there) or place
 
 
 def _serving(
@@ -568,7 +722,7 @@ def _serving(
     if own is not None or target is None:
         return own
     general = existing.model(row, reference_id, None)
-    if general is None or general.text == text.text or target in existing.served(general):
+    if general is None or _is_as(general, text) or target in existing.served(general):
         return general
     return None
 

@@ -15,17 +15,18 @@ SHOWN_AT_MOST = 50
 class Problem:
     """One thing that is wrong: the line (of a Parquet file the row, from 1), the column, and why.
 
-    `line` is None where the whole file is meant, `column` empty where the whole line is.
+    `line` is None where the whole file is meant, `column` empty where the whole line is. `file` names
+    the one among several.
     """
 
     line: int | None
     column: str
     reason: str
+    file: str = ""
 
     def describe(self, word: str = "line") -> str:
-        place = ", ".join(
-            part for part in (f"{word} {self.line}" if self.line is not None else "", self.column) if part
-        )
+        line = f"{word} {self.line}" if self.line is not None else ""
+        place = ", ".join(part for part in (self.file, line, self.column) if part)
         return f"{place}: {self.reason}" if place else self.reason
 
 
@@ -36,15 +37,15 @@ class Problems:
     count: int = 0
     bad_lines: int = 0
     shown: list[Problem] = field(default_factory=list)
-    _last_line: int | None = None
+    _last_place: tuple[str, int | None] = ("", None)
 
-    def add(self, line: int | None, column: str, reason: str) -> None:
+    def add(self, line: int | None, column: str, reason: str, *, file: str = "") -> None:
         self.count += 1
-        if line != self._last_line:
+        if (file, line) != self._last_place:
             self.bad_lines += 1
-            self._last_line = line
+            self._last_place = (file, line)
         if len(self.shown) < SHOWN_AT_MOST:
-            self.shown.append(Problem(line=line, column=column, reason=reason))
+            self.shown.append(Problem(line=line, column=column, reason=reason, file=file))
 
 
 @dataclass(slots=True)
@@ -65,6 +66,23 @@ class Warnings:
     def lines(self) -> tuple[str, ...]:
         left = self.count - len(self.shown)
         return (*self.shown, f"And {left} more warnings.") if left else tuple(self.shown)
+
+
+@dataclass(slots=True)
+class Remarks:
+    """Collects what many files have in common: each remark once, with the first file and how many there are."""
+
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def add(self, file: str, remark: str) -> None:
+        """`remark` ends without a full stop."""
+        first, count = self.files.get(remark, (file, 0))
+        self.files[remark] = (first, count + 1)
+
+    def tell(self, warnings: Warnings) -> None:
+        for remark, (first, count) in self.files.items():
+            others = f" and {count - 1:,} more" if count > 1 else ""
+            warnings.add(f"{first}{others}: {remark}.")
 
 
 class ImportRefused(Invalid):
@@ -95,14 +113,19 @@ class ImportRefused(Invalid):
             details={
                 "problem_count": self.problem_count,
                 "problems": [
-                    {"line": problem.line, "column": problem.column, "reason": problem.reason}
+                    {
+                        "file": problem.file,
+                        "line": problem.line,
+                        "column": problem.column,
+                        "reason": problem.reason,
+                    }
                     for problem in self.problems
                 ],
             },
         )
 
 
-def unreadable(reason: str, *, line: int | None = None, column: str = "") -> ImportRefused:
+def unreadable(reason: str, *, line: int | None = None, column: str = "", file: str = "") -> ImportRefused:
     """The refusal of a file of which no row can be trusted."""
-    problem = Problem(line=line, column=column, reason=reason)
+    problem = Problem(line=line, column=column, reason=reason, file=file)
     return ImportRefused(problem.describe(), problems=[problem])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from annotation.imports.dataset import Dataset, Side
+from annotation.imports.duc_files import are_duc_files, read_duc_files
 from annotation.imports.fields import (
     FLAT_FIELDS,
     FLAT_REQUIRED,
@@ -20,6 +21,7 @@ from annotation.imports.fields import (
 from annotation.imports.flat import flat_row
 from annotation.imports.formats import Format, recognise
 from annotation.imports.nested import choose_side, drop_ownerless, nested_row
+from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Warnings, unreadable
 from annotation.imports.streams import Record, Table, csv_table, json_records, parquet_table
 
@@ -33,6 +35,48 @@ class Reading:
     claims_side: Side | None
     problems: Problems
     warnings: Warnings
+
+
+def read_files(
+    files: Sequence[NamedFile],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    claims_side: Side | None = None,
+) -> Reading:
+    """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
+
+    Raises as `read_dataset`; ImportRefused, too, for a zip that cannot be trusted, and where no file is of
+    a known format.
+    """
+    if not files:
+        raise unreadable("There is no file to import.")
+    if len(files) == 1 and not _is_there(files[0]):
+        return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
+    if not are_duc_files(files):
+        return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
+    if mapping or claims_side:
+        raise unreadable(
+            "--map and --claims-side are for files of rows (CSV, JSONL, Parquet); these have columns and sides "
+            "of their own.",
+            file=files[0].name,
+        )
+    problems, warnings = Problems(), Warnings()
+    form, dataset = read_duc_files(files, problems, warnings)
+    return Reading(
+        format=form,
+        dataset=dataset,
+        claims_side="reference" if dataset.has_claims else None,
+        problems=problems,
+        warnings=warnings,
+    )
+
+
+def _is_there(file: NamedFile) -> bool:
+    """Whether a file can be looked into; one that cannot is refused by who reads it as rows."""
+    try:
+        return file.path.is_file() and file.path.stat().st_size > 0
+    except (OSError, ValueError):
+        return False
 
 
 def read_dataset(

@@ -38,9 +38,7 @@ class Draw(PublicRow):
 
     class Meta:
         ordering = ("-id",)
-        constraints = (
-            models.CheckConstraint(name="draw_share_0_1", condition=Q(share__gt=0, share__lte=1)),
-        )
+        constraints = (models.CheckConstraint(name="draw_share_0_1", condition=Q(share__gt=0, share__lte=1)),)
 
     def __str__(self) -> str:
         return f"{self.method} draw {self.public_id}"
@@ -75,6 +73,9 @@ class Sitting(PublicRow):
     lease_until = models.DateTimeField(null=True, blank=True)
     worked_at = models.DateTimeField(null=True, blank=True, help_text="The last act or sign of life.")
     closed_at = models.DateTimeField(null=True, blank=True)
+    reopened_at = models.DateTimeField(
+        null=True, blank=True, help_text="Last opened again because units that were judged in it were changed."
+    )
     recalled_at = models.DateTimeField(null=True, blank=True)
     recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
     replaces = models.ForeignKey(

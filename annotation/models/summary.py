@@ -104,17 +104,24 @@ class Summary(PublicRow):
 
 
 class UnitChange(PublicRow):
-    """One act of a person on the units of a summary: two joined into one, or one split into two.
+    """One act of a person on the units of a summary: two joined, one split, or a judged text opened again.
 
-    The units that it took away keep standing as rows, with what was ever said of them.
+    The units that it took away keep standing as rows, with what was ever said of them. Undoing it brings them
+    back as they were, and retires what it made: such units are `made_by` and `retired_by` the same change.
     """
 
     class Kind(models.TextChoices):
         JOIN = "join", "Joined"
         SPLIT = "split", "Split"
+        REOPEN = "reopen", "Opened again"
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="unit_changes")
-    kind = models.CharField(max_length=5, choices=Kind)
+    kind = models.CharField(max_length=6, choices=Kind)
+    before = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The units of claims, and evidence, as they were, so that undoing brings them back exactly.",
+    )
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

@@ -6,15 +6,21 @@ an id or order that would tell: columns are named one by one.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
-from django.db.models import Count, Q
-
 from annotation.models import Assignment, Claim, Document, Project, Sitting, Unit, UnitJudgment
+from annotation.queries.progress import (
+    UNMARKED_PERCENTS,
+    Gates,
+    Piece,
+    Progress,
+    Reading,
+    SittingProgress,
+    Stage,
+)
 from annotation.queries.units import unit_list
 from annotation.refusals import NotFound
 from evaluation import count_length
@@ -38,40 +44,50 @@ SCALES: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """One peer summary to judge: "peer `number`" of its set."""
+    """One comparison to judge: of "peer `number`" of its set, held against its `part`-th model summary.
+
+    `total` is None while the quality questions of the peer are open: until they are answered nothing is told
+    of the model summary, not even how long it is.
+    """
 
     assignment_id: str
     number: int
+    part: int
+    parts: int
     target_words: int | None
     judged: int
-    total: int
+    total: int | None
+    stage: Stage
+    is_begun: bool
 
     @property
     def is_complete(self) -> bool:
-        return self.judged >= self.total
+        """Whether nothing is to be done here at present."""
+        return self.stage == "done"
 
     @property
-    def is_begun(self) -> bool:
-        return self.judged > 0
+    def is_judged(self) -> bool:
+        """Whether every model unit has its percent."""
+        return self.stage in ("unmarked", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """One document set to judge: "set `number`" of the assessor's."""
+    """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries.
+
+    `judged` and `total` count the units of the model summaries that may be seen.
+    """
 
     sitting_id: str
     number: int
     name: str
     closed_at: datetime | None
+    lease_until: datetime | None
+    peers: int
+    judged: int
+    total: int
+    is_complete: bool
     summaries: tuple[SummaryWork, ...]
-
-    @property
-    def judged(self) -> int:
-        return sum(summary.judged for summary in self.summaries)
-
-    @property
-    def total(self) -> int:
-        return sum(summary.total for summary in self.summaries)
 
     @property
     def missing(self) -> int:
@@ -82,12 +98,16 @@ class SetWork:
         return sum(not summary.is_complete for summary in self.summaries)
 
     @property
-    def is_complete(self) -> bool:
-        return all(summary.is_complete for summary in self.summaries)
+    def finished(self) -> int:
+        return len(self.summaries) - self.incomplete
+
+    @property
+    def is_begun(self) -> bool:
+        return any(summary.is_begun for summary in self.summaries)
 
     @property
     def next_summary(self) -> SummaryWork | None:
-        """The first one with something left to judge."""
+        """The first one with something left to do."""
         return next((summary for summary in self.summaries if not summary.is_complete), None)
 
 
@@ -117,25 +137,72 @@ class PeerUnit:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A quality question, its choices as (value, words), and the assessor's answer so far."""
+
+    id: str
+    text: str
+    choices: tuple[tuple[int, str], ...]
+    answer: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnmarkedQuestion:
+    """How much of the peer units that are marked nowhere is related to the subject all the same.
+
+    `units` are their numbers as far as they are known: those that no saved judgment marks. `elsewhere` are those
+    that are marked in other comparisons of the same peer summary.
+    """
+
+    percents: tuple[int, ...]
+    units: tuple[int, ...]
+    elsewhere: tuple[int, ...]
+    percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class SeeForm:
-    """One comparison in an assessor's hands."""
+    """One comparison in an assessor's hands.
+
+    `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
+    this one among them. `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
+    may write in the set, `pen_seq` the last act heard from it.
+    """
 
     assignment_id: str
     here: SetWork
     sets: int
     number: int
+    part: int
+    parts: int
+    comparisons: tuple[SummaryWork, ...]
+    stage: Stage
+    gates: Gates
     target_words: int | None
     peer_length: int
     scale: tuple[int, ...]
+    questions: tuple[AskedQuestion, ...]
     units: tuple[JudgedUnit, ...]
     peer_units: tuple[PeerUnit, ...]
+    unmarked: UnmarkedQuestion | None
     previous_id: str | None
     next_id: str | None
     is_closed: bool
+    pen: str
+    pen_seq: int
 
     @property
     def judged(self) -> int:
         return sum(unit.percent is not None for unit in self.units)
+
+    @property
+    def answered(self) -> int:
+        return sum(question.answer is not None for question in self.questions)
+
+    @property
+    def quick(self) -> range:
+        """Percents to choose with a pointer where they are typed otherwise."""
+        return range(0, 101, 10)
 
     @property
     def in_hand(self) -> JudgedUnit | None:
@@ -152,23 +219,8 @@ class SourceText:
 
 
 def own_work(project: Project, person: User) -> list[SetWork]:
-    """The person's sittings in the project, oldest first. The number of queries does not grow with them."""
-    sittings = list(
-        Sitting.objects.filter(assessor=person, document_set__project=project)
-        .order_by("pk")
-        .values_list("pk", "public_id", "closed_at", "document_set__external_id")
-    )
-    summaries = _summaries_of([key for key, *_ in sittings])
-    return [
-        SetWork(
-            sitting_id=public_id,
-            number=number,
-            name=name,
-            closed_at=closed_at,
-            summaries=tuple(summaries.get(key, ())),
-        )
-        for number, (key, public_id, closed_at, name) in enumerate(sittings, start=1)
-    ]
+    """The person's sittings in the project, in their order. The number of queries does not grow with them."""
+    return _own_work(project, person)[0]
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
@@ -182,6 +234,11 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
             "sitting__public_id",
             "sitting__assessor_id",
             "sitting__closed_at",
+            "sitting__recalled_at",
+            "sitting__recalled_as",
+            "sitting__is_pulled",
+            "sitting__pen",
+            "sitting__pen_seq",
             "sitting__document_set__project",
             "comparison__model__text",
             "comparison__peer__text",
@@ -196,42 +253,53 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
-    """The person's own sitting of that public id. Raises NotFound."""
-    sitting = (
-        Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
-        .select_related("document_set__project")
-        .first()
-    )
+    """The person's own sitting of that public id, a recalled one too. Raises NotFound."""
+    sitting = sitting_for_acts(project.slug, person, public_id)
     if sitting is None:
         raise NotFound("There is no such sitting in this project.")
     return sitting
 
 
+def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
+    """The person's own sitting with what saving an act needs to know of it and its project, in one query."""
+    sittings = Sitting.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
+    return sittings.select_related("document_set__project").first()
+
+
 def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
     """One comparison of the person's own as the form shows it, with its place among the others."""
-    sets = own_work(project, person)
     assert assignment.comparison is not None, "sittings hold comparisons only"
     assert assignment.sitting is not None, "sittings hold comparisons only"
+    sets, progress = _own_work(project, person)
     comparison, sitting = assignment.comparison, assignment.sitting
     here = next(work for work in sets if work.sitting_id == sitting.public_id)
-    order = [summary.assignment_id for work in sets if not work.closed_at for summary in work.summaries]
-    if here.closed_at:
-        order = [summary.assignment_id for summary in here.summaries]
-    place = order.index(assignment.public_id)
-    number = next(work.number for work in here.summaries if work.assignment_id == assignment.public_id)
+    own = next(work for work in here.summaries if work.assignment_id == assignment.public_id)
+    piece = progress.of(sitting.pk).pieces[assignment.public_id]
+    if not here.closed_at:
+        progress.load_marks([piece.reading])
+    before, after = _neighbours(here, assignment.public_id)
     return SeeForm(
         assignment_id=assignment.public_id,
         here=here,
         sets=len(sets),
-        number=number,
+        number=own.number,
+        part=own.part,
+        parts=own.parts,
+        comparisons=tuple(work for work in here.summaries if work.number == own.number),
+        stage=own.stage,
+        gates=piece.gates,
         target_words=comparison.peer.target_words,
         peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
         scale=SCALES[project.percent_scale],
-        units=tuple(_judged_units(assignment)),
+        questions=tuple(_asked(piece.reading)),
+        units=() if own.stage == "quality" else tuple(_judged_units(assignment)),
         peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
-        previous_id=order[place - 1] if place else None,
-        next_id=order[place + 1] if place + 1 < len(order) else None,
+        unmarked=_unmarked(piece),
+        previous_id=before,
+        next_id=after,
         is_closed=here.closed_at is not None,
+        pen=sitting.pen,
+        pen_seq=sitting.pen_seq,
     )
 
 
@@ -245,57 +313,96 @@ def source_text(assignment: Assignment) -> SourceText:
 
 def _own(project: Project, person: User) -> QuerySet[Assignment]:
     return Assignment.objects.filter(
-        sitting__assessor=person, sitting__document_set__project=project
+        sitting__assessor=person, sitting__document_set__project=project, sitting__recalled_at__isnull=True
     ).exclude(state=Assignment.State.RECALLED)
 
 
-def _summaries_of(sitting_ids: Sequence[int]) -> dict[int, list[SummaryWork]]:
-    rows = list(
-        Assignment.objects.filter(sitting_id__in=sitting_ids)
-        .exclude(state=Assignment.State.RECALLED)
-        .order_by("sitting_id", "position", "pk")
-        .values_list(
-            "sitting_id", "pk", "public_id", "comparison__model_id", "comparison__peer__target_words"
-        )
+def _own_work(project: Project, person: User) -> tuple[list[SetWork], Progress]:
+    sittings = list(
+        Sitting.objects.filter(assessor=person, document_set__project=project, recalled_at__isnull=True)
+        .order_by("position", "pk")
+        .values_list("pk", "public_id", "closed_at", "lease_until", "document_set__external_id")
     )
-    totals = _unit_counts({model_id for _, _, _, model_id, _ in rows})
-    judged = dict(
-        UnitJudgment.objects.filter(
-            assignment__sitting_id__in=sitting_ids, is_current=True, percent__isnull=False
-        )
-        .values_list("assignment_id")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    work: dict[int, list[SummaryWork]] = defaultdict(list)
-    for sitting_id, key, public_id, model_id, target_words in rows:
-        work[sitting_id].append(
-            SummaryWork(
-                assignment_id=public_id,
-                number=len(work[sitting_id]) + 1,
-                target_words=target_words,
-                judged=judged.get(key, 0),
-                total=totals.get(model_id, 0),
-            )
-        )
-    return dict(work)
+    progress = Progress.load(project, [key for key, *_ in sittings])
+    for key, _, closed_at, *_ in sittings:
+        if closed_at is not None:
+            progress.of(key).leave_unasked()
+    work = [
+        _set_work(progress.of(key), number, public_id, closed_at, lease_until, name)
+        for number, (key, public_id, closed_at, lease_until, name) in enumerate(sittings, start=1)
+    ]
+    return work, progress
 
 
-def _unit_counts(model_ids: Iterable[int]) -> dict[int, int]:
-    """The length of each model summary's one list: its units, or its claims where they stand in for them."""
-    units = dict(
-        Unit.objects.filter(summary_id__in=model_ids)
-        .values_list("summary_id")
-        .annotate(Count("pk"))
-        .order_by()
+def _set_work(
+    here: SittingProgress,
+    number: int,
+    public_id: str,
+    closed_at: datetime | None,
+    lease_until: datetime | None,
+    name: str,
+) -> SetWork:
+    is_closed = closed_at is not None
+    return SetWork(
+        sitting_id=public_id,
+        number=number,
+        name=name,
+        closed_at=closed_at,
+        lease_until=lease_until,
+        peers=len(here.readings),
+        judged=here.judged,
+        total=here.total,
+        is_complete=is_closed or here.is_complete,
+        summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
     )
-    claims = (
-        Claim.objects.filter(claim_set__summary_id__in=model_ids, claim_set__is_active=True)
-        .values_list("claim_set__summary_id")
-        .annotate(all=Count("pk"), alone=Count("pk", filter=Q(unit__isnull=True)))
-        .order_by()
+
+
+def _summary_work(piece: Piece, *, is_closed: bool) -> SummaryWork:
+    reading = piece.reading
+    stage: Stage = "done" if is_closed else piece.gates.stage
+    return SummaryWork(
+        assignment_id=piece.assignment_id,
+        number=reading.number,
+        part=reading.pieces.index(piece) + 1,
+        parts=len(reading.pieces),
+        target_words=reading.target_words,
+        judged=piece.judged,
+        total=None if stage == "quality" else piece.total,
+        stage=stage,
+        is_begun=piece.judged > 0 or bool(reading.answers),
     )
-    return {**units, **{model_id: total for model_id, total, alone in claims if alone}}
+
+
+def _neighbours(here: SetWork, assignment_id: str) -> tuple[str | None, str | None]:
+    """The assignments before and after one in its set."""
+    order = [summary.assignment_id for summary in here.summaries]
+    place = order.index(assignment_id)
+    before = order[place - 1] if place else None
+    return before, order[place + 1] if place + 1 < len(order) else None
+
+
+def _asked(reading: Reading) -> Iterable[AskedQuestion]:
+    for question in reading.questions:
+        yield AskedQuestion(
+            id=question.id,
+            text=question.text,
+            choices=question.choices,
+            answer=reading.answers.get(question.id),
+        )
+
+
+def _unmarked(piece: Piece) -> UnmarkedQuestion | None:
+    """The question of the unmarked peer units, where it belongs to this comparison and is not shut."""
+    reading = piece.reading
+    if not piece.is_last or reading.is_quality_open:
+        return None
+    elsewhere = {number for other in reading.pieces if other is not piece for number in other.marked or ()}
+    return UnmarkedQuestion(
+        percents=UNMARKED_PERCENTS,
+        units=reading.unmarked,
+        elsewhere=tuple(sorted(elsewhere)),
+        percent=reading.unmarked_percent,
+    )
 
 
 def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:

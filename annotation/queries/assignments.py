@@ -2,36 +2,98 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.utils import timezone
 
-from annotation.models import Assignment, Comparison, DocumentSet, Membership, Role, Sitting, UnitJudgment
+from annotation.models import (
+    Assignment,
+    Comparison,
+    DocumentSet,
+    Membership,
+    Role,
+    Sitting,
+    SummaryJudgment,
+    System,
+    UnitJudgment,
+)
+from annotation.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
     from annotation.models import Project
 
-SITTINGS_SHOWN = 300
+SITTINGS_ON_A_PAGE = 50
 SETS_SHOWN = 500
+HELD_SHOWN = 100
+AUTHORS_SHOWN = 200
+MS_PER_HOUR = 3_600_000
+
+
+class State(StrEnum):
+    """What may be listed: work in somebody's hands, in the queue, submitted, taken away; or everything."""
+
+    OPEN = "open"
+    WAITING = "waiting"
+    CLOSED = "closed"
+    RECALLED = "recalled"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class SittingProgress:
-    """One assessor on one set. `judged_units` counts the units that have a percent."""
+    """One assessor on one set, or a set that waits for one.
 
-    assessor: str
+    `summaries` counts peer summaries, those that come twice once; `judged_units` the units that have a percent,
+    `active_ms` the time at work. `is_own` says that the assessor wrote one of the summaries.
+    """
+
+    sitting_id: str
+    assessor: str | None
     document_set: str
     summaries: int
     judged_units: int
+    active_ms: int
+    is_own: bool
+    is_pulled: bool
+    lease_until: datetime | None
     created_at: datetime
     closed_at: datetime | None
+    recalled_at: datetime | None
+    recalled_as: str
+
+    @property
+    def state(self) -> State:
+        if self.recalled_at:
+            return State.RECALLED
+        if self.closed_at:
+            return State.CLOSED
+        return State.OPEN if self.assessor is not None else State.WAITING
+
+    @property
+    def is_changeable(self) -> bool:
+        """Whether it may still be taken away or given to somebody else."""
+        return self.state in (State.OPEN, State.WAITING)
+
+
+@dataclass(frozen=True, slots=True)
+class SittingPage:
+    """Newest first; `after` names the next page, None at the end."""
+
+    rows: tuple[SittingProgress, ...]
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class AssignableSet:
-    """A document set with comparisons, and how many assessors have it open or closed."""
+    """A document set with comparisons, and how many assessors have it open, closed or could pull it."""
 
     set_id: str
     name: str
@@ -39,51 +101,206 @@ class AssignableSet:
     sittings: int
 
 
-def sittings_in(project: Project) -> list[SittingProgress]:
-    """The project's sittings, open ones first, then the newest. Three queries, however many."""
-    sittings = list(
-        Sitting.objects.filter(document_set__project=project)
-        .select_related("assessor", "document_set")
-        .order_by(F("closed_at").desc(nulls_first=True), "-pk")[:SITTINGS_SHOWN]
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one person has to do and has done. Sittings, of which `drafts` are open ones that are begun.
+
+    `hours` is the time at work in all of them, idle time left out, taken away ones included.
+    """
+
+    person: str
+    is_assessor: bool
+    open: int
+    drafts: int
+    closed: int
+    recalled: int
+    judged_units: int
+    hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSitting:
+    """A pulled set in somebody's hands; `is_stalled` once nobody has worked at it in time."""
+
+    sitting_id: str
+    assessor: str
+    document_set: str
+    lease_until: datetime
+    is_stalled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits to be pulled, and what is held; `lapsed` counts sets that were begun and lost to the lease."""
+
+    waiting: int
+    waiting_sets: int
+    held: tuple[HeldSitting, ...]
+    lapsed: int
+
+    @property
+    def stalled(self) -> int:
+        return sum(row.is_stalled for row in self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the queue has for one person: how many sets, and the pulled one that they must close first."""
+
+    sets: int
+    in_hand: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LapsedSet:
+    """A set that a person began and lost to the lease; they may take it up again while it waits."""
+
+    sitting_id: str
+    document_set: str
+    lapsed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """A system, and the member who wrote its summaries where it is a person."""
+
+    system_id: str
+    system: str
+    kind: str
+    person: str | None
+
+
+def sittings_of(project: Project, *, state: State = State.ALL, person: str = "") -> QuerySet[Sitting]:
+    """The project's sittings in one state, or of one person alone."""
+    sittings = Sitting.objects.filter(document_set__project=project)
+    if person:
+        sittings = sittings.filter(assessor__username=person)
+    match state:
+        case State.OPEN:
+            return sittings.filter(assessor__isnull=False, closed_at__isnull=True, recalled_at__isnull=True)
+        case State.WAITING:
+            return sittings.filter(assessor__isnull=True, recalled_at__isnull=True)
+        case State.CLOSED:
+            return sittings.filter(closed_at__isnull=False)
+        case State.RECALLED:
+            return sittings.filter(recalled_at__isnull=False)
+        case State.ALL:
+            return sittings
+
+
+def sitting_page(
+    project: Project, *, state: State = State.OPEN, person: str = "", after: str = ""
+) -> SittingPage:
+    """One page of sittings, the newest first, found by the one it starts after. A fixed number of queries.
+
+    Raises Invalid where that one is not there.
+    """
+    sittings = sittings_of(project, state=state, person=person)
+    if after:
+        # Looked up in the project: the sitting may have left the state that is listed.
+        last = Sitting.objects.filter(document_set__project=project, public_id=after).first()
+        if last is None:
+            raise Invalid("This page of the list is not there: start from the top.", field="after")
+        sittings = sittings.filter(pk__lt=last.pk)
+    rows = list(sittings.select_related("assessor", "document_set").order_by("-pk")[: SITTINGS_ON_A_PAGE + 1])
+    shown = rows[:SITTINGS_ON_A_PAGE]
+    return SittingPage(
+        rows=tuple(progress_of(shown)),
+        after=shown[-1].public_id if len(rows) > SITTINGS_ON_A_PAGE else None,
     )
+
+
+def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
+    """How far these sittings are, in their order. Three queries, however many."""
     keys = [sitting.pk for sitting in sittings]
-    summaries = dict(
-        Assignment.objects.filter(sitting_id__in=keys)
-        .exclude(state=Assignment.State.RECALLED)
-        .values_list("sitting_id")
-        .annotate(Count("pk"))
+    assignments = Assignment.objects.filter(sitting_id__in=keys)
+    held = {
+        key: (summaries, own)
+        for key, summaries, own in assignments.values_list("sitting_id")
+        .annotate(
+            peers=Count("comparison__peer", distinct=True),
+            own=Count("pk", filter=Q(is_own_peer=True) | Q(is_own_model=True)),
+        )
         .order_by()
-    )
-    judged = dict(
-        UnitJudgment.objects.filter(assignment__sitting_id__in=keys, is_current=True, percent__isnull=False)
+    }
+    said = {
+        key: (judged, ms)
+        for key, judged, ms in UnitJudgment.objects.filter(assignment__sitting_id__in=keys)
         .values_list("assignment__sitting_id")
-        .annotate(Count("pk"))
+        .annotate(judged=Count("pk", filter=Q(is_current=True, percent__isnull=False)), ms=Sum("active_ms"))
+        .order_by()
+    }
+    asked = _by_key(
+        SummaryJudgment.objects.filter(sitting_id__in=keys)
+        .values_list("sitting_id")
+        .annotate(Sum("active_ms"))
         .order_by()
     )
     return [
         SittingProgress(
-            assessor=sitting.assessor.username,
+            sitting_id=sitting.public_id,
+            assessor=sitting.assessor.username if sitting.assessor else None,
             document_set=sitting.document_set.external_id,
-            summaries=summaries.get(sitting.pk, 0),
-            judged_units=judged.get(sitting.pk, 0),
+            summaries=held.get(sitting.pk, (0, 0))[0],
+            judged_units=said.get(sitting.pk, (0, 0))[0],
+            active_ms=(said.get(sitting.pk, (0, 0))[1] or 0) + asked.get(sitting.pk, 0),
+            is_own=held.get(sitting.pk, (0, 0))[1] > 0,
+            is_pulled=sitting.is_pulled,
+            lease_until=sitting.lease_until,
             created_at=sitting.created_at,
             closed_at=sitting.closed_at,
+            recalled_at=sitting.recalled_at,
+            recalled_as=sitting.get_recalled_as_display() if sitting.recalled_as else "",
         )
         for sitting in sittings
     ]
 
 
+def sitting_counts(project: Project) -> dict[State, int]:
+    """How many sittings are in each state, in one query."""
+    live = Q(recalled_at__isnull=True)
+    counts = Sitting.objects.filter(document_set__project=project).aggregate(
+        open=Count("pk", filter=live & Q(assessor__isnull=False, closed_at__isnull=True)),
+        waiting=Count("pk", filter=live & Q(assessor__isnull=True)),
+        closed=Count("pk", filter=Q(closed_at__isnull=False)),
+        recalled=Count("pk", filter=~live),
+    )
+    return {State(name): count for name, count in counts.items()}
+
+
+def sitting_in(project: Project, public_id: str) -> Sitting:
+    """Anybody's sitting of that public id, for a manager. Raises NotFound."""
+    sitting = (
+        Sitting.objects.filter(document_set__project=project, public_id=public_id)
+        .select_related("document_set__project", "assessor")
+        .first()
+    )
+    if sitting is None:
+        raise NotFound("There is no such sitting in this project.")
+    return sitting
+
+
+def own_sitting_whatever(project: Project, person: User, public_id: str) -> Sitting:
+    """The person's own sitting of that public id, also one that was taken away. Raises NotFound."""
+    sitting = sitting_in(project, public_id)
+    if sitting.assessor_id != person.pk:
+        raise NotFound("There is no such sitting in this project.")
+    return sitting
+
+
 def assignable_sets(project: Project) -> list[AssignableSet]:
-    """The sets that have something to compare, those with fewest assessors first."""
-    compared = dict(
+    """The sets that have something to compare, those with fewest assessors first; no more than 500."""
+    compared = _by_key(
         Comparison.objects.filter(peer__document_set__project=project)
         .values_list("peer__document_set_id")
         .annotate(Count("pk"))
         .order_by()
     )
+    live = Count("sittings", filter=Q(sittings__recalled_at__isnull=True))
     sets = (
-        DocumentSet.objects.filter(pk__in=compared)
-        .annotate(assessors=Count("sittings"))
+        DocumentSet.objects.filter(project=project)
+        .filter(Exists(Comparison.objects.filter(peer__document_set=OuterRef("pk"))))
+        .annotate(assessors=live)
         .order_by("assessors", "external_id")[:SETS_SHOWN]
     )
     return [
@@ -98,3 +315,142 @@ def assessors_in(project: Project) -> list[str]:
     """The names of those who may be given sets."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
     return [member.user.username for member in members if Role.ASSESSOR in member.role_set]
+
+
+def loads(project: Project) -> list[Load]:
+    """Everybody who may be given sets or has been, by name. Five queries, however many."""
+    assessors = set(assessors_in(project))
+    of_sittings = _sittings_by_person(project)
+    units = _by_key(
+        UnitJudgment.objects.filter(
+            assignment__sitting__document_set__project=project,
+            assignment__sitting__recalled_at__isnull=True,
+            is_current=True,
+            percent__isnull=False,
+        )
+        .values_list("assignment__sitting__assessor__username")
+        .annotate(Count("pk"))
+        .order_by()
+    )
+    at_units = _by_key(
+        UnitJudgment.objects.filter(assignment__sitting__document_set__project=project)
+        .values_list("assignment__sitting__assessor__username")
+        .annotate(Sum("active_ms"))
+        .order_by()
+    )
+    at_questions = _by_key(
+        SummaryJudgment.objects.filter(sitting__document_set__project=project)
+        .values_list("sitting__assessor__username")
+        .annotate(Sum("active_ms"))
+        .order_by()
+    )
+    return [
+        Load(
+            person,
+            person in assessors,
+            *of_sittings.get(person, (0, 0, 0, 0)),
+            judged_units=units.get(person, 0),
+            hours=(at_units.get(person, 0) + at_questions.get(person, 0)) / MS_PER_HOUR,
+        )
+        for person in sorted(assessors | set(of_sittings))
+    ]
+
+
+def queue_of(project: Project) -> Queue:
+    """What waits in the project's queue and who holds what of it. Two queries."""
+    now = timezone.now()
+    sittings = Sitting.objects.filter(document_set__project=project)
+    waiting = Q(assessor__isnull=True, recalled_at__isnull=True)
+    counts = sittings.aggregate(
+        waiting=Count("pk", filter=waiting),
+        sets=Count("document_set", filter=waiting, distinct=True),
+        lapsed=Count("pk", filter=Q(recalled_as=Sitting.Recalled.LAPSED)),
+    )
+    held = (
+        sittings_of(project, state=State.OPEN)
+        .filter(is_pulled=True, lease_until__isnull=False)
+        .order_by("lease_until", "pk")
+        .values_list("public_id", "assessor__username", "document_set__external_id", "lease_until")
+    )
+    return Queue(
+        waiting=counts["waiting"],
+        waiting_sets=counts["sets"],
+        lapsed=counts["lapsed"],
+        held=tuple(
+            HeldSitting(public_id, name, document_set, until, is_stalled=until < now)
+            for public_id, name, document_set, until in held[:HELD_SHOWN]
+            if until is not None
+        ),
+    )
+
+
+def waiting_for(project: Project, person: User) -> QuerySet[Sitting]:
+    """What waits in the queue and the person may have: no set that they have, closed, gave back or lost to
+    a manager. A set that they lost to the lease they may have again.
+    """
+    theirs = Sitting.objects.filter(assessor=person, document_set=OuterRef("document_set")).filter(
+        Q(recalled_at__isnull=True) | ~Q(recalled_as=Sitting.Recalled.LAPSED)
+    )
+    return sittings_of(project, state=State.WAITING).filter(~Exists(theirs))
+
+
+def queue_offer(project: Project, person: User) -> Offer:
+    """What the queue has for the person at this moment. Two queries."""
+    in_hand = (
+        sittings_of(project, state=State.OPEN)
+        .filter(assessor=person, is_pulled=True)
+        .values_list("public_id", flat=True)
+        .first()
+    )
+    sets = waiting_for(project, person).aggregate(n=Count("document_set", distinct=True))["n"]
+    return Offer(sets=sets, in_hand=in_hand)
+
+
+def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
+    """The sets that the person began, lost to the lease and may take up again, the newest first."""
+    waiting = Sitting.objects.filter(
+        document_set=OuterRef("document_set"), assessor__isnull=True, recalled_at__isnull=True
+    )
+    live = Sitting.objects.filter(
+        document_set=OuterRef("document_set"), assessor=person, recalled_at__isnull=True
+    )
+    lost = sittings_of(project, state=State.RECALLED).filter(
+        Exists(waiting), ~Exists(live), assessor=person, recalled_as=Sitting.Recalled.LAPSED
+    )
+    columns = ("public_id", "document_set__external_id", "recalled_at")
+    return [LapsedSet(*row) for row in lost.order_by("-recalled_at").values_list(*columns)]
+
+
+def authors_in(project: Project) -> list[Author]:
+    """The systems that are persons, or whose summaries a member wrote. For people who may know systems."""
+    systems = (
+        System.objects.filter(project=project)
+        .filter(Q(kind=System.Kind.PERSON) | Q(person__isnull=False))
+        .order_by("name")
+        .values_list("public_id", "name", "kind", "person__username")
+    )
+    return [Author(*row) for row in systems[:AUTHORS_SHOWN]]
+
+
+def _sittings_by_person(project: Project) -> Mapping[str, tuple[int, int, int, int]]:
+    """Open, begun, closed and recalled ones."""
+    is_open = Q(closed_at__isnull=True, recalled_at__isnull=True)
+    begun = Assignment.objects.filter(sitting=OuterRef("pk"), state=Assignment.State.DRAFT)
+    rows = (
+        Sitting.objects.filter(document_set__project=project, assessor__isnull=False)
+        .annotate(name=F("assessor__username"), is_begun=Exists(begun))
+        .values_list("name")
+        .annotate(
+            open=Count("pk", filter=is_open),
+            drafts=Count("pk", filter=is_open & Q(is_begun=True)),
+            closed=Count("pk", filter=Q(closed_at__isnull=False)),
+            recalled=Count("pk", filter=Q(recalled_at__isnull=False)),
+        )
+        .order_by()
+    )
+    return {name: (opened, drafts, closed, recalled) for name, opened, drafts, closed, recalled in rows}
+
+
+def _by_key(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, int]:
+    """Counts or sums by their key; a sum over nothing is 0."""
+    return {key: number or 0 for key, number in pairs}

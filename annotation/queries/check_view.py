@@ -20,6 +20,7 @@ from annotation.models import (
     Document,
     Label,
     Project,
+    PublishedPercent,
     Score,
     Unit,
     UnitJudgment,
@@ -439,5 +440,8 @@ def _why_coverage_stays(check: Check) -> str:
         assignment__repeat_of=None,
         is_current=True,
         percent__isnull=False,
-    ).exists()
+    ).exists() or (
+        check.claim.unit_id is not None
+        and PublishedPercent.objects.filter(unit_id=check.claim.unit_id, comparison=comparison).exists()
+    )
     return "percents" if has_percents and check.project.blend == Project.Blend.HUMAN_FIRST else ""

@@ -19,23 +19,29 @@ from annotation.models import (
     Claim,
     Comparison,
     Project,
+    PublishedPercent,
     Score,
     Summary,
     Unit,
     UnitJudgment,
     Verdict,
 )
+from annotation.models.pyramid import peer_annotation_of, pyramid_of
 from annotation.queries.judge_percents import JudgePercent, judge_percents
+from annotation.queries.published import PublishedFigures, published_assessor, published_of
 from annotation.refusals import NotFound
 from evaluation import (
     ComparisonScore,
     Label,
+    MeanRounding,
+    PyramidScore,
     ScoredClaim,
     ScoredSummary,
     ScoredUnit,
     SummaryScore,
     UnitCoverage,
     UnitSource,
+    pyramid_score,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +50,7 @@ if TYPE_CHECKING:
     from annotation.models import System
 
 TERMS_SHOWN = 8
+ROUNDINGS: tuple[MeanRounding, MeanRounding] = ("floor", "ceil")
 PER_SYSTEM = 200
 
 SOURCES: dict[UnitSource, str] = {
@@ -142,6 +149,7 @@ class Explanation:
     peer_claims: tuple[ExplainedClaim, ...]
     formulas: tuple[Formula, ...]
     flags: tuple[str, ...]
+    published: tuple[PublishedFigures, ...]
 
 
 def summary_of(project: Project, public_id: str) -> Summary:
@@ -181,8 +189,9 @@ def explain(project: Project, summary: Summary, value: ScoredSummary, score: Sum
         ),
         document_claims=tuple(said.claim(claim) for claim in value.document_claims),
         peer_claims=tuple(said.claim(claim) for claim in value.peer_claims),
-        formulas=tuple(_formulas(project, value, score)),
+        formulas=(*_formulas(project, value, score), *_pyramid_formulas(summary, value, said)),
         flags=tuple(_in_words(flag) for flag in score.flags),
+        published=published_of(summary),
     )
 
 
@@ -306,6 +315,46 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
     yield formula("Human share", "human_share", score.human_share, "part of the coverage that people decided")
 
 
+def _pyramid_formulas(summary: Summary, value: ScoredSummary, said: _Said) -> Iterable[Formula]:
+    """The scores of the pyramid that the summary is held against, if there is one."""
+    for made in value.comparisons:
+        pyramid = pyramid_of(said.comparisons[made.comparison_id].model.metadata)
+        if pyramid is None or len(pyramid.units) != len(made.units):
+            continue
+        annotation = peer_annotation_of(summary.metadata)
+        unmatched = len(annotation.unmatched) + annotation.repetitions if annotation else 0
+        floor, ceil = (
+            pyramid_score(
+                [unit.weight for unit in made.units],
+                [any(claim.final == "yes" for claim in unit.claims) for unit in made.units],
+                models=len(pyramid.models) or None,
+                contributors=pyramid.contributors,
+                unmatched=unmatched,
+                mean_rounding=rounding,
+            )
+            for rounding in ROUNDINGS
+        )
+        yield Formula("Pyramid score, modified", "pyramid_modified", floor.modified, _modified(floor, ceil))
+        yield Formula(
+            "Pyramid score, original",
+            "pyramid_original",
+            floor.original,
+            f"{floor.weight:g} / {floor.original_ideal:g}, the most that {floor.peer_units} content units weigh",
+        )
+
+
+def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
+    if floor.modified is None or floor.modified_ideal is None:
+        return ""
+    told = (
+        f"{floor.weight:g} / {floor.modified_ideal:g}, the most that {floor.model_units} content units weigh: as "
+        "many as a model summary has on average, rounded down"
+    )
+    if ceil.model_units == floor.model_units or ceil.modified is None:
+        return told
+    return f"{told} (rounded up, {ceil.model_units}: {ceil.modified:.3f})"
+
+
 def _brevity(value: ScoredSummary) -> str:
     if value.target is None:
         return ""
@@ -398,6 +447,7 @@ def _percents(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]
         sitting, comparison_id = judgment.assignment.sitting, judgment.assignment.comparison_id
         assert sitting is not None, "units are judged in sittings only"
         assert comparison_id is not None, "units are judged in comparisons only"
+        assert sitting.assessor is not None, "what is submitted was submitted by somebody"
         assert judgment.percent is not None, "the filter asks for percents"
         percents[comparison_id, _unit_id(judgment)].append(
             ExplainedPercent(
@@ -406,6 +456,17 @@ def _percents(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]
                 marks=tuple(judgment.marks),
                 is_adjudicated=False,
                 reason=judgment.note,
+            )
+        )
+    published = PublishedPercent.objects.filter(comparison__peer=summary).select_related("score", "unit")
+    for said in published.order_by("pk"):
+        percents[said.comparison_id, said.unit.public_id].append(
+            ExplainedPercent(
+                who=published_assessor(said.score.assessor, said.score.origin_name),
+                percent=said.percent,
+                marks=tuple(said.marks),
+                is_adjudicated=False,
+                reason="",
             )
         )
     settled = Adjudication.objects.filter(comparison__peer=summary, withdrawn_at=None).select_related(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from annotation.models import SCORES, Score
+from annotation.queries.confounding import confounded_sets, confounding_in_words
 from evaluation import bootstrap_means
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Leaderboard:
     """One table per target length, shortest first and without a target last, and how they were made.
 
     Means never cross target lengths. `signature` names the rules that made the scores; more than one only
-    while a project is being rescored.
+    while a project is being rescored. `warnings` are sentences about what the averages rest on.
     """
 
     project: str
@@ -108,6 +109,7 @@ class Leaderboard:
     draws: int = DRAWS
     seed: int = SEED
     captions: dict[str, str] = field(default_factory=lambda: dict(CAPTIONS))
+    warnings: tuple[str, ...] = ()
 
 
 class Observation(NamedTuple):
@@ -138,6 +140,7 @@ def leaderboard(project: Project, *, target_words: int | Targets | None = ALL) -
             TargetTable(target_words=target, rows=tuple(targets[target].rows()))
             for target in sorted(targets, key=lambda target: (target is None, target or 0))
         ),
+        warnings=tuple(filter(None, [confounding_in_words(confounded_sets(project))])),
     )
 
 

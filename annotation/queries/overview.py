@@ -146,7 +146,7 @@ def check_counts(project: Project) -> CheckCounts:
 def sitting_counts(project: Project, person: User) -> SittingCounts:
     """Assessor work that is open and closed, in two queries."""
     sittings = Sitting.objects.filter(document_set__project=project).aggregate(
-        open=Count("pk", filter=Q(closed_at__isnull=True)),
+        open=Count("pk", filter=Q(assessor__isnull=False, closed_at__isnull=True, recalled_at__isnull=True)),
         closed=Count("pk", filter=Q(closed_at__isnull=False)),
     )
     own = _open_assignments().filter(sitting__assessor=person, sitting__document_set__project=project)

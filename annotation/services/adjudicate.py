@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Adjudication, Check, Claim, Comparison, Label, Summary, Unit
 from annotation.permissions import Verb, require
-from annotation.refusals import Invalid
+from annotation.refusals import Conflict, Invalid
 from annotation.services.events import log
 from annotation.services.rescore import rescore_now
 from annotation.services.review import lock
@@ -59,6 +59,12 @@ def decide_unit(
     if text_id != comparison.model_id:
         raise Invalid("That unit does not belong to the model summary of this comparison.", field="unit")
     Summary.objects.select_for_update().only("pk").get(pk=comparison.peer_id)
+    if isinstance(unit, Unit) and not Unit.objects.filter(pk=unit.pk).exists():
+        raise Conflict(
+            "This unit was joined or split since you opened the page. Load it anew, then decide on the units that "
+            "stand now.",
+            code="newer_cut",
+        )
     decision = Adjudication.objects.create(
         comparison=comparison,
         unit=unit if isinstance(unit, Unit) else None,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from annotation.models import Assignment, Comparison, DocumentSet, Role, Sitting
+from annotation.models import Comparison, DocumentSet, Project, Role, Sitting
 from annotation.permissions import Verb, require, roles_in
-from annotation.refusals import Conflict, Invalid
+from annotation.refusals import Invalid
 from annotation.services.events import log
+from annotation.services.seat import Seat, items_of, seat_all
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -29,38 +29,30 @@ def assign(
 ) -> Sitting:
     """Give an assessor a sitting on a document set: all its comparisons, or those named.
 
-    Peer summaries stand in falling order of their target length, at random (seeded) within one
-    length. What is in the sitting already stays as it is. Raises Conflict (code `closed`) where
-    the assessor has closed the set, Invalid where there is nothing to compare or the person is
-    no assessor of the project.
+    Peer summaries stand in falling order of their target length, at random (seeded) within one length; some
+    come twice where the project wants that. What is in the sitting already stays. Raises Conflict (code
+    `closed`) where the assessor has closed the set, Invalid where there is nothing to compare or the person
+    is no assessor of the project.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
-    if Role.ASSESSOR not in roles_in(assessor, project):
-        raise Invalid(f"{assessor.username} is not an assessor of {project.name}.", field="assessor")
-    wanted = list(comparisons) if comparisons is not None else _comparisons_of(document_set)
-    if not wanted or any(c.peer.document_set_id != document_set.pk for c in wanted):
+    require_assessor(assessor, project)
+    wanted = Comparison.objects.filter(peer__document_set=document_set)
+    if comparisons is not None:
+        wanted = wanted.filter(pk__in=[comparison.pk for comparison in comparisons])
+    items = items_of(wanted).get(document_set.pk, [])
+    if not items or (comparisons is not None and len(items) < len({c.pk for c in comparisons})):
         raise Invalid(
             f"{document_set.external_id} has no such peer summary held against a model summary.",
             field="document_set",
         )
-    sitting, _ = Sitting.objects.get_or_create(
-        assessor=assessor,
-        document_set=document_set,
-        defaults={"seed": secrets.randbits(32) if seed is None else seed},
+    seat = Seat(
+        document_set_id=document_set.pk,
+        person_id=assessor.pk,
+        items=tuple(items),
+        seed=new_seed() if seed is None else seed,
     )
-    if sitting.closed_at is not None:
-        raise Conflict(f"{assessor.username} has already closed {document_set.external_id}.", code="closed")
-    there = set(sitting.assignments.values_list("comparison_id", flat=True))
-    new = [comparison for comparison in wanted if comparison.pk not in there]
-    random.Random(sitting.seed).shuffle(new)
-    new.sort(key=lambda comparison: -(comparison.peer.target_words or 0))
-    Assignment.objects.bulk_create(
-        [
-            Assignment(sitting=sitting, comparison=comparison, position=len(there) + place)
-            for place, comparison in enumerate(new, start=1)
-        ]
-    )
+    (sitting,) = seat_all(project=project, seats=[seat])
     log(
         project=project,
         actor=by,
@@ -69,15 +61,18 @@ def assign(
         data={
             "assessor": assessor.username,
             "document_set": document_set.external_id,
-            "comparisons": len(new),
+            "comparisons": len(items),
         },
     )
     return sitting
 
 
-def _comparisons_of(document_set: DocumentSet) -> list[Comparison]:
-    return list(
-        Comparison.objects.filter(peer__document_set=document_set)
-        .select_related("peer")
-        .order_by("public_id")
-    )
+def require_assessor(person: User, project: Project) -> None:
+    """Raises Invalid unless the person may be given work in the project."""
+    if Role.ASSESSOR not in roles_in(person, project):
+        raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
+
+
+def new_seed() -> int:
+    """A seed for the order of a sitting or for a draw, fit for every database and for a form's field."""
+    return secrets.randbits(32)

@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Value
+from django.db.models.functions import Mod
 
-from annotation.models import Membership, Project, Role, UnitJudgment, Verdict
+from annotation.models import Membership, Project, Role, Sitting, SummaryJudgment, UnitJudgment, Verdict
 from annotation.permissions import Verb, require
 from annotation.refusals import Conflict, Invalid
 from annotation.services.events import log
 from annotation.services.rescore import rescore
+from annotation.services.save_acts import PERCENT_STEP
+from evaluation import InvalidQuestion, own_questions, quality_questions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from evaluation import QualityQuestion
 
 RULES = (
     "name",
@@ -26,10 +35,30 @@ RULES = (
     "length_unit",
     "over_length",
     "percent_scale",
+    "question_set",
+    "own_questions",
+    "repeat_share",
+    "lease_minutes",
     "reveal",
     "deciding_judge",
 )
 """What an owner or manager may change."""
+
+UNSCORED_RULES = frozenset(
+    {
+        "name",
+        "description",
+        "percent_scale",
+        "question_set",
+        "own_questions",
+        "repeat_share",
+        "lease_minutes",
+        "reveal",
+    }
+)
+"""Those of them that move no score."""
+
+LONGEST_LEASE_MINUTES = 7 * 24 * 60
 
 
 @transaction.atomic
@@ -52,7 +81,8 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
     """Change rules of a project, log old and new values, and rescore.
 
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
-    `judged`) where the over-length policy would change what was judged.
+    `judged`) where the over-length policy would change what was judged, or where percents or
+    quality answers that were given do not fit the new scale or questions.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
@@ -61,6 +91,7 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
     with transaction.atomic():
         project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
         before = {name: _plain(getattr(project, name)) for name in changes}
+        asked = quality_questions(project.question_set, project.own_questions)
         for name, value in changes.items():
             setattr(project, name, value)
         _clean(project)
@@ -74,9 +105,13 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
                 "unit would change the text that was judged. Import them into a new project instead.",
                 code="judged",
             )
+        if "percent_scale" in moved:
+            _check_scale(project)
+        if {"question_set", "own_questions"} & moved.keys():
+            _check_questions(project, asked=asked)
         project.save(update_fields=list(changes))
         log(project=project, actor=by, verb="change project", target=project, data={"changed": moved})
-    if set(moved) - {"name", "description", "reveal", "percent_scale"}:
+    if set(moved) - UNSCORED_RULES:
         rescore(project=project)
     return project
 
@@ -87,10 +122,61 @@ def _clean(project: Project) -> None:
     except ValidationError as error:
         field, messages = next(iter(error.message_dict.items()))
         raise Invalid(f"{field}: {' '.join(messages)}", field=field) from error
+    if project.lease_minutes > LONGEST_LEASE_MINUTES:
+        raise Invalid(
+            f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
+        )
+    try:
+        own = own_questions(project.own_questions)
+    except InvalidQuestion as error:
+        raise Invalid(str(error), field="own_questions") from error
+    if project.question_set == Project.QuestionSet.OWN and not own:
+        raise Invalid(
+            "Write at least one question of your own, or choose another set.", field="own_questions"
+        )
+
+
+def _check_scale(project: Project) -> None:
+    """Refuse a scale on which percents that were given would not lie."""
+    step = PERCENT_STEP[Project.PercentScale(project.percent_scale)]
+    percents = _unit_judgments(project).filter(is_current=True, percent__isnull=False)
+    off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
+    if off:
+        raise Conflict(
+            f"{off} percents have been given that do not lie in steps of {step}. Use a new project for another scale.",
+            code="judged",
+        )
+
+
+def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> None:
+    """Refuse questions that answers do not fit, or that would come after the model summary was shown."""
+    wanted = {each.id: each for each in quality_questions(project.question_set, project.own_questions)}
+    given = SummaryJudgment.objects.filter(sitting__document_set__project=project, is_current=True)
+    for answers in given.exclude(quality_answers={}).values_list("quality_answers", flat=True).iterator():
+        if any(key not in wanted or value not in wanted[key].values for key, value in answers.items()):
+            raise Conflict(
+                "Quality answers have been given that do not fit the new questions. Use a new project for them.",
+                code="judged",
+            )
+    begun = _unit_judgments(project).filter(assignment__sitting__closed_at__isnull=True)
+    if set(wanted) - {each.id for each in asked} and begun.exists():
+        raise Conflict(
+            "Document sets have been begun whose assessors have seen model summaries already, and quality "
+            "questions come before those. Change the questions when the open sets are closed or recalled.",
+            code="judged",
+        )
+
+
+def _unit_judgments(project: Project) -> QuerySet[UnitJudgment]:
+    """What assessors said of units, without sittings that were taken away for good."""
+    gone = (Sitting.Recalled.BY_HAND, Sitting.Recalled.REASSIGNED)
+    return UnitJudgment.objects.filter(assignment__sitting__document_set__project=project).exclude(
+        assignment__sitting__recalled_as__in=gone
+    )
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    return value if isinstance(value, str | int | float | bool | list | None) else str(value)
 
 
 def _is_judged(project: Project) -> bool:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.exports.atomic_file import checked_path
 from annotation.exports.formats import FORMAT_NAMES
-from annotation.exports.levels import BUNDLE, LEVEL_NAMES
+from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
 from annotation.exports.people import People
 from annotation.exports.write import write_file
@@ -31,6 +31,7 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
+    "txt": "text/plain; charset=utf-8",
     "zip": "application/zip",
 }
 
@@ -49,23 +50,23 @@ def write_export(
     *,
     project: Project,
     level: str,
-    format: str,  # noqa: A002 - the word that the command line, the API and the row use
+    format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
     path: Path,
     by: User | None,
     named_people: bool = False,
 ) -> Manifest:
     """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
 
-    `by` is None where the operator exports at the shell. Raises Invalid for an unknown level or
-    format or a path where no file can be put, NotAllowed where `by` may not export or asks for
-    names without being an owner, OSError as the file system does; whatever happens, no half a
-    file is left.
+    Levels of DUC's own files have a format of their own, which need not be named. `by` is None where the
+    operator exports at the shell. Raises Invalid for an unknown level or format or a path where no file can be
+    put, NotAllowed where `by` may not export or asks for names without being an owner, OSError as the file
+    system does; whatever happens, no half a file is left.
     """
     _authorise(project, by, named_people=named_people)
-    _validate(level, format)
+    format_name = _format_of(level, format)
     path = checked_path(path)
     people = People(project, named=named_people)
-    manifest = write_file(project=project, people=people, level=level, format_name=format, path=path)
+    manifest = write_file(project=project, people=people, level=level, format_name=format_name, path=path)
     log(project=project, actor=by, verb="export", target=project, data=_summary(manifest))
     return manifest
 
@@ -75,7 +76,7 @@ def request_export(
     *,
     project: Project,
     level: str,
-    format: str,  # noqa: A002 - as above
+    format: str = "",  # noqa: A002 - as above
     by: User | None,
     named_people: bool = False,
 ) -> Export:
@@ -84,9 +85,9 @@ def request_export(
     Raises as `write_export`, before anything is queued.
     """
     _authorise(project, by, named_people=named_people)
-    _validate(level, format)
+    format_name = _format_of(level, format)
     export = Export.objects.create(
-        project=project, level=level, format=format, named_people=named_people, requested_by=by
+        project=project, level=level, format=format_name, named_people=named_people, requested_by=by
     )
     job = Job.objects.create(export=export)
     log(
@@ -94,7 +95,7 @@ def request_export(
         actor=by,
         verb="request export",
         target=export,
-        data={"level": level, "format": format, "named_people": named_people},
+        data={"level": level, "format": format_name, "named_people": named_people},
     )
     enqueue([job])
     return export
@@ -161,19 +162,31 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
         )
 
 
-def _validate(level: str, format_name: str) -> None:
+def _format_of(level: str, format_name: str) -> str:
+    """The format that a level is written in. Raises Invalid for a level or format that there is not."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
+    if level in DUC_FORMATS:
+        own = DUC_FORMATS[level].format
+        if format_name not in {"", own}:
+            raise Invalid(
+                f"The level {level} is written as {own} alone, not as {format_name!r}. Leave the format out.",
+                field="format",
+            )
+        return own
     if format_name not in FORMAT_NAMES:
         raise Invalid(
             f"There is no format {format_name!r}. Take one of {', '.join(FORMAT_NAMES)}.", field="format"
         )
+    return format_name
 
 
 def _file_of(export: Export) -> Path:
-    _validate(export.level, export.format)
+    form = _format_of(export.level, export.format)
     folder = Path(settings.VAR_DIR) / "exports" / export.public_id
-    suffix = "zip" if export.level == BUNDLE else export.format
+    suffix = "zip" if export.level == BUNDLE else form
+    if export.level in DUC_FORMATS:
+        suffix = DUC_FORMATS[export.level].suffix
     return folder / f"{export.project.slug}-{export.level}.{suffix}"
 
 

@@ -1,9 +1,10 @@
-"""A manager brings a file of documents and summaries into a project."""
+"""A manager brings files into a project: documents and summaries, or what DUC and TAC left of their own."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,11 +13,18 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from django.db import IntegrityError, models, transaction
 
 from annotation.imports.dataset import Side
-from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.existing import (
+    judged_claim_sets,
+    judged_document_sets,
+    judged_summaries,
+    summary_key,
+)
+from annotation.imports.packages import NamedFile
 from annotation.imports.plan import Answer, Count, Counts, Plan, new_check, plan_import
 from annotation.imports.problems import ImportRefused, Problem, Problems
-from annotation.imports.read import Reading, read_dataset
+from annotation.imports.read import Reading, read_files
 from annotation.models import (
+    Assignment,
     Check,
     Claim,
     ClaimSet,
@@ -25,15 +33,21 @@ from annotation.models import (
     DocumentSet,
     Event,
     Project,
+    PublishedPercent,
+    PublishedScore,
+    Sitting,
     Summary,
     System,
     Unit,
+    UnitChange,
     Verdict,
 )
 from annotation.permissions import Verb, require
+from annotation.queries.squeezed import Stretch
 from annotation.records import judged_text
 from annotation.refusals import Conflict
 from annotation.services.change_project import create_project
+from annotation.services.change_units import load_forms_anew
 from annotation.services.events import log
 from annotation.services.rescore import rescore
 from evaluation import sentence_spans
@@ -68,6 +82,8 @@ class ImportReport:
     claims: Count
     checks: Count
     verdicts: Count
+    published_scores: Count
+    published_percents: Count
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
@@ -83,6 +99,8 @@ class ImportReport:
         "claims",
         "checks",
         "verdicts",
+        "published_scores",
+        "published_percents",
     )
 
     @property
@@ -106,20 +124,43 @@ def import_dataset(
     skip_invalid: bool = False,
     file_name: str | None = None,
 ) -> ImportReport:
-    """Bring a file into a project: everything, or with problems in it nothing.
+    """Bring one file into a project, as `import_files`. `file_name` is what people call it."""
+    return import_files(
+        project=project,
+        files=[NamedFile(file_name or path.name, path)],
+        by=by,
+        mapping=mapping,
+        claims_side=claims_side,
+        dry_run=dry_run,
+        skip_invalid=skip_invalid,
+    )
 
-    Managers and owners may. Reading, checking and dividing into units happen before the one
-    transaction that writes; scores follow after it. Importing a file again changes nothing; a text
-    that differs from the project's replaces it, units and claims too, unless somebody or a judge
-    has judged it. `skip_invalid` leaves bad rows out, never such a contradiction. `file_name` is
-    what people call the file, where `path` is a temporary one.
 
-    Raises ImportRefused, with the problems by line and column; Conflict (code `busy`) where another
+def import_files(
+    *,
+    project: Project,
+    files: Sequence[NamedFile],
+    by: User | None,
+    mapping: Mapping[str, str] | None = None,
+    claims_side: Side | None = None,
+    dry_run: bool = False,
+    skip_invalid: bool = False,
+) -> ImportReport:
+    """Bring files into a project: everything, or with problems in them nothing.
+
+    One file of rows (CSV, JSONL, Parquet), or any number of SEE's HTML files, NIST's result tables and
+    DUCView's pyramids, loose or in zips; the formats are recognised. Managers and owners may. Reading,
+    checking and dividing into units happen before the one transaction that writes; scores follow after it.
+    Importing a file again changes nothing; a text that differs from the project's replaces it, units and
+    claims too, unless somebody or a judge has judged it. `skip_invalid` leaves bad rows and files out, never
+    such a contradiction.
+
+    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where another
     import into the project ended meanwhile.
     """
     require(by, project, Verb.IMPORT)
-    name = file_name or path.name
-    reading = _read(path, name, mapping, claims_side, skip_invalid=skip_invalid)
+    name = _name_of(files)
+    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
     latest = _latest_import(project)
     plan = _planned(project, reading, name)
     if not dry_run:
@@ -136,21 +177,24 @@ def import_dataset(
 def import_new_project(
     *,
     slug: str,
-    path: Path,
     by: User | None,
+    path: Path | None = None,
+    files: Sequence[NamedFile] = (),
     mapping: Mapping[str, str] | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
     file_name: str | None = None,
 ) -> ImportReport:
-    """As `import_dataset`, into a project that is made in the same transaction: both or neither.
+    """As `import_files`, into a project that is made in the same transaction: both or neither.
 
-    Raises Conflict (code `slug_taken`) where there is one of that name, Invalid for a name that
-    cannot be one.
+    Takes `files`, or one by its `path`. Raises Conflict (code `slug_taken`) where there is one of that name,
+    Invalid for a name that cannot be one.
     """
-    name = file_name or path.name
-    reading = _read(path, name, mapping, claims_side, skip_invalid=skip_invalid)
+    if path is not None:
+        files = [NamedFile(file_name or path.name, path), *files]
+    name = _name_of(files)
+    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
     plan = _planned(Project(slug=slug, name=slug), reading, name)
     pieces = [] if dry_run else _divide(plan)
     with transaction.atomic():
@@ -167,18 +211,24 @@ def import_new_project(
     return _report(plan, reading, name, dry_run=dry_run)
 
 
+def _name_of(files: Sequence[NamedFile]) -> str:
+    """What the files are called together."""
+    if not files:
+        return "nothing"
+    return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1:,} more"
+
+
 def _read(
-    path: Path,
-    name: str,
+    files: Sequence[NamedFile],
     mapping: Mapping[str, str] | None,
     claims_side: Side | None,
     *,
     skip_invalid: bool,
 ) -> Reading:
-    reading = read_dataset(path, name=name, mapping=mapping, claims_side=claims_side)
-    if reading.problems.count and not (skip_invalid and reading.dataset.sets):
+    reading = read_files(files, mapping=mapping, claims_side=claims_side)
+    if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
         way_out = "" if skip_invalid else " Correct them, or leave those rows out with --skip-invalid."
-        raise _refusal(name, reading, reading.problems, way_out)
+        raise _refusal(_name_of(files), reading, reading.problems, way_out)
     return reading
 
 
@@ -242,11 +292,18 @@ def _divide(plan: Plan) -> list[_Pieces]:
     for owner, language in plan.texts:
         is_document = isinstance(owner, Document)
         text = owner.text if isinstance(owner, Document) else judged_text(owner, plan.project)
-        offsets = array("L", (at for span in sentence_spans(text, language) for at in (span.start, span.end)))
+        offsets = array("L", (at for stretch in _stretches(plan, owner, text, language) for at in stretch))
         first = following.get(id(owner.document_set), 1) if is_document else 1
         following[id(owner.document_set)] = first + len(offsets) // 2 if is_document else 1
         pieces.append(_Pieces(owner=owner, first=first, offsets=offsets))
     return pieces
+
+
+def _stretches(plan: Plan, owner: Summary | Document, text: str, language: str) -> Iterable[Stretch]:
+    """Where the units of a text stand: as its file cuts it, else by sentences."""
+    if isinstance(owner, Summary) and (given := plan.given_units.get(summary_key(owner))) is not None:
+        return given
+    return ((span.start, span.end) for span in sentence_spans(text, language))
 
 
 def _write(plan: Plan, pieces: list[_Pieces]) -> None:
@@ -270,6 +327,7 @@ def _write(plan: Plan, pieces: list[_Pieces]) -> None:
         ClaimSet.objects.bulk_create(plan.claim_sets)
         Claim.objects.bulk_create(plan.claims)
         _write_answers(plan)
+        _write_published(plan)
     except IntegrityError as error:
         raise Conflict(
             "Rows of this project changed while the file was being read. Nothing of it was written: "
@@ -283,8 +341,11 @@ def _make_way(plan: Plan) -> None:
     summaries = [row.key for row in plan.replaced_summaries]
     sets = [row.key for row in plan.replaced_documents]
     claim_sets = [row.key for row in plan.replaced_claim_sets]
-    list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
-    if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
+    recut = [row.key for row in plan.recut_summaries]
+    cut_anew = [*summaries, *recut]
+    sittings = _hold_sittings(cut_anew)
+    list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
+    if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
             "A text that this file replaces was judged while the file was being read. Nothing was written: "
             "import it again to see which.",
@@ -293,8 +354,23 @@ def _make_way(plan: Plan) -> None:
     ClaimSet.objects.filter(summary__in=summaries).delete()
     ClaimSet.objects.filter(document_set__in=sets).delete()
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
-    Unit.objects.filter(summary__in=summaries).delete()
+    # Claims that are no unit's own hold for any cut of the same text.
+    ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False).delete()
+    Unit.all_units.filter(summary__in=cut_anew).delete()
+    UnitChange.objects.filter(summary__in=cut_anew).delete()
     Document.objects.filter(document_set__in=sets).delete()
+    load_forms_anew(sittings)
+
+
+def _hold_sittings(summaries: Sequence[int]) -> list[Sitting]:
+    """The sittings that hold these summaries, locked, so that nobody saves a judgment at the same time."""
+    if not summaries:
+        return []
+    held = Assignment.objects.filter(
+        models.Q(comparison__peer__in=summaries) | models.Q(comparison__model__in=summaries)
+    )
+    sittings = Sitting.objects.select_for_update(of=("self",)).filter(pk__in=held.values("sitting_id"))
+    return list(sittings.order_by("pk"))
 
 
 def _part_from_itself(replaced: list[int]) -> None:
@@ -306,19 +382,91 @@ def _part_from_itself(replaced: list[int]) -> None:
 
 def _write_answers(plan: Plan) -> None:
     """The checks that people answered, and their answers, a few thousand at a time to save memory."""
-    origin = f"{ORIGIN}{plan.origin_name}"
     for answers in _batches(plan.answers):
         asked = [answer for answer in answers if answer.check_id is None]
         checks = _created(asked, plan)
+        units = _units_of({answer.peer.pk for answer in answers if answer.places})
         Verdict.objects.bulk_create(
             Verdict(
                 check_row_id=answer.check_id or checks[answer.claim.pk, answer.peer.pk],
                 source=Verdict.Source.REVIEWER,
-                origin_name=origin,
+                origin_name=answer.origin,
                 label=answer.label,
+                evidence=_touched_units(answer.places, units.get(answer.peer.pk, ())),
             )
             for answer in answers
         )
+
+
+_UnitPlace = tuple[int, int, int]
+"""A unit's number and offsets."""
+
+
+def _units_of(summaries: set[int]) -> dict[int, list[_UnitPlace]]:
+    found: dict[int, list[_UnitPlace]] = defaultdict(list)
+    units = (
+        Unit.objects.filter(summary__in=summaries).order_by("position") if summaries else Unit.objects.none()
+    )
+    for summary_id, *place in units.values_list("summary__pk", "position", "start", "end"):
+        found[summary_id].append((place[0], place[1], place[2]))
+    return found
+
+
+def _touched_units(places: Sequence[Stretch], units: Sequence[_UnitPlace]) -> list[int]:
+    """The numbers of the units in which one of the places lies, wholly or in part."""
+    return [
+        number
+        for number, start, end in units
+        if any(start < place_end and place_start < end for place_start, place_end in places)
+    ]
+
+
+def _write_published(plan: Plan) -> None:
+    """The lines of published tables, and their percents on the units that stand now."""
+    new = [published.row for published in plan.published if not published.is_known]
+    known = [published.row for published in plan.published if published.is_known]
+    PublishedPercent.objects.filter(score__in=[row.pk for row in known]).delete()
+    PublishedScore.objects.bulk_create(new, batch_size=ROWS_AT_ONCE)
+    PublishedScore.objects.bulk_create(
+        known,
+        batch_size=ROWS_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["pk"],
+        update_fields=[
+            field.name for field in PublishedScore._meta.local_concrete_fields if field.name not in _KEPT
+        ],
+    )
+    _create(PublishedPercent, _published_percents(plan))
+
+
+_KEPT = frozenset({"id", "public_id", "project", "created_at"})
+"""Columns of a published line that stay as they are when its table is imported again."""
+
+
+def _published_percents(plan: Plan) -> Iterator[PublishedPercent]:
+    models = {published.comparison.model_id for published in plan.published if published.comparison}
+    units: dict[tuple[int | None, int], int] = {
+        (summary_id, position): unit_id
+        for summary_id, position, unit_id in Unit.objects.filter(summary__in=models).values_list(
+            "summary_id", "position", "pk"
+        )
+    }
+    for row, comparison, percents, _ in plan.published:
+        for number, percent, marks in percents if comparison else ():
+            assert comparison is not None, "percents are of a comparison"
+            unit_id = units.get((comparison.model_id, number))
+            if unit_id is None:
+                raise Conflict(
+                    "Units were joined while the file was being read. Nothing of it was written: import it again.",
+                    code="busy",
+                )
+            yield PublishedPercent(
+                score_id=row.pk,
+                comparison_id=comparison.pk,
+                unit_id=unit_id,
+                percent=percent,
+                marks=list(marks),
+            )
 
 
 def _created(answers: list[Answer], plan: Plan) -> dict[tuple[int, int], int]:
@@ -376,7 +524,7 @@ def _report(plan: Plan, reading: Reading, name: str, *, dry_run: bool) -> Import
         format=str(reading.format),
         claims_side=reading.claims_side,
         dry_run=dry_run,
-        warnings=reading.warnings.lines(),
+        warnings=(*reading.warnings.lines(), *plan.remarks),
         problems=tuple(reading.problems.shown),
         problem_count=reading.problems.count,
         rows_left_out=reading.problems.bad_lines,

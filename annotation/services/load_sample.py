@@ -27,11 +27,13 @@ from annotation.models import (
     Verdict,
 )
 from annotation.refusals import NotAllowed
-from annotation.services.assess import close_sitting, judge_unit
+from annotation.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.services.assign import assign
 from annotation.services.change_project import create_project
+from annotation.services.close_sitting import close_sitting
 from annotation.services.import_dataset import import_dataset
 from annotation.services.review import override
+from annotation.services.save_acts import save_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,9 +152,16 @@ def _add_percents(project: Project, entries: Iterable[dict[str, Any]]) -> None:
 
 def _judge(assignment: Assignment, assessor: User, entry: dict[str, Any]) -> None:
     assert assignment.comparison is not None, "sittings hold comparisons only"
+    assert assignment.sitting is not None, "sittings hold comparisons only"
     units = assignment.comparison.model.units.order_by("position")
-    for unit, percent, marks in zip(units, entry["percents"], entry["marks"], strict=True):
-        judge_unit(assignment=assignment, by=assessor, unit_id=unit.public_id, percent=percent, marks=marks)
+    said = zip(units, entry["percents"], entry["marks"], strict=True)
+    acts: list[Act] = [
+        UnitAct(seq, assignment.public_id, unit.public_id, percent, marks)
+        for seq, (unit, percent, marks) in enumerate(said, start=1)
+    ]
+    if "unmarked" in entry:
+        acts.append(UnmarkedAct(len(acts) + 1, assignment.public_id, entry["unmarked"]))
+    save_at_once(sitting=assignment.sitting, by=assessor, acts=acts)
 
 
 def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.models import Worker
 from annotation.services.jobs import reap
+from annotation.services.recall_sitting import lapse_leases
 
 BEAT_SECONDS = 5.0
 FORGOTTEN_AFTER = timedelta(days=1)
@@ -54,8 +55,8 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from a thread of its own, until it is stopped.
 
-    At each beat the worker also reaps: wherever a worker lives, no job is left behind for want of
-    a scheduler.
+    At each beat the worker also reaps, and lapses the leases of assessors: wherever a worker lives, no job
+    and no document set is left behind for want of a scheduler.
     """
 
     def __init__(self, name: str) -> None:
@@ -83,6 +84,7 @@ class Heartbeat:
         try:
             report_alive(self._name)
             reap()
+            lapse_leases()
         except DatabaseError:
             logger.warning("The heartbeat did not reach the database", exc_info=True)
         finally:

@@ -1,38 +1,60 @@
-"""An assessor's own work, blind: the list of sets, the SEE form, each act in it, and closing a set."""
+"""An assessor's own work, blind: the list of sets, the SEE form, the acts in it, and closing a set.
+
+A form with scripts sends its acts as JSON and gets JSON, and fetches the pages of other summaries to put them in
+its place; without scripts every unit and question is a plain form, and every summary a page.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation.permissions import Verb
+from annotation.models import Sitting
+from annotation.permissions import Verb, project_for
 from annotation.queries.assessment import (
     SeeForm,
     own_assignment,
     own_sitting,
-    own_work,
     see_form,
+    sitting_for_acts,
     source_text,
 )
-from annotation.refusals import Invalid
-from annotation.services.assess import close_sitting as close
-from annotation.services.assess import judge_unit as judge
+from annotation.queries.own_desk import own_desk
+from annotation.refusals import Invalid, NotFound
+from annotation.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
+from annotation.services.close_sitting import close_sitting as close
+from annotation.services.save_acts import judge_unit as judge
+from annotation.services.save_acts import save_acts, save_at_once
+from annotation.services.take_pen import keep_alive, take_pen
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
-from annotation.web.screen import screen
-from evaluation import Marks, MarkWarning
+from annotation.web.screen import json_screen, screen
+from evaluation import PERCENT_STEP, Marks, MarkWarning
+
+ANSWER = "answer-"
+"""In a plain form the answer to a quality question is named by this and the question's id."""
 
 
 @screen("GET")
 @never_cache
 def work(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    sets = own_work(room.project, request.user)
-    sets.sort(key=lambda work: work.closed_at is not None)
-    return render(request, "assess/work.html", {"room": room, "sets": sets})
+    desk = own_desk(room.project, request.user)
+    context = {
+        "room": room,
+        "desk": desk,
+        # What is begun and the next one are shown with their summaries; of many more, a line each will do.
+        "cards": desk.drafts + desk.open[:1],
+        "later": desk.open[1:],
+        "step": PERCENT_STEP,
+    }
+    return render(request, "assess/work.html", context)
 
 
 @screen("GET")
@@ -42,7 +64,7 @@ def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     assignment = own_assignment(room.project, request.user, assignment_id)
     form = see_form(room.project, request.user, assignment)
     context = {"room": room, "form": form, "units": list(zip(form.units, _slips(form), strict=True))}
-    return page_or_fragment(request, page="assess/page.html", fragment="assess/_form.html", context=context)
+    return render(request, "assess/page.html", context)
 
 
 @screen("GET")
@@ -57,26 +79,87 @@ def source(request: Request, slug: str, assignment_id: str) -> HttpResponse:
 
 @screen("POST")
 def judge_unit(request: Request, slug: str, assignment_id: str, unit_id: str) -> HttpResponse:
-    """One act: the percent and marks of one model unit. htmx gets the saved state and the progress."""
+    """The percent, marks and note of one model unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = own_assignment(room.project, request.user, assignment_id)
-    saved = judge(
+    judge(
         assignment=assignment,
         by=request.user,
         unit_id=unit_id,
         percent=_whole(request.POST.get("percent", ""), "percent"),
         marks=[_number(mark, "marks") for mark in request.POST.getlist("marks")],
         note=request.POST.get("note", ""),
-        client_id=request.POST.get("client_id", "")[:36],
-        seq=_whole(request.POST.get("seq", ""), "seq") or 0,
     )
-    if not request.htmx:
-        page = reverse("assess", kwargs={"slug": slug, "assignment_id": assignment_id})
-        return redirect(f"{page}#unit-{unit_id}")
-    form = see_form(room.project, request.user, assignment)
-    slip = next(slip for unit, slip in zip(form.units, _slips(form), strict=True) if unit.unit_id == unit_id)
-    context = {"room": room, "form": form, "saved": saved, "unit_id": unit_id, "slip": slip}
-    return render(request, "assess/_saved.html", context)
+    page = reverse("assess", kwargs={"slug": slug, "assignment_id": assignment_id})
+    return redirect(f"{page}#unit-{unit_id}")
+
+
+@screen("POST")
+def answer_quality(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    """Answers to quality questions from a plain form, any number of them at once."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    given = {
+        name.removeprefix(ANSWER): text
+        for name, text in request.POST.dict().items()
+        if name.startswith(ANSWER)
+    }
+    acts = [
+        QualityAct(seq, assignment_id, question, _whole(text, f"{ANSWER}{question}"))
+        for seq, (question, text) in enumerate(given.items(), start=1)
+    ]
+    if not acts:
+        raise Invalid("Choose an answer first.", field="answer")
+    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=acts)
+    return redirect("assess", slug=slug, assignment_id=assignment_id)
+
+
+@screen("POST")
+def answer_unmarked(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    """The answer to the question of the unmarked peer units from a plain form."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    act = UnmarkedAct(1, assignment_id, _whole(request.POST.get("percent", ""), "percent"))
+    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=[act])
+    return redirect("assess", slug=slug, assignment_id=assignment_id)
+
+
+@json_screen
+def acts(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """The acts of an open form, in order; see `save_acts`."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client", "acts"})
+    saved = save_acts(
+        sitting=sitting,
+        by=request.user,
+        client_id=read_client(body.get("client")),
+        acts=read_acts(body.get("acts")),
+    )
+    return JsonResponse(saved.as_json())
+
+
+@json_screen
+def pen(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """A form that was just opened takes the pen."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client", "seen"})
+    seen = body.get("seen", "")
+    taken = take_pen(
+        sitting=sitting,
+        by=request.user,
+        client_id=read_client(body.get("client")),
+        seen_pen=read_client(seen, "seen") if seen else "",
+    )
+    return JsonResponse(taken.as_json())
+
+
+@json_screen
+def alive(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """The person is at it, though no act has come for a while."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client"})
+    found = keep_alive(sitting=sitting, by=request.user, client_id=read_client(body.get("client")))
+    return JsonResponse(found.as_json())
 
 
 @screen("POST")
@@ -87,6 +170,33 @@ def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
         request, f"{sitting.document_set.external_id} is closed. Your judgments count from now on."
     )
     return redirect("work", slug=slug)
+
+
+def _own(request: Request, slug: str, sitting_id: str) -> Sitting:
+    """The person's own sitting; only where there is none it is asked whether there is such a project for them."""
+    sitting = sitting_for_acts(slug, request.user, sitting_id)
+    if sitting is None:
+        project_for(request.user, slug, Verb.ASSESS)
+        raise NotFound("There is no such sitting in this project.")
+    return sitting
+
+
+def _sitting_of(sitting: Sitting | None) -> Sitting:
+    assert sitting is not None, "an assessor's own assignments lie in sittings"
+    return sitting
+
+
+def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        raise Invalid("The body of the request is not JSON.") from None
+    if not isinstance(body, dict):
+        raise Invalid("The body of the request is a JSON object.")
+    unknown = sorted(set(body) - set(known))
+    if unknown:
+        raise Invalid(f"There is no input {unknown[0]!r}.", field=unknown[0])
+    return body
 
 
 def _slips(form: SeeForm) -> list[MarkWarning | None]:

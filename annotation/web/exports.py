@@ -8,7 +8,7 @@ from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 
 from annotation.exports.formats import FORMAT_NAMES
-from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
 from annotation.models import Export, Job, Role
 from annotation.permissions import Verb, roles_in
 from annotation.queries.runs import is_worker_alive
@@ -28,7 +28,13 @@ LEVELS = {
     "judgments": "one row per judgment of a person or judge",
     "systems": "means and intervals per system",
     "bundle": "all of these in one zip",
+    "see": "model and peer summaries as SEE HTML files, in a zip",
+    "nist2002": "assessors' results as a table in the layout of DUC 2002",
+    "pyramid": "pyramids and annotated peers as DUCView files, in a zip",
 }
+
+TITLES = {"see": "SEE HTML", "nist2002": "NIST table", "pyramid": "DUCView"}
+"""Of those that are not called by their own names."""
 
 
 @screen("GET")
@@ -45,7 +51,8 @@ def request_export(request: Request, slug: str) -> HttpResponse:
         ask(
             project=room.project,
             level=form["level"],
-            format=form["format"],
+            # The page offers what and as what beside each other; these have a format of their own.
+            format="" if form["level"] in DUC_FORMATS else form["format"],
             by=request.user,
             named_people=form["named"] == "1",
         )
@@ -97,7 +104,7 @@ def _show(
         "exports": [(export, _state(export)) for export in rows],
         "is_waiting": any(_state(export) in (Job.State.WAITING, Job.State.WORKING) for export in rows),
         "is_worker_alive": is_worker_alive(),
-        "levels": [(name, LEVELS[name]) for name in LEVEL_NAMES],
+        "levels": [(name, TITLES.get(name, name.title()), LEVELS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

@@ -22,7 +22,9 @@ DOORS: tuple[tuple[str, str, Verb], ...] = (
     ("Review", "review", Verb.REVIEW),
     ("Scores", "scores", Verb.VIEW_SCORES),
     ("Runs", "runs", Verb.VIEW_RUNS),
+    ("Units", "unit-texts", Verb.IMPORT),
     ("Assignments", "assignments", Verb.ASSIGN),
+    ("Progress", "progress", Verb.ASSIGN),
     ("Exports", "exports", Verb.EXPORT),
     ("Settings", "project-settings", Verb.CHANGE_PROJECT),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -11,6 +12,8 @@ from annotation.models import System
 from annotation.permissions import Verb
 from annotation.queries.explanation import explain, scores_of_system, summary_of
 from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
+from annotation.queries.published import published_means
+from annotation.queries.quality import quality_tables
 from annotation.records import score_rules, summary_records
 from annotation.refusals import Invalid, NotFound
 from annotation.web.charts import league
@@ -44,6 +47,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     board = leaderboard(room.project)
     table = _table(board, request.GET.get("target", ""))
+    quality = quality_tables(room.project, target_words=table.target_words) if table else []
     column = request.GET.get("by", "") or _first_with_values(table)
     if column not in {name for name, _, _ in VIEWS}:
         raise Invalid(f"The leaderboard is not drawn by {column!r}.", field="by")
@@ -60,6 +64,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "drawn": DRAWN.get(column) or next(words for name, words, _ in VIEWS if name == column),
         "question": next(question for name, _, question in VIEWS if name == column),
         "caption": board.captions[column],
+        "quality": quality[0] if quality else None,
+        # Called by the whole page alone; the fragment does without.
+        "published": partial(published_means, room.project),
         "summaries": sum(row.n for row in table.rows) if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }

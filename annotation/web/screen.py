@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
-from annotation.refusals import Refusal
+from annotation.refusals import Invalid, Refusal
 from annotation.web.htmx import VARIES_BY, Request
-from annotation.web.refusals import refused, sign_in_first
+from annotation.web.refusals import refused, sign_in_first, status_of
 
 Arguments = ParamSpec("Arguments")
 
@@ -38,6 +38,36 @@ def screen(
         return cast("Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]", answer)
 
     return decorate
+
+
+def json_screen(
+    view: Callable[Concatenate[Request, Arguments], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
+    """A view that a script of ours posts JSON to. What is refused is said in JSON; nobody is sent anywhere."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponse:
+        response = _json_answer(request, view, *args, **kwargs)
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    return cast("Callable[Concatenate[HttpRequest, Arguments], HttpResponse]", answer)
+
+
+def _json_answer(
+    request: HttpRequest, view: Callable[..., HttpResponse], *args: Any, **kwargs: Any
+) -> HttpResponse:
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    if not request.user.is_authenticated:
+        told = {"code": "signed_out", "message": "You are signed out. Sign in again; nothing is lost."}
+        return JsonResponse(told, status=401)
+    try:
+        return view(cast("Request", request), *args, **kwargs)
+    except Refusal as refusal:
+        field = {"field": refusal.field} if isinstance(refusal, Invalid) else {}
+        said = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
+        return JsonResponse(said, status=status_of(refusal))
 
 
 def _answer(

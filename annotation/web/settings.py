@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from annotation.models import Judge, Project
 from annotation.permissions import Verb
 from annotation.refusals import Conflict, Invalid
-from annotation.services.change_project import change_project
+from annotation.services.change_project import LONGEST_LEASE_MINUTES, change_project
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
@@ -52,6 +52,31 @@ class RulesForm(forms.Form):
     percent_scale = forms.ChoiceField(
         choices=Project.PercentScale.choices, label="Percent scale of the SEE form"
     )
+    question_set = forms.ChoiceField(
+        choices=Project.QuestionSet.choices,
+        label="Quality questions",
+        help_text="Asked of each peer summary before its model summary is shown; not of targets up to 10.",
+    )
+    own_questions = forms.JSONField(
+        required=False,
+        label="The project's own questions",
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text='A list such as [{"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}]. '
+        'Answers count from 0, or from "first".',
+    )
+    repeat_share = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Share of hidden repeats",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1: how many of an assessor's summaries come twice, unsaid. They never count in scores.",
+    )
+    lease_minutes = forms.IntegerField(
+        min_value=1,
+        max_value=LONGEST_LEASE_MINUTES,
+        label="Lease in minutes",
+        help_text="A set pulled from the queue goes back to it when nobody has worked at it for this long.",
+    )
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
         label="Reviewers see the judge's verdict",
@@ -64,6 +89,10 @@ class RulesForm(forms.Form):
         empty_label="none",
         help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
     )
+
+    def clean_own_questions(self) -> object:
+        given = self.cleaned_data["own_questions"]
+        return [] if given is None else given
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

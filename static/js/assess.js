@@ -1,48 +1,101 @@
-// The SEE form: one unit in hand, its marks lit in the peer, every act saved at once, and undo.
+// The SEE form: one thing in hand, its marks lit in the peer summary, every act kept at once and on its way, undo
+// across the set, and one summary after the other without a new page.
 (() => {
-  const see = document.querySelector("[data-see]");
-  if (!see || !see.querySelector("[data-unit]")) return;
+  const see = () => document.getElementById("see");
+  if (!see()) return;
 
-  const RETRY_MS = 4000;
-  const isClosed = "closed" in see.dataset;
-  const units = [...see.querySelectorAll("[data-unit]")];
-  const peers = [...see.querySelectorAll("[data-peer]")];
-  const saved = document.getElementById("saved");
-  const undoButton = document.querySelector("[data-undo]");
-  const client = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
-  const undone = [];
-  const latest = new Map();
-  const failed = new Set();
-  let seq = 0;
-  let inHand = units.find((unit) => unit.classList.contains("now")) ?? units[0];
+  const AHEAD_MS = 250;
+  const ALIVE_MS = 60_000;
+  const RECENT_MS = 5_000;
+  const { isClosed, ...sitting } = read(see());
+  const areSideBySide = matchMedia("(min-width: 761px)");
+  const pages = new Pages();
+  const time = new ActiveTime();
+  const queue = isClosed ? null : new ActQueue(sitting);
+  const keeping = queue && new Keeping(queue, pages);
+  // What was said since the page was loaded, or had not been saved by then; pages may be older than that.
+  let said = queue ? [...queue.acts] : [];
+  let before = new Map();
+  let items = [];
+  let peers = [];
+  let inHand = null;
+  let isTurning = false;
+  let isSetComplete = "setComplete" in see().dataset;
+  let lastContact = performance.now();
+  let ahead = 0;
 
-  const form = (unit) => unit.querySelector("form");
-  const numberOf = (unit) => units.indexOf(unit) + 1;
-  const marksOf = (unit) => [...unit.querySelectorAll("[name=marks]")];
-  const typed = (unit) => unit.querySelector("input[type=number][name=percent]");
-
-  // Read from the controls: FormData leaves out those of a closed set, which are disabled.
-  function state(unit) {
-    const percent = unit.querySelector("[name=percent]:checked") ?? typed(unit);
-    const marks = marksOf(unit).filter((mark) => mark.checked);
-    const note = unit.querySelector("[name=note]");
-    return { percent: percent?.value ?? "", marks: marks.map((mark) => mark.value), note: note?.value ?? "" };
+  function read(page) {
+    const { sitting, of, pen, seq, actsUrl, penUrl, aliveUrl, closed } = page.dataset;
+    const urls = { acts: actsUrl, pen: penUrl, alive: aliveUrl };
+    return { sitting, person: of, pen, seq: Number(seq), urls, isClosed: closed !== undefined };
   }
 
+  const find = (selector) => document.querySelector(selector);
+  const here = () => see().dataset.assignment;
+  const stage = () => see().dataset.stage;
+  const itemOf = (element) => items.find((item) => item.element === element?.closest?.("[data-item]"));
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-  const before = new Map(units.map((unit) => [unit, state(unit)]));
+  const say = (text) => (find("#said").textContent = text);
+  const mainItems = () => items.filter((item) => item.kind === (stage() === "quality" ? "quality" : "unit"));
+  const units = () => items.filter((item) => item.kind === "unit");
+  const unmarkedItem = () => items.find((item) => item.kind === "unmarked");
+  const isOpenItem = (item) => item.isOpen && !item.isAnswered;
+
+  // A page comes up
+
+  function setUp() {
+    items = Item.all(see());
+    peers = [...see().querySelectorAll("[data-peer]")];
+    before = new Map();
+    for (const item of items) {
+      const act = said.findLast((each) => item.isAbout(each));
+      if (act) item.value = act;
+      before.set(item.key, item.value);
+    }
+    showUnmarked();
+    for (const item of items) item.show();
+    showChips();
+    showCount();
+    showQueue();
+    const asked = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    take(itemOf(asked) ?? items.find(isOpenItem) ?? items[0] ?? null);
+    clearTimeout(ahead);
+    ahead = setTimeout(fetchAhead, AHEAD_MS);
+  }
 
   // Showing
 
+  function take(item, { focus = false } = {}) {
+    inHand = item;
+    if (!item) return showPeers();
+    time.turnTo(item.key);
+    for (const other of items) {
+      other.element.classList.toggle("now", other === item);
+      if (other === item) other.element.setAttribute("aria-current", "true");
+      else other.element.removeAttribute("aria-current");
+    }
+    showPeers();
+    if (focus) item.element.querySelector("[data-take]").focus({ preventScroll: true });
+    item.element.scrollIntoView({ block: "nearest" });
+    if (areSideBySide.matches) peers.find(isLit)?.scrollIntoView({ block: "nearest" });
+  }
+
+  const isLit = (peer) => peer.matches("[aria-pressed=true], .lit");
+
   function showPeers() {
-    const marked = new Set(state(inHand).marks);
-    for (const peer of peers) peer.setAttribute("aria-pressed", String(marked.has(peer.dataset.peer)));
+    const marked = new Set(inHand?.kind === "unit" ? inHand.marks : []);
+    const lit = new Set(inHand?.kind === "unmarked" ? unmarked() : []);
+    for (const peer of peers) {
+      const number = Number(peer.dataset.peer);
+      peer.setAttribute("aria-pressed", String(marked.has(number)));
+      peer.classList.toggle("lit", lit.has(number));
+    }
   }
 
   function showChips() {
     for (const peer of peers) {
-      const numbers = units.filter((unit) => state(unit).marks.includes(peer.dataset.peer)).map(numberOf);
-      peer.querySelector("[data-chips]").replaceChildren(...numbers.map(chip));
+      const marking = units().filter((unit) => unit.marks.includes(Number(peer.dataset.peer)));
+      peer.querySelector("[data-chips]").replaceChildren(...marking.map((unit) => chip(units().indexOf(unit) + 1)));
     }
   }
 
@@ -56,154 +109,401 @@
     return made;
   }
 
-  function showPercent(unit) {
-    const { percent } = state(unit);
-    const shown = unit.querySelector("output");
-    shown.textContent = percent === "" ? "·" : `${percent} %`;
-    shown.classList.toggle("none", percent === "");
+  // Peer units that are marked neither here nor in another comparison of the same peer summary.
+  function unmarked() {
+    const elsewhere = unmarkedItem()?.element.dataset.elsewhere.split(" ").map(Number) ?? [];
+    const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
+    return peers.map((peer) => Number(peer.dataset.peer)).filter((number) => !marked.has(number));
   }
 
-  function take(unit, { focus = false } = {}) {
-    inHand = unit;
-    for (const other of units) {
-      other.classList.toggle("now", other === unit);
-      if (other === unit) other.setAttribute("aria-current", "true");
-      else other.removeAttribute("aria-current");
+  const WHY = {
+    shut: "Asked when every model unit of this peer has its percent.",
+    rule: "No peer unit is unmarked, so there is nothing to answer.",
+  };
+
+  function showUnmarked() {
+    const item = unmarkedItem();
+    if (!item || isClosed) return;
+    const others = item.comparisons.filter((each) => each !== here());
+    const isJudged = units().every((unit) => unit.isAnswered) && others.every((each) => "judged" in stepOf(each).dataset);
+    let gate = item.isAnswered ? "done" : "open";
+    if (!isJudged) gate = "shut";
+    else if (!unmarked().length) gate = "rule";
+    item.element.dataset.gate = gate;
+    item.element.querySelector("fieldset").disabled = gate === "shut" || gate === "rule";
+    item.element.querySelector("[data-why]").textContent = WHY[gate] ?? "";
+    item.show();
+  }
+
+  const isDoneHere = () => stage() !== "quality" && !items.some(isOpenItem) && units().every((unit) => unit.isAnswered);
+
+  function showCount() {
+    const count = find("[data-answered-count]");
+    if (count) count.textContent = mainItems().filter((item) => item.isAnswered).length;
+    showAhead();
+  }
+
+  // Where one is in the set, and where n leads
+
+  const steps = () => [...document.querySelectorAll("[data-step]")];
+  const stepOf = (assignment) => steps().find((step) => step.dataset.step === assignment);
+
+  function showSteps() {
+    for (const step of steps()) step.classList.toggle("here", step.dataset.step === here());
+    const done = steps().filter((step) => step.classList.contains("done")).length;
+    find("[data-steps]").setAttribute("aria-label", `${done} of ${steps().length} done in this set`);
+  }
+
+  function showAhead() {
+    showSteps();
+    if (isClosed) return;
+    const ways = Object.fromEntries([...document.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
+    const open = steps().find((step) => step.dataset.step !== here() && !step.classList.contains("done"));
+    let now = ways.work;
+    if (isSetComplete && isDoneHere()) now = ways.close;
+    else if (ways.next) now = ways.next;
+    else if (open) now = pointTo(ways.open, open);
+    for (const way of Object.values(ways)) way.hidden = way !== now;
+    now.classList.toggle("quiet", now === ways.work || (now !== ways.close && !isDoneHere()));
+  }
+
+  function pointTo(way, step) {
+    way.href = pages.address(step.dataset.step);
+    way.dataset.turn = step.dataset.step;
+    way.querySelector("[data-open-number]").textContent = step.dataset.peerNumber;
+    return way;
+  }
+
+  // Saving
+
+  function save(item, { isUndo = false } = {}) {
+    const was = before.get(item.key);
+    const now = item.value;
+    if (same(was, now)) return;
+    if (!queue || queue.needsPerson) {
+      item.value = was;
+      return;
     }
-    showPeers();
-    if (focus) unit.querySelector("[data-take]").focus({ preventScroll: true });
-    unit.scrollIntoView({ block: "nearest" });
-  }
-
-  // Saving: an act goes out at once, in order; one that fails goes out again under its own number. A unit is
-  // saved once the server has said so of the latest act on it, whatever became of the others.
-
-  function save(unit, { isUndo = false } = {}) {
-    const earlier = before.get(unit);
-    const now = state(unit);
-    if (same(earlier, now)) return;
-    if (!isUndo) undone.push([unit, earlier]);
-    before.set(unit, now);
-    if (undoButton) undoButton.disabled = undone.length === 0;
-    showPercent(unit);
+    before.set(item.key, now);
+    item.warn("");
+    if (!isUndo) queue.remember({ assignment: here(), key: item.key, name: item.name, was });
+    const { seq, ...act } = queue.push({ ...item.act(now), ms: time.take(item.key), was: item.act(was) });
+    said = [...said.filter((each) => !item.isAbout(each)), { ...act, seq }];
+    pages.outdate(here());
+    stepOf(here())?.classList.add("begun");
+    showUnmarked();
+    item.show();
     showChips();
-    if (unit === inHand) showPeers();
-    const target = form(unit);
-    target.elements.client_id.value = client;
-    target.elements.seq.value = String(++seq);
-    latest.set(unit, target.elements.seq.value);
-    failed.delete(unit);
-    unit.classList.add("unsaved");
-    send(unit);
-    showSaving();
+    showCount();
+    showPeers();
+    showUndo();
   }
 
-  const send = (unit) => form(unit).dispatchEvent(new CustomEvent("act"));
-  const isUnsaved = (unit) => unit.classList.contains("unsaved");
-
-  function showSaving() {
-    const isBusy = units.some((unit) => isUnsaved(unit) && !failed.has(unit));
-    saved.classList.toggle("waiting", failed.size > 0);
-    saved.classList.toggle("busy", failed.size === 0 && isBusy);
-    if (failed.size > 0) saved.textContent = "Not saved yet";
-    else if (isBusy) saved.textContent = "Saving…";
-    document.dispatchEvent(new CustomEvent("saving", { detail: failed.size ? "failed" : isBusy ? "busy" : "done" }));
+  // To the next thing that has no answer yet; where all have one, nowhere.
+  function moveOn(item) {
+    const place = items.indexOf(item);
+    const next = [...items.slice(place + 1), ...items.slice(0, place)].find(isOpenItem);
+    if (next) take(next, { focus: true });
+    else if (stage() !== "quality") item.element.querySelector("[data-take]").focus({ preventScroll: true });
   }
 
-  see.addEventListener("htmx:finally:request", (event) => {
-    const unit = event.target.closest("[data-unit]");
-    const { request, response } = event.detail.ctx;
-    // An act that a later one on the same unit has followed says nothing of whether that one is saved.
-    if (!unit || request.body.get("seq") !== latest.get(unit)) return showSaving();
-    if (response?.status === 200) {
-      failed.delete(unit);
-      unit.classList.remove("unsaved");
-    } else {
-      failed.add(unit);
-      if (mayPass(response?.status)) again(unit, latest.get(unit));
+  queue?.addEventListener("saved", ({ detail: { acts, answer } }) => {
+    lastContact = performance.now();
+    for (const [assignment, gates] of Object.entries(answer.gates)) heedGates(assignment, gates);
+    isSetComplete = answer.set.is_complete;
+    for (const result of answer.results) heedResult(acts.find((act) => act.seq === result.seq), result);
+    for (const item of units()) {
+      if (item.id in answer.slips && !isWaiting(item)) item.warn(answer.slips[item.id]);
     }
-    showSaving();
+    showAhead();
+    tellSaved(acts.at(-1), answer);
+    if (stage() === "quality" && answer.gates[here()]?.quality === "done" && !queue.pending) {
+      turn(here(), { isAnew: true });
+    }
   });
 
-  // No connection, a server in trouble, or nobody signed in any more (403 without the cookies): that passes.
-  // Anything else is a reason, told in the notice, for which the same act would be refused again.
-  const mayPass = (status) => status === undefined || status >= 500 || status === 401 || status === 403;
-
-  function again(unit, number) {
-    setTimeout(() => isUnsaved(unit) && latest.get(unit) === number && send(unit), RETRY_MS);
+  function heedGates(assignment, { quality, units: ofUnits, unmarked: ofUnmarked }) {
+    const step = stepOf(assignment);
+    if (!step) return;
+    const isDone = quality !== "open" && ofUnits === "done" && ofUnmarked !== "open";
+    step.classList.toggle("done", isDone);
+    step.classList.toggle("begun", !isDone);
+    step.toggleAttribute("data-judged", ofUnits === "done");
   }
+
+  function heedResult(act, { status, message, seq }) {
+    if (!act || status !== "refused") return;
+    said = said.filter((each) => each.seq !== seq);
+    items.find((item) => item.isAbout(act))?.warn(message, { isRefused: true });
+  }
+
+  function tellSaved(act, answer) {
+    const item = items.find((each) => each.isAbout(act));
+    const refused = answer.results.find((result) => result.status === "refused");
+    if (refused) return say(`Not saved: ${refused.message}`);
+    if (!item || queue.pending) return;
+    const slip = answer.slips[item.id] ? ` ${answer.slips[item.id]}` : "";
+    const after = inHand && inHand !== item ? ` ${inHand.name}.` : "";
+    const end = isDoneHere() ? " All of this summary is answered." : "";
+    say(`${item.name}, ${item.words}, saved.${slip}${after}${end}`);
+  }
+
+  // How saving stands
+
+  const isWaiting = (item) => queue.acts.some((act) => item.isAbout(act));
+  const isFailing = () => !["idle", "busy"].includes(queue.state);
+
+  function showQueue() {
+    if (!queue) return;
+    see().inert = queue.needsPerson;
+    see().classList.toggle("away", queue.needsPerson);
+    for (const item of items) item.element.classList.toggle("unsaved", isFailing() && isWaiting(item));
+    showSaved();
+    showUndo();
+    const standing = queue.pending ? (isFailing() ? "failed" : "busy") : "done";
+    document.dispatchEvent(new CustomEvent("saving", { detail: standing }));
+  }
+
+  const REASON = { offline: " (offline)", "signed-out": " (signed out)" };
+
+  function showSaved() {
+    const shown = find("#saved");
+    const isBad = isFailing() && queue.pending > 0;
+    const isBusy = !isFailing() && queue.pending > 0;
+    shown.classList.toggle("waiting", isBad);
+    shown.classList.toggle("none", !isBad && queue.state === "offline");
+    if (isBad) shown.textContent = `Not saved yet: ${queue.pending}${REASON[queue.state] ?? ""}`;
+    else if (queue.state === "offline") shown.textContent = "Offline";
+    else shown.textContent = isBusy ? "Saving…" : "Saved";
+    shown.classList.toggle("busy", isBusy);
+  }
+
+  let wasFailing = false;
+  queue?.addEventListener("change", () => {
+    showQueue();
+    const fails = isFailing() && queue.pending > 0;
+    if (fails && !wasFailing) say(`Not saved yet: ${queue.pending}. It is kept in this browser and goes out by itself.`);
+    wasFailing = fails;
+    if (queue.state === "idle") {
+      clearTimeout(ahead);
+      ahead = setTimeout(fetchAhead, AHEAD_MS);
+    }
+  });
+  queue?.addEventListener("state", ({ detail }) => keeping.show(detail));
 
   addEventListener("beforeunload", (event) => {
-    if (units.some(isUnsaved)) event.preventDefault();
+    if (queue && !queue.isKept && queue.pending) event.preventDefault();
   });
 
-  // Acting
-
-  function restore(unit, earlier) {
-    for (const box of marksOf(unit)) box.checked = earlier.marks.includes(box.value);
-    for (const radio of unit.querySelectorAll("input[type=radio]")) radio.checked = radio.value === earlier.percent;
-    if (typed(unit)) typed(unit).value = earlier.percent;
-    form(unit).elements.note.value = earlier.note;
+  // Somebody at it keeps what was pulled, and learns that it goes on elsewhere.
+  async function keepAlive() {
+    lastContact = performance.now();
+    const pen = await queue.ping();
+    const until = find("[data-lease] time");
+    if (!pen?.lease_until || !until) return;
+    until.dateTime = pen.lease_until;
+    showLease();
   }
 
-  undoButton?.addEventListener("click", () => {
-    const last = undone.pop();
-    if (!last) return;
-    const [unit, earlier] = last;
-    restore(unit, earlier);
-    take(unit);
-    save(unit, { isUndo: true });
+  function showLease() {
+    const until = find("[data-lease] time");
+    if (!until) return;
+    until.textContent = new Date(until.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
+
+  if (queue) {
+    setInterval(() => {
+      if (time.isActive && performance.now() - lastContact >= ALIVE_MS) keepAlive();
+    }, RECENT_MS);
+    addEventListener("focus", () => performance.now() - lastContact >= RECENT_MS && keepAlive());
+  }
+
+  // Undo
+
+  function showUndo() {
+    const button = find("[data-undo]");
+    if (!button) return;
+    const step = queue?.lastStep;
+    button.disabled = !step || queue.needsPerson;
+    const peer = step && step.assignment !== here() && stepOf(step.assignment)?.dataset.peerNumber;
+    button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `peer ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
+  }
+
+  async function undo() {
+    const step = queue?.lastStep;
+    if (!step || queue.needsPerson || isTurning) return;
+    if (step.assignment !== here() && !(await turn(step.assignment))) return;
+    queue.forgetStep();
+    const item = items.find((each) => each.key === step.key);
+    if (!item || (item.kind === "quality" && step.was.answer === null && stage() !== "quality")) {
+      say("An answer that opened the model summary can be changed, but not taken back.");
+      return showUndo();
+    }
+    const fold = item.element.closest("details");
+    if (fold) fold.open = true;
+    item.value = step.was;
+    take(item, { focus: true });
+    save(item, { isUndo: true });
+    showUndo();
+  }
+
+  // From one summary to another
+
+  async function turn(id, { isHistory = false, isAnew = false } = {}) {
+    if (isTurning || !id) return false;
+    isTurning = true;
+    holdKeys("hold");
+    const from = here();
+    const isUp = await bringUp(id, { isAnew });
+    if (isUp) {
+      pages.show(id, from);
+      if (!isHistory && id !== from) history.pushState(null, "", pages.address(id));
+      setUp();
+      if (id !== from || isAnew) arrive();
+    }
+    isTurning = false;
+    holdKeys("go");
+    return isUp;
+  }
+
+  async function bringUp(id, { isAnew }) {
+    if (!isAnew && pages.isFresh(id)) return true;
+    await queue?.settled();
+    const found = await pages.fetch(id);
+    if (found === "here" || (!isAnew && pages.has(id))) return true;
+    if (found === "signed-out") queue?.ping();
+    else notice(found === "gone" ? "This summary is not in the set any more." : "The server cannot be reached, so that summary cannot be shown yet.");
+    return false;
+  }
+
+  function arrive() {
+    scrollTo(0, 0);
+    for (const panel of see().querySelectorAll(".panel")) panel.scrollTop = 0;
+    take(inHand, { focus: true });
+    say(find("#heading").textContent.replace("Judge p", "P"));
+  }
+
+  const holdKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
+
+  function notice(text) {
+    const box = document.createElement("div");
+    const words = document.createElement("p");
+    const dismiss = document.createElement("button");
+    box.className = "notice error";
+    words.textContent = text;
+    dismiss.type = "button";
+    dismiss.className = "link";
+    dismiss.dataset.dismiss = "";
+    dismiss.textContent = "Dismiss";
+    box.append(words, dismiss);
+    find("#notices").replaceChildren(box);
+  }
+
+  // Once for each page, and again when all is answered here: then nothing changes it before its turn.
+  function fetchAhead() {
+    const next = find("[data-way]:not([hidden])")?.dataset.turn;
+    if (!next || next === here() || pages.isFresh(next) || queue?.pending || queue?.needsPerson) return;
+    if (!pages.has(next) || isDoneHere()) pages.fetch(next);
+  }
+
+  addEventListener("popstate", async () => {
+    const id = location.pathname.split("/").at(-2);
+    if (id === here()) return;
+    const from = pages.address(here());
+    if (!(await turn(id, { isHistory: true }))) history.pushState(null, "", from);
   });
 
-  see.addEventListener("change", (event) => {
-    const unit = event.target.closest("[data-unit]");
-    if (unit && event.target.reportValidity()) save(unit);
+  // Hands
+
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+    const way = target.closest("a[data-turn]");
+    if (way && isPlain) {
+      event.preventDefault();
+      turn(way.dataset.turn);
+    }
+    if (target.closest("[data-take]")) event.preventDefault();
+    if (target.closest("[data-undo]")) undo();
+    const stepBy = target.closest("[data-step-by]");
+    if (stepBy) walk(Number(stepBy.dataset.stepBy));
+    const row = target.closest(".unit-row");
+    if (row) take(itemOf(row), { focus: true });
+    if (isClosed) return;
+    const peer = target.closest("[data-peer]");
+    if (peer) toggle(Number(peer.dataset.peer));
+    if (target.matches("[data-item] input[type=radio]")) choose(event);
+    if (target.matches("[data-percent]")) fill(target);
   });
 
-  see.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const unit = event.target.closest("[data-unit]");
-    if (unit && event.target.reportValidity()) save(unit);
-  });
+  // A key of the form, or a pointer, has chosen; arrows within the radios choose at every step.
+  function choose(event) {
+    const item = itemOf(event.target);
+    save(item);
+    if (!event.isTrusted || event.detail > 0) moveOn(item);
+  }
 
-  see.addEventListener("focusin", (event) => {
-    const unit = event.target.closest("[data-unit]");
-    if (unit && unit !== inHand) take(unit);
-  });
+  function fill(button) {
+    const item = itemOf(button);
+    item.typed.value = button.dataset.percent;
+    save(item);
+    moveOn(item);
+  }
 
-  see.addEventListener("click", (event) => {
-    if (event.target.closest("[data-take]")) event.preventDefault();
-    const row = event.target.closest(".unit-row");
-    if (row) take(row.closest("[data-unit]"));
-    const peer = event.target.closest("[data-peer]");
-    if (peer && !isClosed) toggle(peer);
-  });
+  function walk(by) {
+    const open = items.filter((item) => !item.element.closest("details:not([open])"));
+    const next = open[open.indexOf(inHand) + by];
+    if (next) take(next, { focus: true });
+  }
 
-  function toggle(peer) {
-    const box = marksOf(inHand).find((mark) => mark.value === peer.dataset.peer);
+  function toggle(number) {
+    if (inHand?.kind !== "unit") return say("Peer units are marked for a model unit: take one in hand first.");
+    const box = inHand.boxes.find((mark) => Number(mark.value) === number);
     if (!box) return;
     box.checked = !box.checked;
     save(inHand);
   }
 
-  for (const button of document.querySelectorAll("[data-unit-step]")) {
-    button.addEventListener("click", () => {
-      const next = units[units.indexOf(inHand) + Number(button.dataset.unitStep)];
-      if (next) take(next, { focus: true });
-    });
-  }
-
-  see.addEventListener("keydown", (event) => {
-    const place = peers.indexOf(event.target.closest?.("[data-peer]"));
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (place < 0 || !step) return;
-    event.preventDefault();
-    peers[place + step]?.focus();
+  see().parentElement.addEventListener("change", (event) => {
+    const item = itemOf(event.target);
+    if (item && event.target.reportValidity()) save(item);
   });
 
-  if (location.hash) {
-    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (units.includes(asked)) take(asked);
+  see().parentElement.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const item = itemOf(document.activeElement) ?? itemOf(event.target);
+    if (!item || !event.target.reportValidity()) return;
+    save(item);
+    if (item.typed === document.activeElement && item.isAnswered) moveOn(item);
+  });
+
+  see().parentElement.addEventListener("focusin", (event) => {
+    const item = itemOf(event.target);
+    if (item && item !== inHand) take(item);
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input:not([type=radio]):not([type=checkbox])")) return;
+    const place = peers.indexOf(event.target.closest?.("[data-peer]"));
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (place >= 0 && by) {
+      event.preventDefault();
+      peers[place + by]?.focus();
+    }
+    const digit = /^Digit(\d)$/.exec(event.code)?.[1];
+    if (!digit || isClosed || isTurning || find(".sheet:popover-open")) return;
+    if (event.shiftKey) chooseAndStay(digit);
+    else if (inHand?.typed) inHand.typed.focus(), inHand.typed.select();
+  });
+
+  function chooseAndStay(digit) {
+    const radio = inHand?.radios.find((each) => each.dataset.key?.split(" ").includes(digit) && !each.matches(":disabled"));
+    if (!radio) return;
+    radio.checked = true;
+    save(inHand);
   }
-  take(inHand);
+
+  showLease();
+  setUp();
+  queue?.open();
 })();

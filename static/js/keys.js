@@ -45,10 +45,20 @@
     return true;
   }
 
+  // A page that is about to show another one has keys wait, and presses them there.
+  document.addEventListener("keys", ({ detail }) => {
+    isReady = detail === "go";
+    pressEarly();
+  });
+
+  function pressEarly() {
+    while (isReady && early.length) press(early.shift());
+  }
+
   // By then the deferred scripts have run, and htmx, which waits for one turn, has seen the page.
   addEventListener("DOMContentLoaded", () => setTimeout(() => {
     isReady = true;
-    early.splice(0).forEach(press);
+    pressEarly();
   }));
 
   // A link that has a sheet opens it and has its page's text put in, once; without scripts it is a link.

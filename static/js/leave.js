@@ -3,22 +3,25 @@
 // detail is "busy", "done" or "failed". Links with data-waits wait; one whose saving failed is not taken.
 (() => {
   let isBusy = false;
-  let wanted = "";
+  let wanted = null;
 
   document.addEventListener("saving", ({ detail }) => {
     isBusy = detail === "busy";
     if (isBusy || !wanted) return;
-    const key = wanted;
-    wanted = "";
-    // Looked up now: what was saved may have changed where it leads.
-    if (detail === "done") document.querySelector(`a[data-waits][data-key="${key}"]`)?.click();
+    const way = wanted;
+    wanted = null;
+    if (detail !== "done") return;
+    // Looked up now: what was saved may have changed where its key leads.
+    const { key } = way.dataset;
+    const now = key && [...document.querySelectorAll(`a[data-key="${key}"]`)].find((each) => !each.hidden);
+    (now || way).click();
   });
 
   document.addEventListener("click", (event) => {
     const way = event.target.closest("a[data-waits]");
     if (!way || !isBusy || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    wanted = way.dataset.key;
+    wanted = way;
   });
 
   // Keys that come after it are meant for the page it leads to, and must not change this one.

@@ -11,7 +11,7 @@ birch. Set "bridge" has a model summary without claims, one peer by each system,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.contrib.auth.models import User
 
@@ -26,12 +26,17 @@ from annotation.models import (
     Membership,
     Project,
     Role,
+    Sitting,
     Summary,
     System,
     Unit,
     Verdict,
 )
+from annotation.queries.progress import Progress
+from annotation.services.acts import Act, QualityAct, UnmarkedAct
+from annotation.services.close_sitting import close_sitting
 from annotation.services.rescore import rescore
+from annotation.services.save_acts import save_at_once
 from evaluation import sentence_spans
 
 SOURCE = (
@@ -123,6 +128,28 @@ def make_world() -> World:
     _judge_port(made)
     rescore(project=project)
     return made
+
+
+def answer_rest(sitting: Sitting) -> None:
+    """Give the answers that are still open: the first of each quality question, 0 % of what is unmarked."""
+    assert sitting.assessor is not None
+    progress = Progress.load(sitting.document_set.project, [sitting.pk]).of(sitting.pk)
+    acts: list[Act] = []
+    for reading in progress.readings.values():
+        last = reading.pieces[-1].assignment_id
+        acts += [QualityAct(1, last, each.id, each.first) for each in reading.unanswered]
+        if reading.unmarked_gate == "open":
+            acts.append(UnmarkedAct(1, last, 0))
+    if acts:
+        acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
+        save_at_once(sitting=sitting, by=sitting.assessor, acts=acts)
+
+
+def finish(sitting: Sitting) -> Sitting:
+    """Give the answers that are still open, and close it."""
+    answer_rest(sitting)
+    assert sitting.assessor is not None
+    return close_sitting(sitting=sitting, by=sitting.assessor)
 
 
 def _add_set(world: World, external_id: str) -> None:

@@ -73,7 +73,7 @@ def test_every_error_has_a_code_of_its_own_drawn_in_the_hierarchy() -> None:
         if inspect.isclass(value) and issubclass(value, errors.EvaluationError)
     ]
     codes = [error.code for error in found]
-    assert len(set(codes)) == len(codes) == 8
+    assert len(set(codes)) == len(codes) == 9
     for error in found:
         assert f"{error.__name__}" in (errors.__doc__ or "")
         assert error.code in (errors.__doc__ or "")

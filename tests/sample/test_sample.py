@@ -173,6 +173,8 @@ def test_marks_name_peer_units_exactly_where_something_is_expressed(judged: Row)
         assert bool(marks) == (percent > 0)
         assert all(mark in peer_units for mark in marks)
         assert marks == sorted(set(marks))
+    is_all_marked = {mark for marks in judged["marks"] for mark in marks} == set(peer_units)
+    assert judged.get("unmarked") in ([None] if is_all_marked else [0, 20, 40, 60, 80, 100])
 
 
 def test_assessors_judge_once_and_agree_on_most_units_but_not_all() -> None:

@@ -198,7 +198,10 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_max": 0.2,
 }
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = {"reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0}}
+CELERY_BEAT_SCHEDULE = {
+    "reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0},
+    "lapse-leases": {"task": "annotation.lapse_leases", "schedule": 60.0},
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 

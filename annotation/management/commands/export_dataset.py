@@ -22,7 +22,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what a row is")
-        parser.add_argument("--format", required=True, choices=FORMAT_NAMES)
+        parser.add_argument(
+            "--format", default="", choices=FORMAT_NAMES, help="needed but for see, nist2002 and pyramid"
+        )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument(
             "--names", action="store_true", help="people's usernames instead of stable pseudonyms"
@@ -47,6 +49,10 @@ class Command(BaseCommand):
             f"{manifest['rows']} rows, {manifest['bytes']} bytes in {path}\n"
             f"sha256 {manifest['sha256']}, and more in {manifest_path(path).name}"
         )
+        for left in manifest.get("left_out", ()):
+            self.stdout.write(f"Not in it: {left['count']:,} × {left['what']}")
+        for renamed in manifest.get("renamed", ()):
+            self.stdout.write(f"Renamed: {renamed['kind']} {renamed['ours']!r} is {renamed['theirs']}")
 
 
 def project_named(slug: str) -> Project:

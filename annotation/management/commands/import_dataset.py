@@ -1,4 +1,4 @@
-"""Bring a file of documents and summaries into a project."""
+"""Bring files of documents and summaries, or of DUC and TAC, into a project."""
 
 from __future__ import annotations
 
@@ -9,18 +9,27 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem
 from annotation.models import Project
 from annotation.refusals import Refusal
-from annotation.services.import_dataset import ImportReport, import_dataset, import_new_project
+from annotation.services.import_dataset import ImportReport, import_files, import_new_project
 
 
 class Command(BaseCommand):
-    help = "Import a CSV, JSONL or Parquet file of summaries: everything, or with a bad row in it nothing."
+    help = (
+        "Import a CSV, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
+        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's slug")
-        parser.add_argument("file", type=Path, help="one row for each peer summary, or nested JSONL")
+        parser.add_argument(
+            "file",
+            nargs="+",
+            type=Path,
+            help="one file with a row for each peer summary or nested JSONL; or SEE .html, NIST tables, .pyr, .pan",
+        )
         parser.add_argument("--create", action="store_true", help="make the project if there is none")
         parser.add_argument(
             "--map",
@@ -38,9 +47,9 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="check and count, and write nothing")
         parser.add_argument("--skip-invalid", action="store_true", help="leave bad rows out and name them")
 
-    def handle(self, *_: Any, project: str, file: Path, create: bool, **options: Any) -> None:
+    def handle(self, *_: Any, project: str, file: list[Path], create: bool, **options: Any) -> None:
         choices: dict[str, Any] = {
-            "path": file,
+            "files": [NamedFile(_name(path, file), path) for path in file],
             "by": None,
             "mapping": _mapping(options["map"]),
             "claims_side": options["claims_side"],
@@ -54,7 +63,7 @@ class Command(BaseCommand):
             if there is None:
                 report = import_new_project(slug=project, **choices)
             else:
-                report = import_dataset(project=there, **choices)
+                report = import_files(project=there, **choices)
         except ImportRefused as refusal:
             raise CommandError("\n".join(_refusal_lines(refusal))) from refusal
         except Refusal as refusal:
@@ -65,6 +74,12 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Nobody is a member yet; to see it in the browser: manage.py add_member {project} NAME owner"
             )
+
+
+def _name(path: Path, paths: list[Path]) -> str:
+    """A file's own name; with its folder where that may tell models from peers."""
+    has_role = len(paths) > 1 or path.suffix.lower() in {".html", ".htm"}
+    return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 
 
 def _mapping(pairs: Iterable[str]) -> dict[str, str]:

@@ -74,6 +74,8 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         f"The column human: {board.captions['coverage_human']}.",
         width=100,
     )
+    for warning in board.warnings:
+        yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
 
 

@@ -12,17 +12,20 @@ from annotation.models import (
     Export,
     Job,
     JudgeCall,
+    PublishedPercent,
+    PublishedScore,
     Question,
     QuestionAnswer,
     Rating,
     Run,
     SummaryJudgment,
+    UnitChange,
     Worker,
 )
 from annotation.services.adjudicate import decide_check
-from annotation.services.assess import judge_unit
 from annotation.services.assign import assign
 from annotation.services.review import override
+from annotation.services.save_acts import judge_unit
 from tests.annotation.cast import World
 
 MODELS = sorted(
@@ -30,7 +33,7 @@ MODELS = sorted(
     key=lambda model: model.__name__,
 )
 
-EDITABLE = {"Project", "Membership", "Judge"}
+EDITABLE = {"Project", "Membership", "Judge", "System"}
 """Everything else is append-only or derived."""
 
 TELLING = {
@@ -44,6 +47,8 @@ TELLING = {
     "Event",
     "Export",
     "JudgeCall",
+    "PublishedPercent",
+    "PublishedScore",
     "Question",
     "QuestionAnswer",
     "Rating",
@@ -53,6 +58,7 @@ TELLING = {
     "SummaryJudgment",
     "System",
     "Unit",
+    "UnitChange",
     "UnitJudgment",
     "Verdict",
 }
@@ -83,4 +89,11 @@ def fill(world: World) -> None:
     alder = world.peers["port", "alder"]
     QuestionAnswer.objects.create(question=question, summary=alder, judge=world.judge, origin_name="lexical")
     Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
+    line = PublishedScore.objects.create(
+        project=world.project, table="2001", origin_name="t", line=1, cells=[], set_name="D1", system="alder"
+    )
+    PublishedPercent.objects.create(
+        score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
+    )
+    UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

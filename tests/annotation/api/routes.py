@@ -43,6 +43,18 @@ IN_PROJECT = (
     Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("summaries/"), READERS),
     Route("get", _in("summaries/{summary}/"), READERS),
+    Route("get", _in("unit-texts/"), (Verb.IMPORT,)),
+    Route("get", _in("summaries/{summary}/units/"), (Verb.IMPORT,)),
+    Route("post", _in("summaries/{summary}/units/join/"), (Verb.IMPORT,), {"unit": "{unit}", "seen": "x"}),
+    Route(
+        "post",
+        _in("summaries/{summary}/units/split/"),
+        (Verb.IMPORT,),
+        {"unit": "{unit}", "at": 3, "seen": "x"},
+    ),
+    Route("post", _in("summaries/{summary}/units/undo/"), (Verb.IMPORT,), {"seen": "x"}),
+    Route("post", _in("summaries/{summary}/units/weigh/"), (Verb.IMPORT,), {"unit": "{unit}", "weight": 2}),
+    Route("post", _in("summaries/{summary}/units/reopen/"), (Verb.REOPEN_UNITS,), {"expected": 0}),
     Route("get", _in("claims/"), READERS),
     Route("get", _in("claims/{claim}/"), READERS),
     Route("get", _in("checks/"), READERS),
@@ -65,6 +77,15 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),
+    Route(
+        "post",
+        _in("imports/"),
+        (Verb.IMPORT,),
+        {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
+    ),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
     Route("post", _in("exports/"), (Verb.EXPORT,), {"level": "scores", "format": "csv"}),
     Route("get", _in("exports/{export}/"), (Verb.EXPORT,)),
@@ -73,6 +94,37 @@ IN_PROJECT = (
     Route("get", _in("sittings/"), (Verb.ASSESS,)),
     Route("get", _in("sittings/{sitting}/"), (Verb.ASSESS,), owner="ana"),
     Route("post", _in("sittings/{sitting}/close/"), (Verb.ASSESS,), owner="ana"),
+    Route(
+        "post",
+        _in("sittings/{sitting}/acts/"),
+        (Verb.ASSESS,),
+        {
+            "client": "tab",
+            "acts": [
+                {"seq": 1, "kind": "unit", "assignment": "{assignment}", "unit": "{unit}", "percent": 40}
+            ],
+        },
+        owner="ana",
+    ),
+    Route("post", _in("sittings/{sitting}/pen/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
+    Route("post", _in("sittings/{sitting}/alive/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
+    Route("post", _in("sittings/pull/"), (Verb.ASSESS,)),
+    Route("post", _in("sittings/{sitting}/take-up/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("sittings/{sitting}/give-back/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("sittings/{sitting}/recall/"), (Verb.ASSIGN,)),
+    Route("post", _in("sittings/{sitting}/reassign/"), (Verb.ASSIGN,), {"assessor": "ben"}),
+    Route("post", _in("sittings/{sitting}/requeue/"), (Verb.ASSIGN,)),
+    Route("get", _in("assignments/"), (Verb.ASSIGN,)),
+    Route("post", _in("assignments/"), (Verb.ASSIGN,), {"way": "queue"}),
+    Route("get", _in("assessors/"), (Verb.ASSIGN,)),
+    Route("get", _in("queue/"), (Verb.ASSIGN,)),
+    Route("get", _in("authors/"), (Verb.NAME_AUTHORS,)),
+    Route("get", _in("own-work/"), (Verb.ASSESS,)),
+    Route("get", _in("progress/sets/"), (Verb.ASSIGN,)),
+    Route("get", _in("progress/people/"), (Verb.ASSIGN,)),
+    Route("get", _in("progress/systems/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("progress/sittings/"), (Verb.VIEW_FLAGS,)),
+    Route("patch", _in("authors/{system}/"), (Verb.NAME_AUTHORS,), {"person": "ben"}),
     Route("get", _in("assignments/{assignment}/"), (Verb.ASSESS,), owner="ana"),
     Route(
         "post",
@@ -94,9 +146,19 @@ LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/
 
 
 def body_of(route: Route, ids: Mapping[str, str]) -> dict[str, object]:
-    return {
-        name: value.format(**ids) if isinstance(value, str) else value for name, value in route.body.items()
-    }
+    return {name: _filled(value, ids) for name, value in route.body.items()}
+
+
+def _filled(value: object, ids: Mapping[str, str]) -> object:
+    match value:
+        case str():
+            return value.format(**ids)
+        case list():
+            return [_filled(each, ids) for each in value]
+        case dict():
+            return {name: _filled(each, ids) for name, each in value.items()}
+        case _:
+            return value
 
 
 def ids_of(world: World) -> dict[str, str]:
@@ -118,6 +180,7 @@ def ids_of(world: World) -> dict[str, str]:
         "unit": world.units("bridge")[0].public_id,
         "verdict": verdict.public_id,
         "adjudication": decision.public_id,
+        "system": world.systems["alder"].public_id,
         "sitting": sitting.public_id,
         "assignment": assignment.public_id,
         "run": run.public_id,
@@ -151,7 +214,7 @@ def as_pattern(route: Route) -> tuple[str, str]:
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in ("run", "export", "sitting", "assignment"):
+    for name in ("run", "export", "sitting", "assignment", "system"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     return route.method, path
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Event, Export, Job, Run, Sitting, UnitJudgment
+from annotation.models import Event, Export, Job, Project, Run, Sitting, UnitJudgment
 from annotation.services.assign import assign
 from annotation.services.export_dataset import perform, request_export
 from tests.annotation.cast import PEERS, World
@@ -31,7 +31,7 @@ def judge_all(client: Any, world: World, sitting: Sitting, percent: int) -> None
         for unit in world.units("port"):
             sent = client.post(
                 f"{HERE}assignments/{assignment}/judgments/",
-                {"unit": unit.public_id, "percent": percent, "marks": [1]},
+                {"unit": unit.public_id, "percent": percent, "marks": [1, 2]},
                 format="json",
             )
             assert sent.status_code == 201, sent.content
@@ -94,10 +94,88 @@ def test_a_senseless_judgment_is_refused(
     assert not UnitJudgment.objects.exists()
 
 
+def test_acts_of_a_form_are_saved_in_order_and_once(
+    world: World, client_of: Client, sitting: Sitting
+) -> None:
+    client, one = client_of("ana"), assignments(sitting)[0]
+    address = f"{HERE}sittings/{sitting.public_id}/"
+    act = {"kind": "unit", "assignment": one, "unit": world.units("port")[0].public_id, "percent": 60}
+    body = {"client": "program", "acts": [{**act, "seq": 1, "marks": [1], "note": "So.", "ms": 900}]}
+    for status in ("saved", "repeated"):
+        sent = client.post(f"{address}acts/", body, format="json")
+        assert (sent.status_code, sent.json()["saved"]) == (200, 1)
+        assert sent.json()["results"] == [{"seq": 1, "status": status, "code": "", "message": ""}]
+    assert sent.json()["gates"] == {one: {"quality": "none", "units": "open", "unmarked": "shut"}}
+    assert sent.json()["set"] == {"judged": 1, "total": 4, "is_complete": False}
+    gap = client.post(f"{address}acts/", {"client": "program", "acts": [{**act, "seq": 3}]}, format="json")
+    error = gap.json()["error"]
+    assert (gap.status_code, error["code"], error["details"]["expected"]) == (409, "gap", 2)
+    assert [error["details"][side][0]["note"] for side in ("theirs", "yours")] == ["So.", ""]
+    odd = client.post(f"{address}acts/", {"client": "program", "acts": [{**act, "seq": "2"}]}, format="json")
+    assert (odd.status_code, odd.json()["error"]["field"]) == (422, "acts.0.seq")
+
+
+def test_the_pen_is_taken_and_kept_alive(world: World, client_of: Client, sitting: Sitting) -> None:
+    client, address = client_of("ana"), f"{HERE}sittings/{sitting.public_id}/"
+    taken = client.post(f"{address}pen/", {"client": "desk"}, format="json")
+    assert (taken.status_code, taken.json()) == (200, {"pen": "desk", "seq": 0, "lease_until": None})
+    late = client.post(f"{address}pen/", {"client": "phone"}, format="json")
+    assert (late.status_code, late.json()["error"]["details"]) == (409, {"pen": "desk"})
+    alive = client.post(f"{address}alive/", {"client": "phone"}, format="json")
+    assert (alive.status_code, alive.json()["pen"]) == (200, "desk")
+
+
+def test_quality_questions_come_before_the_model_summary(
+    world: World, client_of: Client, sitting: Sitting
+) -> None:
+    question = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
+    Project.objects.update(question_set="own", own_questions=[question])
+    client, one = client_of("ana"), assignments(sitting)[0]
+    shown = client.get(f"{HERE}assignments/{one}/").json()
+    assert (shown["stage"], shown["model_units"], shown["unmarked"]) == ("quality", [], None)
+    assert shown["questions"] == [
+        {
+            "id": "clear",
+            "text": "Is it clear?",
+            "choices": [{"value": 0, "text": "no"}, {"value": 1, "text": "yes"}],
+            "answer": None,
+        }
+    ]
+    listed = client.get(f"{HERE}sittings/{sitting.public_id}/").json()
+    assert [(row["stage"], row["total"]) for row in listed["assignments"]] == [("quality", None)] * 2
+    early = {"unit": world.units("port")[0].public_id, "percent": 60}
+    sent = client.post(f"{HERE}assignments/{one}/judgments/", early, format="json")
+    assert (sent.status_code, sent.json()["error"]["code"]) == (409, "quality_first")
+    act = {"seq": 1, "kind": "quality", "assignment": one, "question": "clear", "answer": 1}
+    client.post(f"{HERE}sittings/{sitting.public_id}/acts/", {"client": "tab", "acts": [act]}, format="json")
+    shown = client.get(f"{HERE}assignments/{one}/").json()
+    assert (shown["stage"], len(shown["model_units"]), shown["questions"][0]["answer"]) == ("units", 2, 1)
+    assert shown["gates"] == {"quality": "done", "units": "open", "unmarked": "shut"}
+
+
+def test_a_hidden_repeat_and_its_share_are_not_told(
+    world: World, client_of: Client, sitting: Sitting
+) -> None:
+    Project.objects.update(repeat_share=0.25)
+    original = sitting.assignments.order_by("position")[0]
+    sitting.assignments.create(comparison=original.comparison, position=3, repeat_of=original)
+    (listed,) = client_of("ana").get(f"{HERE}sittings/").json()
+    assert [(row["number"], row["part"], row["parts"]) for row in listed["assignments"]] == [
+        (number, 1, 1) for number in (1, 2, 3)
+    ]
+    assert {len(row) for row in listed["assignments"]} == {8}
+    assert [client_of(name).get(HERE).json()["repeat_share"] for name in ("ana", "vic", "mona")] == [
+        None,
+        None,
+        0.25,
+    ]
+
+
 def test_an_incomplete_sitting_is_not_closed(world: World, client_of: Client, sitting: Sitting) -> None:
     error = client_of("ana").post(f"{HERE}sittings/{sitting.public_id}/close/").json()["error"]
     assert error["code"] == "incomplete"
-    assert error["details"]["missing"] == dict.fromkeys(assignments(sitting), 2)
+    missing = {key: {"stage": "units", "count": 2} for key in assignments(sitting)}
+    assert error["details"] == {"missing": missing, "go_to": assignments(sitting)[0]}
 
 
 def test_closing_submits_scores_and_logs(world: World, client_of: Client, sitting: Sitting) -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from django.contrib.auth.models import User
 
 from annotation.models import Adjudication, Comparison, Sitting, UnitJudgment, Verdict
-from annotation.services.assess import close_sitting, judge_unit
 from annotation.services.assign import assign
-from tests.annotation.cast import World
+from annotation.services.save_acts import judge_unit
+from tests.annotation.cast import World, finish
 
 LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def assess(
 def assess_and_close(
     world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
 ) -> None:
-    close_sitting(sitting=assess(world, assessor, percents, document_set=document_set), by=assessor)
+    finish(assess(world, assessor, percents, document_set=document_set))
 
 
 def long_ago() -> None:

@@ -1,13 +1,26 @@
 """Level `judgments`: a row per answer, the ones that no longer stand included."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from annotation.exports.people import pseudonym
-from annotation.models import Assignment, ClaimSet, SummaryJudgment, UnitJudgment, Verdict
+from annotation.models import (
+    Assignment,
+    ClaimSet,
+    Project,
+    Sitting,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.services.assign import assign
+from annotation.services.close_sitting import close_sitting
 from annotation.services.review import override, withdraw_verdict
+from annotation.services.save_acts import save_at_once
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
 from tests.annotation.exports.reading import Rows, exported
@@ -106,18 +119,54 @@ def test_a_hidden_repeat_is_of_its_own_kind(world: World, tmp_path: Path) -> Non
 
 
 def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
+    """Every form's row holds all that was said so far; the export has what each act changed."""
+    Project.objects.update(question_set="duc2006")
+    sitting = assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=world.mona,
+        comparisons=[world.comparison("port", "birch")],
+    )
+    sitting = Sitting.objects.get(pk=sitting.pk)
+    here = sitting.assignments.get().public_id
+    names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
+    acts: list[Act] = [QualityAct(seq, here, name, 4) for seq, name in enumerate(names, start=1)]
+    acts += [
+        UnitAct(5 + number, here, unit.public_id, 20, [1])
+        for number, unit in enumerate(world.units("port"), 1)
+    ]
+    acts += [UnmarkedAct(8, here, 60), QualityAct(9, here, "focus", 5), UnmarkedAct(10, here, 40)]
+    save_at_once(sitting=sitting, by=world.ana, acts=acts)
+    close_sitting(sitting=sitting, by=world.ana)
+    rows = judgments(world, tmp_path, "quality", "unmarked")
+    assert [(row["system"], row["rater"], row["rater_kind"]) for row in rows[:1]] == [
+        ("birch", "ana", "assessor")
+    ]
+    said = [(row["kind"], row["superseded"], row["value"]) for row in rows]
+    quality = [row for row in said if row[0] == "quality"]
+    # Five answers, each with those before it, and one of them changed.
+    assert [superseded for _, superseded, _ in quality] == [True] * 5 + [False]
+    assert json.loads(str(quality[-1][2])) == {**dict.fromkeys(names, 4), "focus": 5}
+    assert [row for row in said if row[0] == "unmarked"] == [
+        ("unmarked", True, "60"),
+        ("unmarked", False, "40"),
+    ]
+
+
+def test_answers_in_a_hidden_repeat_are_of_their_own_kinds(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ana, PERCENTS)
-    sitting = Assignment.objects.filter(sitting__assessor=world.ana).first().sitting
+    sitting = Sitting.objects.get()
     SummaryJudgment.objects.create(
         sitting=sitting,
         peer=world.peers["port", "birch"],
-        quality_answers={"grammar": 4, "gaps": 0},
-        unmarked_percent=60,
+        is_repeat=True,
+        quality_answers={"focus": 3},
+        unmarked_percent=20,
     )
-    rows = judgments(world, tmp_path, "quality", "unmarked")
-    assert [(row["system"], row["kind"], row["value"]) for row in rows] == [
-        ("birch", "quality", '{"gaps": 0, "grammar": 4}'),
-        ("birch", "unmarked", "60"),
+    rows = judgments(world, tmp_path, "repeat_quality", "repeat_unmarked")
+    assert [(row["kind"], row["value"], row["superseded"]) for row in rows] == [
+        ("repeat_quality", '{"focus": 3}', False),
+        ("repeat_unmarked", "20", False),
     ]
 
 

@@ -11,9 +11,10 @@ from annotation.queries.explanation import Explanation, coverage_formula, explai
 from annotation.records import score_rules, summary_records
 from annotation.refusals import NotFound
 from annotation.services.adjudicate import decide_check, decide_unit
-from annotation.services.assess import close_sitting, judge_unit
 from annotation.services.assign import assign
+from annotation.services.save_acts import judge_unit
 from evaluation import ScoredComparison, ScoredSummary, ScoredUnit, score
+from tests.annotation.cast import finish
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -62,7 +63,7 @@ def test_percents_name_their_assessor_and_marks(world: World) -> None:
     ):
         for place in world.units("port"):
             judge_unit(assignment=assignment, by=world.ana, unit_id=place.public_id, percent=40, marks=[1])
-    close_sitting(sitting=sitting, by=world.ana)
+    finish(sitting)
     first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.percent, said.marks) for said in first.percents] == [("ana", 40, (1,))]
     assert (first.source, first.coverage.value) == ("assessors' percents", 0.4)

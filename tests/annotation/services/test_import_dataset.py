@@ -26,10 +26,10 @@ from annotation.models import (
 )
 from annotation.refusals import Conflict, NotAllowed, NotFound
 from annotation.services import import_dataset as service
-from annotation.services.assess import judge_unit
 from annotation.services.assign import assign
 from annotation.services.import_dataset import ImportReport, import_dataset, import_new_project
 from annotation.services.review import override
+from annotation.services.save_acts import judge_unit
 from tests.annotation.imports.files import DOCUMENT, HEADER, REFERENCE, jsonl, nested, raw, row
 
 if TYPE_CHECKING:

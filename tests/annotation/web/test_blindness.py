@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.models import Sitting, Verdict
-from annotation.services.assess import judge_unit
 from annotation.services.assign import assign
 from annotation.services.review import override
+from annotation.services.save_acts import judge_unit
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def judge_alder(page: Page) -> None:
     page.keyboard.press("a")
     page.keyboard.press("4")
     page.locator("#progress", has_text="1 of 2 judged").wait_for()
-    for key in ("j", "b", "6"):
+    for key in ("b", "6"):
         page.keyboard.press(key)
     page.locator("#progress", has_text="2 of 2 judged").wait_for()
     page.goto("/p/harbour/work/")

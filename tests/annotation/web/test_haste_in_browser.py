@@ -16,7 +16,7 @@ from tests.browser import PHONE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import APIResponse, Page, Route
+    from playwright.sync_api import Page, Route
 
     from tests.annotation.cast import World
     from tests.browser import Desk
@@ -149,69 +149,11 @@ def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: De
 # The SEE form
 
 
-def test_progress_never_goes_back(world: World, desk: Desk) -> None:
-    page = desk()
-    open_form(page, world)
-    first: list[Route] = []
-    answered: list[APIResponse] = []
-
-    def answer_the_first_late(route: Route) -> None:
-        if first:
-            route.continue_()
-        else:
-            first.append(route)
-            answered.append(route.fetch())
-
-    page.route("**/units/**", answer_the_first_late)
-    for key in ("1", "j", "1"):
-        page.keyboard.press(key)
-        # Until the server has answered the first, whose answer the page does not have yet.
-        page.wait_for_timeout(2000 * SLOW_S)
-    first[0].fulfill(response=answered[0])
-    page.locator("#saved", has_text="Saved").wait_for()
-    page.wait_for_timeout(2000 * SLOW_S)
-    assert "2 of 2 judged" in page.locator("#progress").inner_text()
-
-
-def test_saved_is_not_said_while_another_unit_is_not(world: World, desk: Desk) -> None:
-    page = desk()
-    open_form(page, world)
-    first = world.units("port")[0].public_id
-    page.route(f"**/units/{first}/", lambda route: route.fulfill(status=503, body="busy"))
-    page.keyboard.press("4")
-    page.locator("#saved", has_text="Not saved yet").wait_for()
-    page.keyboard.press("j")
-    page.keyboard.press("6")
-    page.locator("#progress", has_text="1 of 2 judged").wait_for()
-    assert page.locator("#saved").inner_text() == "Not saved yet"
-    assert [percents(), page.locator(".unit.unsaved").count()] == [{2: 100}, 1]
-    page.unroute(f"**/units/{first}/")
-    # Sent again by itself, without being asked.
-    page.locator("#progress", has_text="2 of 2 judged").wait_for()
-    page.locator("#saved", has_text="Saved").wait_for()
-    assert [percents(), page.locator(".unit.unsaved").count()] == [{1: 60, 2: 100}, 0]
-    desk.watch.expect("503")
-
-
-def test_a_refused_act_stays_marked_as_unsaved(world: World, desk: Desk) -> None:
-    page = desk()
-    open_form(page, world)
-    page.context.clear_cookies()
-    page.keyboard.press("4")
-    page.locator("#saved", has_text="Not saved yet").wait_for()
-    assert page.locator(".unit.unsaved").count() == 1
-    warned: list[str] = []
-    page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
-    page.goto("/sign-in/")
-    assert warned == ["beforeunload"]
-    assert percents() == {}
-
-
 def test_the_next_page_waits_until_all_is_saved(world: World, desk: Desk) -> None:
     page = desk()
     open_form(page, world)
-    page.route("**/units/**", slowly)
-    for key in ("1", "j", "6", "n"):
+    page.route("**/acts/", slowly)
+    for key in ("a", "1", "b", "6", "n"):
         page.keyboard.press(key)
     page.get_by_role("button", name="Close the set").wait_for()
     assert percents() == {1: 0, 2: 100}
@@ -222,6 +164,7 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     open_form(page, world)
     page.keyboard.press("4")
     page.locator(".slip", has_text="Model unit 1 has 60 % but no peer unit is marked for it.").wait_for()
+    page.keyboard.press("k")
     page.keyboard.press("a")
     page.locator(".slip", has_text="Model unit 1").wait_for(state="hidden")
     page.keyboard.press("1")

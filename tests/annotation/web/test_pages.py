@@ -86,4 +86,4 @@ def test_an_address_that_does_not_exist_is_404(world: World, signed_in: Callable
 def test_the_work_of_an_assessor_says_what_is_left(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     page = signed_in(world.ana).get("/p/harbour/work/").content.decode()
-    assert "4 units to judge before you can close it" in page
+    assert "2 of 2 summaries to complete before you can close it" in page

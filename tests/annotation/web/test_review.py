@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.models import Check, Project, Verdict
-from annotation.services.assess import close_sitting, judge_unit
 from annotation.services.assign import assign
 from annotation.services.review import override
+from annotation.services.save_acts import judge_unit
+from tests.annotation.cast import finish
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def assess_port(world: World, percent: int) -> None:
     ):
         for unit in world.units("port"):
             judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=percent)
-    close_sitting(sitting=sitting, by=world.ana)
+    finish(sitting)
 
 
 # The queue

@@ -26,6 +26,10 @@ RULES = {
     "assessor_average": "median",
     "composite_weight": "0.5",
     "percent_scale": "fives",
+    "question_set": "own",
+    "own_questions": '[{"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}]',
+    "repeat_share": "0.1",
+    "lease_minutes": "45",
     "reveal": "on_request",
     "deciding_judge": "lexical",
 }
@@ -41,6 +45,8 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     project = Project.objects.get(slug="harbour")
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
     assert (project.reveal, project.percent_scale) == ("on_request", "fives")
+    assert (project.question_set, project.repeat_share, project.lease_minutes) == ("own", 0.1, 45)
+    assert [question["id"] for question in project.own_questions] == ["clear"]
     assert Event.objects.filter(verb="change project").count() == 1
 
 
@@ -54,7 +60,17 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
 @pytest.mark.parametrize(
     "wrong",
-    [{"blend_human_weight": "1.5"}, {"composite_weight": "-1"}, {"blend": "coin"}, {"name": ""}],
+    [
+        {"blend_human_weight": "1.5"},
+        {"composite_weight": "-1"},
+        {"blend": "coin"},
+        {"name": ""},
+        {"own_questions": "[{"},
+        {"own_questions": "[]"},
+        {"own_questions": '[{"id": "1"}]'},
+        {"repeat_share": "2"},
+        {"lease_minutes": "0"},
+    ],
 )
 def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
     world: World, mona: Client, wrong: dict[str, str], headers: dict[str, str]

@@ -1,0 +1,84 @@
+"""An assessor's own page: what is begun, what waits, what is submitted, and how the work went.
+
+Blind, as all of an assessor's own work: nothing here tells of others or of systems, and nothing of repeats before
+the set that holds them is closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from annotation.models import Sitting
+from annotation.queries.assessment import SetWork, own_work
+from annotation.queries.assignments import LapsedSet, Offer, lapsed_work, queue_offer
+from annotation.queries.effort import Effort, effort_by_sitting, total_effort
+from annotation.queries.self_agreement import NO_REPEATS, agreement_by_person
+from evaluation import PercentAgreement
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSet:
+    """One of the person's document sets, and the time spent on it. `reopened_at` is set while an owner has opened
+    it again after it was closed.
+    """
+
+    work: SetWork
+    effort: Effort
+    is_pulled: bool
+    reopened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDesk:
+    """All of a person's work in a project, each kind in the person's own order.
+
+    `effort` holds work that was taken away, too: it was work. `agreement` compares the person with themselves on
+    the summaries of closed sets that came twice.
+    """
+
+    drafts: tuple[OwnSet, ...]
+    open: tuple[OwnSet, ...]
+    submitted: tuple[OwnSet, ...]
+    offer: Offer
+    lapsed: tuple[LapsedSet, ...]
+    effort: Effort
+    agreement: PercentAgreement
+
+    @property
+    def in_hand(self) -> tuple[OwnSet, ...]:
+        """What can be worked at now: what is begun first."""
+        return self.drafts + self.open
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.in_hand or self.submitted)
+
+
+def own_desk(project: Project, person: User) -> OwnDesk:
+    """The person's own work in the project. The number of queries does not grow with it."""
+    sittings = Sitting.objects.filter(assessor=person, document_set__project=project)
+    efforts = effort_by_sitting(sittings)
+    rows = {
+        public_id: (efforts.get(key, Effort()), is_pulled, reopened_at)
+        for key, public_id, is_pulled, reopened_at in sittings.order_by().values_list(
+            "pk", "public_id", "is_pulled", "reopened_at"
+        )
+    }
+    sets = [OwnSet(work, *rows[work.sitting_id]) for work in own_work(project, person)]
+    opened = [own for own in sets if own.work.closed_at is None]
+    return OwnDesk(
+        drafts=tuple(own for own in opened if own.work.is_begun),
+        open=tuple(own for own in opened if not own.work.is_begun),
+        submitted=tuple(own for own in sets if own.work.closed_at is not None),
+        offer=queue_offer(project, person),
+        lapsed=tuple(lapsed_work(project, person)),
+        effort=total_effort(efforts.values()),
+        agreement=agreement_by_person(sittings).get(person.pk, NO_REPEATS),
+    )

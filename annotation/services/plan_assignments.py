@@ -1,0 +1,596 @@
+"""Decide who judges which document sets, show it, and do it.
+
+Four ways: chosen sets to one person by hand; some more sets to one person, those with fewest assessors first;
+a plan, so many assessors for each set, spread evenly over people; the same with nobody named, as a queue that
+people pull from. A plan or a queue may take a random share: the draw is recorded with its frame, and every
+assignment with its inclusion probability.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Assignment, Comparison, DocumentSet, Draw, Project, Sitting
+from annotation.permissions import Verb, require
+from annotation.queries.assignments import assessors_in
+from annotation.refusals import Conflict, Invalid
+from annotation.services.events import log
+from annotation.services.seat import Item, Seat, items_of, lock_people, seat_all
+from evaluation import balanced_plan, stratified_draw, uniform_draw
+
+MOST_PER_SET = 20
+MOST_MORE = 1000
+
+
+class Way(StrEnum):
+    HAND = "hand"
+    MORE = "more"
+    PLAN = "plan"
+    QUEUE = "queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a manager asks for.
+
+    `people` are usernames: one for `hand` and `more`, at least `per_set` for a plan, none for a queue.
+    `document_sets` are public ids: those to give by hand, or the frame that a plan or queue draws from, empty
+    for all. `avoid_own` keeps people from sets that hold a summary of their own. `by_summary` gives every
+    summary assessors of its own instead of every set; then differences between assessors and differences
+    between systems can no longer be told apart within a set.
+    """
+
+    way: Way
+    seed: int
+    people: tuple[str, ...] = ()
+    document_sets: tuple[str, ...] = ()
+    count: int = 1
+    per_set: int = 1
+    method: Draw.Method = Draw.Method.EVERYTHING
+    item: Draw.Item = Draw.Item.DOCUMENT_SET
+    share: float = 1.0
+    avoid_own: bool = True
+    by_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLoad:
+    """What a plan gives one person: sittings, and the peer summaries in them."""
+
+    person: str
+    sets: int
+    summaries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be done.
+
+    `short` counts the sets (summaries where each has its own assessors) that would get fewer assessors than
+    asked, since nobody else may have them; `enough` those that have as many already. `left_out` names sets
+    chosen by hand that the person has already. `drawn` of `frame` items were drawn, where something was.
+    `fingerprint` stands for all of it: the same plan has the same one.
+    """
+
+    order: Order
+    seats: tuple[Seat, ...] = field(repr=False)
+    loads: tuple[PersonLoad, ...]
+    sets: int
+    short: int
+    enough: int
+    left_out: tuple[str, ...]
+    drawn: int
+    frame: tuple[str, ...] = field(repr=False)
+    fingerprint: str
+
+    @property
+    def sittings(self) -> int:
+        return len(self.seats)
+
+    @property
+    def summaries(self) -> int:
+        """Peer summaries to judge, each counted for everybody who judges it."""
+        return sum(len({item.peer_id for item in seat.items}) for seat in self.seats)
+
+    @property
+    def in_words(self) -> str:
+        """What would be done, in a sentence."""
+        order, what = self.order, _many(self.summaries, "summary", "summaries")
+        if order.way in (Way.HAND, Way.MORE):
+            return f"{_many(self.sittings, 'document set')} for {order.people[0]}; {what}."
+        if order.way == Way.QUEUE:
+            who = f"{_many(self.sittings, 'sitting')} in the queue"
+        else:
+            busy = sorted({load.sets for load in self.loads})
+            between = "or" if busy[-1] - busy[0] == 1 else "to"
+            each = f"{busy[0]} each" if len(busy) == 1 else f"{busy[0]} {between} {busy[-1]} each"
+            who = (
+                f"{_many(self.sittings, 'sitting')} for {_many(len(self.loads), 'person', 'people')}, {each}"
+            )
+        unit = "summary" if order.by_summary else "set"
+        is_whole = self.seats and not self.short and not self.enough
+        return f"{who}; {what}{f'; every {unit} by {order.per_set}' if is_whole else ''}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else whoever asked should know, in sentences."""
+        return tuple(_notes(self))
+
+
+def plan_assignments(*, project: Project, order: Order, by: User | None) -> Plan:
+    """What the order comes to at this moment; nothing is written.
+
+    A plan or queue of everything tops up: who has a set already counts. A random share is given out anew
+    whoever has some of it, since only what was drawn counts as drawn. Raises Invalid where the order makes no
+    sense, with the `field` that is wrong.
+    """
+    require(by, project, Verb.ASSIGN)
+    _check(order)
+    return _Planner(project, order, _people(project, order)).plan()
+
+
+@transaction.atomic
+def carry_out(*, project: Project, order: Order, by: User | None, expected: str = "") -> list[Sitting]:
+    """Do what the order comes to; the sittings, of a plan that is the same for the same seed and state.
+
+    `expected` is the fingerprint of the plan that was shown: raises Conflict (code `changed`) where it would
+    come out otherwise by now, and Invalid as `plan_assignments` and where nothing is left to give
+    (code `nothing_to_give`).
+    """
+    require(by, project, Verb.ASSIGN)
+    # Two orders for one project at once would both see the same sets as uncovered.
+    Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+    plan = plan_assignments(project=project, order=order, by=by)
+    if expected and expected != plan.fingerprint:
+        raise Conflict(
+            "Sets, people or sittings have changed since this was shown. Look at it again.", code="changed"
+        )
+    if not plan.seats:
+        raise Invalid(_nothing(order, plan), field="document_sets", code="nothing_to_give")
+    lock_people(seat.person_id for seat in plan.seats)
+    draw = _record_draw(project, plan)
+    seats = [_drawn_by(seat, draw) for seat in plan.seats] if draw else plan.seats
+    sittings = seat_all(project=project, seats=seats)
+    log(
+        project=project,
+        actor=by,
+        verb="queue sets" if order.way == Way.QUEUE else "assign",
+        target=draw or project,
+        data=_told(plan),
+    )
+    return sittings
+
+
+def _check(order: Order) -> None:
+    """Raises Invalid."""
+    names_one = order.way in (Way.HAND, Way.MORE)
+    faults = (
+        (names_one and len(order.people) != 1, "people", "Choose an assessor of this project."),
+        (order.way == Way.PLAN and not order.people, "people", "Choose at least one assessor."),
+        (order.way == Way.QUEUE and bool(order.people), "people", "A queue names nobody."),
+        (len(set(order.people)) < len(order.people), "people", "Somebody is named twice."),
+        (
+            order.way == Way.HAND and not order.document_sets,
+            "document_sets",
+            "Choose at least one document set.",
+        ),
+        (
+            order.way == Way.MORE and not 1 <= order.count <= MOST_MORE,
+            "count",
+            f"Give at least 1 and at most {MOST_MORE} sets at once.",
+        ),
+        (
+            not 1 <= order.per_set <= MOST_PER_SET,
+            "per_set",
+            f"A set has at least 1 and at most {MOST_PER_SET} assessors.",
+        ),
+        (
+            order.way == Way.PLAN and order.per_set > len(order.people),
+            "per_set",
+            f"{order.per_set} assessors for each set need at least as many people; {len(order.people)} are "
+            "chosen.",
+        ),
+        (not 0 < order.share <= 1, "share", "The share lies above 0 and goes up to 100 %."),
+        (
+            order.method == Draw.Method.EVERYTHING and order.share != 1,
+            "share",
+            "Everything has no share: draw a random one instead.",
+        ),
+        (
+            order.method == Draw.Method.STRATIFIED and order.item != Draw.Item.COMPARISON,
+            "item",
+            "Systems and lengths are strata of single summaries, not of document sets.",
+        ),
+        (
+            order.way == Way.QUEUE and order.by_summary,
+            "by_summary",
+            "A queue hands out whole sets: leave the summaries of a set together.",
+        ),
+    )
+    for is_wrong, where, message in faults:
+        if is_wrong:
+            raise Invalid(message, field=where)
+
+
+def _people(project: Project, order: Order) -> dict[str, int]:
+    """The keys of the people named, in the order of their names. Raises Invalid."""
+    known = set(assessors_in(project))
+    stranger = next((name for name in order.people if name not in known), None)
+    if stranger is not None:
+        raise Invalid(f"{stranger} is not an assessor of {project.name}.", field="people")
+    found = User.objects.filter(username__in=order.people).order_by("username")
+    return dict(found.values_list("username", "pk"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What one live sitting holds; `person_id` is None while it waits in the queue."""
+
+    person_id: int | None
+    is_closed: bool
+    comparisons: frozenset[int]
+
+
+Unit = tuple[int, int | None]
+"""What gets assessors of its own: a document set, or one peer summary in it."""
+
+
+class _Planner:
+    """One order against the project as it stands."""
+
+    def __init__(self, project: Project, order: Order, people: Mapping[str, int]) -> None:
+        self.project, self.order, self.people = project, order, people
+        comparisons = Comparison.objects.filter(peer__document_set__project=project)
+        if order.document_sets:
+            comparisons = comparisons.filter(peer__document_set__public_id__in=order.document_sets)
+        items = items_of(comparisons)
+        self.names = _names(project, items)
+        self._refuse_unknown()
+        # By public ids, which tell nothing and stay: the same seed finds the same frame again.
+        self.items = {key: tuple(items[key]) for key in sorted(items, key=lambda key: self.names[key][0])}
+        self.held = _held(items)
+
+    def plan(self) -> Plan:
+        if self.order.way in (Way.HAND, Way.MORE):
+            return self._for_one()
+        return self._for_all()
+
+    def _for_one(self) -> Plan:
+        (person,) = self.people.values()
+        if self.order.way == Way.HAND:
+            given = [key for key in self.items if self._may_have((key, None), person, self.items[key])]
+            left_out = tuple(self.names[key][1] for key in self.items if key not in given)
+            short = 0
+        else:
+            given, left_out = self._least_covered(person)[: self.order.count], ()
+            short = self.order.count - len(given)
+        chosen: dict[Unit, tuple[int | None, ...]] = {(key, None): (person,) for key in given}
+        return self._made(chosen, self.items, short=short, left_out=left_out)
+
+    def _least_covered(self, person: int) -> list[int]:
+        """The sets that the person has nothing of, those with fewest assessors first, at random among equals."""
+        mine = [key for key in self.items if all(row.person_id != person for row in self.held[key])]
+        if self.order.avoid_own:
+            mine = [key for key in mine if not _has_own(self.items[key], person)]
+        random.Random(f"more:{self.order.seed}").shuffle(mine)
+        return sorted(mine, key=lambda key: len(self.held[key]))
+
+    def _for_all(self) -> Plan:
+        drawn, frame = self._draw()
+        chosen = {
+            key: tuple(item for item in self.items[key] if item.comparison_id in drawn) for key in self.items
+        }
+        chosen = {
+            key: tuple(replace(item, probability=drawn[item.comparison_id]) for item in items)
+            for key, items in chosen.items()
+            if items
+        }
+        units = dict(_units(chosen, by_summary=self.order.by_summary))
+        needs = {unit: max(0, self.order.per_set - self._has(unit, items)) for unit, items in units.items()}
+        if self.order.way == Way.QUEUE:
+            plan: Mapping[Unit, tuple[int | None, ...]] = {
+                unit: (None,) * need for unit, need in needs.items()
+            }
+        else:
+            barred = {
+                (unit, person)
+                for unit, items in units.items()
+                for person in self.people.values()
+                if not self._may_have(unit, person, items)
+            }
+            plan = balanced_plan(needs, list(self.people.values()), seed=self.order.seed, barred=barred)
+        return self._made(
+            plan,
+            chosen,
+            short=sum(len(plan[unit]) < need for unit, need in needs.items()),
+            enough=sum(need == 0 for need in needs.values()),
+            drawn=self._count_drawn(drawn),
+            frame=frame,
+        )
+
+    def _draw(self) -> tuple[dict[int, float], tuple[str, ...]]:
+        """The comparisons drawn, with their probabilities, and the frame as public ids."""
+        order = self.order
+        if order.item == Draw.Item.COMPARISON and order.method != Draw.Method.EVERYTHING:
+            return self._draw_summaries()
+        sets = list(self.items)
+        share = 1.0 if order.method == Draw.Method.EVERYTHING else order.share
+        drawn = uniform_draw(sets, share=share, seed=order.seed)
+        probabilities = {
+            item.comparison_id: chance for key, chance in drawn.items() for item in self.items[key]
+        }
+        return probabilities, tuple(self.names[key][0] for key in sets)
+
+    def _draw_summaries(self) -> tuple[dict[int, float], tuple[str, ...]]:
+        peers: dict[int, list[Item]] = defaultdict(list)
+        for items in self.items.values():
+            for item in items:
+                peers[item.peer_id].append(item)
+        names = _peers(self.project)
+        frame = sorted(peers, key=lambda peer: names[peer].public_id)
+        if self.order.method == Draw.Method.STRATIFIED:
+            strata = {peer: (names[peer].system_id, peers[peer][0].target_words) for peer in frame}
+            drawn = stratified_draw(strata, share=self.order.share, seed=self.order.seed)
+        else:
+            drawn = uniform_draw(frame, share=self.order.share, seed=self.order.seed)
+        probabilities = {item.comparison_id: chance for peer, chance in drawn.items() for item in peers[peer]}
+        return probabilities, tuple(names[peer].public_id for peer in frame)
+
+    def _count_drawn(self, drawn: Mapping[int, float]) -> int:
+        by_set = _record_item(self.order) == Draw.Item.DOCUMENT_SET
+        return len(
+            {
+                key if by_set else item.peer_id
+                for key, items in self.items.items()
+                for item in items
+                if item.comparison_id in drawn
+            }
+        )
+
+    def _has(self, unit: Unit, items: Sequence[Item]) -> int:
+        """How many have all of it already, or could pull it; of a random share nobody has anything."""
+        if self.order.method != Draw.Method.EVERYTHING:
+            return 0
+        wanted = {item.comparison_id for item in items}
+        return sum(wanted <= row.comparisons for row in self.held[unit[0]])
+
+    def _may_have(self, unit: Unit, person: int, items: Sequence[Item]) -> bool:
+        """Whether the person may be given these items: not what they closed or have, nor their own work."""
+        is_wide = self.order.way in (Way.PLAN, Way.QUEUE)
+        if is_wide and self.order.avoid_own and _has_own(items, person):
+            return False
+        wanted = {item.comparison_id for item in items}
+        for row in self.held[unit[0]]:
+            if row.person_id != person:
+                continue
+            # A random share is judged for the draw: what somebody has by hand cannot be drawn for them again.
+            is_drawn = is_wide and self.order.method != Draw.Method.EVERYTHING
+            has_it = bool(wanted & row.comparisons) if is_drawn else wanted <= row.comparisons
+            return not (row.is_closed or has_it)
+        return True
+
+    def _made(
+        self,
+        plan: Mapping[Unit, Sequence[int | None]],
+        chosen: Mapping[int, tuple[Item, ...]],
+        *,
+        short: int = 0,
+        enough: int = 0,
+        left_out: tuple[str, ...] = (),
+        drawn: int = 0,
+        frame: tuple[str, ...] = (),
+    ) -> Plan:
+        seats = tuple(self._seats(plan, chosen))
+        return Plan(
+            order=self.order,
+            seats=seats,
+            loads=tuple(self._loads(seats)),
+            sets=len({seat.document_set_id for seat in seats}),
+            short=short,
+            enough=enough,
+            left_out=left_out,
+            drawn=drawn,
+            frame=frame,
+            fingerprint=_fingerprint(self.order, seats, frame, sum(map(len, self.held.values()))),
+        )
+
+    def _seats(
+        self, plan: Mapping[Unit, Sequence[int | None]], chosen: Mapping[int, tuple[Item, ...]]
+    ) -> Iterator[Seat]:
+        chance = random.Random(f"seats:{self.order.seed}")
+        together: dict[tuple[int | None, int, int], list[Item]] = defaultdict(list)
+        for (set_id, peer), people in plan.items():
+            of_unit = [item for item in chosen[set_id] if peer is None or item.peer_id == peer]
+            for place, person in enumerate(people):
+                # In a queue every place at a set is a sitting of its own.
+                together[person, set_id, place if person is None else 0] += of_unit
+        for (person, set_id, _), items in together.items():
+            yield Seat(set_id, person, tuple(items), seed=chance.getrandbits(32))
+
+    def _loads(self, seats: Sequence[Seat]) -> Iterator[PersonLoad]:
+        sets, summaries = Counter[int | None](), Counter[int | None]()
+        for seat in seats:
+            sets[seat.person_id] += 1
+            summaries[seat.person_id] += len({item.peer_id for item in seat.items})
+        for name, person in self.people.items():
+            yield PersonLoad(name, sets[person], summaries[person])
+
+    def _refuse_unknown(self) -> None:
+        found = {public_id for public_id, _ in self.names.values()}
+        if self.order.document_sets and set(self.order.document_sets) - found:
+            raise Invalid(
+                "One of these document sets is not in this project, or has nothing to compare.",
+                field="document_sets",
+            )
+
+
+def _names(project: Project, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Public id and name of these document sets."""
+    rows = DocumentSet.objects.filter(project=project).values_list("pk", "public_id", "external_id")
+    wanted = set(keys)
+    return {key: (public_id, name) for key, public_id, name in rows if key in wanted}
+
+
+def _held(keys: Iterable[int]) -> dict[int, list[_Held]]:
+    """The live sittings on these sets."""
+    wanted = set(keys)
+    assignments = Assignment.objects.filter(
+        sitting__document_set__in=wanted, sitting__recalled_at__isnull=True, repeat_of__isnull=True
+    )
+    comparisons: dict[int, set[int]] = defaultdict(set)
+    for sitting, comparison in assignments.order_by().values_list("sitting_id", "comparison_id"):
+        comparisons[sitting].add(comparison)
+    held: dict[int, list[_Held]] = {key: [] for key in wanted}
+    rows = Sitting.objects.filter(document_set__in=wanted, recalled_at__isnull=True).order_by("pk")
+    for key, set_id, person, closed_at in rows.values_list(
+        "pk", "document_set_id", "assessor_id", "closed_at"
+    ):
+        held[set_id].append(_Held(person, closed_at is not None, frozenset(comparisons[key])))
+    return held
+
+
+def _units(
+    chosen: Mapping[int, tuple[Item, ...]], *, by_summary: bool
+) -> Iterator[tuple[Unit, tuple[Item, ...]]]:
+    for key, items in chosen.items():
+        if not by_summary:
+            yield (key, None), items
+            continue
+        for peer in dict.fromkeys(item.peer_id for item in items):
+            yield (key, peer), tuple(item for item in items if item.peer_id == peer)
+
+
+def _has_own(items: Iterable[Item], person: int) -> bool:
+    return any(item.is_by(person) for item in items)
+
+
+class _Peer(NamedTuple):
+    public_id: str
+    system_id: int | None
+
+
+def _peers(project: Project) -> dict[int, _Peer]:
+    """The peer summaries that are compared, by their key."""
+    rows = Comparison.objects.filter(peer__document_set__project=project).order_by()
+    columns = ("peer_id", "peer__public_id", "peer__system_id")
+    return {key: _Peer(public_id, system) for key, public_id, system in rows.values_list(*columns).distinct()}
+
+
+def _record_item(order: Order) -> Draw.Item:
+    return Draw.Item.DOCUMENT_SET if order.method == Draw.Method.EVERYTHING else order.item
+
+
+def _record_draw(project: Project, plan: Plan) -> Draw | None:
+    order = plan.order
+    if order.way in (Way.HAND, Way.MORE):
+        return None
+    return Draw.objects.create(
+        project=project,
+        method=order.method,
+        item=_record_item(order),
+        share=order.share,
+        seed=order.seed,
+        frame=list(plan.frame),
+    )
+
+
+def _drawn_by(seat: Seat, draw: Draw) -> Seat:
+    items = tuple(replace(item, draw_id=draw.pk, selected_by=draw.method) for item in seat.items)
+    return replace(seat, items=items)
+
+
+def _fingerprint(order: Order, seats: Sequence[Seat], frame: Sequence[str], held: int) -> str:
+    """The same where the same people would get the same items of the same frame, and nothing was given since."""
+    seen = [
+        order.way,
+        held,
+        list(frame),
+        [
+            [seat.document_set_id, seat.person_id, seat.seed, [item.comparison_id for item in seat.items]]
+            for seat in seats
+        ],
+    ]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    order = plan.order
+    unit, units = ("summary", "summaries") if order.by_summary else ("set", "sets")
+    if order.method != Draw.Method.EVERYTHING:
+        item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
+        items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
+        yield (
+            f"{plan.drawn} of {_many(len(plan.frame), item, items)} drawn at random; what was drawn, and with "
+            "which chance, is kept for ever."
+        )
+    if plan.left_out:
+        yield f"{order.people[0]} has {_listed(plan.left_out)} already."
+    if plan.enough:
+        yield f"{_many(plan.enough, unit, units)} {_have(plan.enough)} as many assessors already."
+    if plan.short and order.way == Way.MORE:
+        yield f"There are {plan.short} fewer than you asked for."
+    elif plan.short:
+        yield (
+            f"{_many(plan.short, unit, units)} would have fewer than {order.per_set}: the others have "
+            f"{'it' if plan.short == 1 else 'them'} already, or wrote a summary there."
+        )
+    if order.by_summary:
+        yield (
+            "Each summary gets assessors of its own, so the leaderboard will say that assessors and systems "
+            "may be confounded."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    first = ", ".join(names[:3])
+    return f"{first} and {len(names) - 3} more" if len(names) > 3 else first
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def _nothing(order: Order, plan: Plan) -> str:
+    if order.way == Way.HAND:
+        return f"{order.people[0]} has {', '.join(plan.left_out[:3])} already. Choose other sets."
+    if order.way == Way.MORE:
+        return f"There is no set left that {order.people[0]} could be given."
+    if plan.enough:
+        return "Every set has as many assessors as you ask for."
+    return "There is no peer summary held against a model summary that anybody here could be given."
+
+
+def _told(plan: Plan) -> dict[str, object]:
+    order = plan.order
+    told: dict[str, object] = {
+        "way": order.way,
+        "sittings": plan.sittings,
+        "summaries": plan.summaries,
+        "seed": order.seed,
+        "people": [load.person for load in plan.loads if load.sets],
+    }
+    if order.way in (Way.PLAN, Way.QUEUE):
+        told |= {
+            "per_set": order.per_set,
+            "method": order.method,
+            "share": order.share,
+            "by_summary": order.by_summary,
+            "avoid_own": order.avoid_own,
+            "drawn": plan.drawn,
+            "frame": len(plan.frame),
+        }
+    return told

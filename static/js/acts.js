@@ -1,0 +1,367 @@
+// The acts of one sitting on their way to the server: kept in the browser until the server has them, sent in
+// order, each under its own number. They outlive a reload, a lost connection and a new sign-in.
+//
+// An act sets a value, so it may arrive twice. Of several open forms only one writes: in one browser a lock
+// passes to the newest tab, with everything unsent; between devices the server gives the pen to the newest form
+// and tells the older one.
+//
+// Events: "change" (what waits, or the state, is another), "state" (detail: what the server said), "saved"
+// (detail: the acts and the answer), "unkept" (this browser keeps nothing).
+class ActQueue extends EventTarget {
+  static #PREFIX = "coverdict:acts:";
+  static #BATCH = 40;
+  static #MOST_UNDO = 200;
+  static #RETRY_MS = [500, 1000, 2000, 4000, 8000];
+  static #TIMEOUT_MS = 20_000;
+  // What a browser lets through from a page that is being left.
+  static #MOST_LEAVING = 60_000;
+  static #FORGET_MS = 14 * 24 * 3600 * 1000;
+
+  #key;
+  #urls;
+  #kept;
+  #pen;
+  #failures = 0;
+  #timer = 0;
+  #isSending = false;
+  #isHeld = false;
+  #isKept = true;
+
+  // "idle", "busy", "offline", "signed-out", or one that needs a person: "elsewhere" (another device or window
+  // goes on with the set), "other-tab", "contradicted" (both said something), "closed", "lapsed", "recalled", "gone".
+  state = "idle";
+
+  constructor({ sitting, person, urls, pen, seq }) {
+    super();
+    this.#key = `${ActQueue.#PREFIX}${person}:${sitting}`;
+    this.#urls = urls;
+    this.#pen = pen;
+    this.#kept = this.#read() ?? { client: ActQueue.#newClient(), seq: 0, acts: [], undo: [] };
+    this.#write();
+    if (this.#kept.client === pen) this.#hear(seq);
+    addEventListener("online", () => this.#sendSoon(0));
+    addEventListener("focus", () => this.#sendSoon(0));
+    addEventListener("visibilitychange", () => document.hidden || this.#sendSoon(0));
+    ActQueue.#forgetOld();
+  }
+
+  // What is not saved yet, oldest first. Each has `was`: the value before it, which the server is not told.
+  get acts() {
+    return this.#kept.acts;
+  }
+
+  get pending() {
+    return this.#kept.acts.length;
+  }
+
+  // Whether what waits survives the page.
+  get isKept() {
+    return this.#isKept;
+  }
+
+  get needsPerson() {
+    return !["idle", "busy", "offline", "signed-out"].includes(this.state);
+  }
+
+  // Take the sitting over from other tabs, then from other devices, and send what was left.
+  async open() {
+    await this.#hold();
+    const isOthers = this.#pen !== "" && this.#pen !== this.#kept.client;
+    // What was left here may have been said differently there since; then the server shows both before it is sent.
+    if (isOthers && this.pending) await this.#compare();
+    else await this.#takePen();
+    this.#sendSoon(0);
+  }
+
+  // The act with its number.
+  push(act) {
+    this.#refresh();
+    this.#kept.seq += 1;
+    const numbered = { ...act, seq: this.#kept.seq };
+    this.#kept.acts.push(numbered);
+    this.#write();
+    this.#sendSoon(0);
+    this.#tell("change");
+    return numbered;
+  }
+
+  // Undo: what each act on any summary of the set replaced, newest last
+
+  remember(step) {
+    this.#kept.undo.push(step);
+    this.#kept.undo.splice(0, this.#kept.undo.length - ActQueue.#MOST_UNDO);
+    this.#write();
+  }
+
+  get lastStep() {
+    return this.#kept.undo.at(-1) ?? null;
+  }
+
+  forgetStep() {
+    this.#kept.undo.pop();
+    this.#write();
+  }
+
+  // After a conflict
+
+  // Go on here with what was said here.
+  async insist() {
+    await this.#hold();
+    this.#startAnew(this.#kept.acts);
+    this.#setState("busy");
+    await this.#takePen();
+    await this.#send();
+  }
+
+  // Drop what was said here.
+  yieldToOthers() {
+    this.#startAnew([]);
+  }
+
+  // The person is at it though nothing is said; the answer tells the lease.
+  async ping() {
+    if (this.needsPerson || this.pending) return null;
+    const answer = await this.#post(this.#urls.alive, { client: this.#kept.client });
+    if (answer.status !== 200) this.#heed(answer);
+    else if (answer.body.pen && answer.body.pen !== this.#kept.client) this.#conflict("elsewhere", answer.body);
+    else if (!this.pending) this.#setState("idle");
+    return answer.status === 200 ? answer.body : null;
+  }
+
+  // Resolves when nothing waits any more, or it is clear that it does not go out now.
+  settled() {
+    const isSettled = () => this.pending === 0 || !["idle", "busy"].includes(this.state);
+    if (isSettled()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!isSettled()) return;
+        this.removeEventListener("change", look);
+        resolve();
+      };
+      this.addEventListener("change", look);
+    });
+  }
+
+  // One tab of this browser at a time
+
+  async #hold() {
+    if (!navigator.locks) {
+      // Without locks two tabs could use the same numbers: each load is a form of its own.
+      this.#startAnew(this.#kept.acts);
+      this.#isHeld = true;
+      return;
+    }
+    await new Promise((held) => {
+      navigator.locks
+        .request(this.#key, { steal: true }, () => {
+          this.#isHeld = true;
+          held();
+          return new Promise(() => {});
+        })
+        .catch(() => {
+          this.#isHeld = false;
+          this.#setState("other-tab", {});
+        });
+    });
+    this.#refresh();
+  }
+
+  // The pen is given to the form that was opened last, so another one in between is no reason to give up.
+  async #takePen() {
+    for (let attempt = 0; attempt < 3 && this.#pen !== this.#kept.client; attempt += 1) {
+      const answer = await this.#post(this.#urls.pen, { client: this.#kept.client, seen: this.#pen });
+      if (answer.status === 200) {
+        this.#pen = this.#kept.client;
+        this.#hear(answer.body.seq);
+      } else if (answer.status === 409 && answer.body.code === "elsewhere") {
+        this.#pen = answer.body.pen;
+      } else {
+        return this.#heed(answer);
+      }
+    }
+  }
+
+  async #compare() {
+    const answer = await this.#post(this.#urls.acts, { client: this.#kept.client, acts: this.#batch() });
+    if (answer.status === 409 && answer.body.code === "elsewhere" && !this.#contradicts(answer.body.theirs)) {
+      this.#startAnew(this.#kept.acts);
+      await this.#takePen();
+    } else if (answer.status === 200) {
+      this.#hear(answer.body.saved);
+      await this.#takePen();
+    } else {
+      this.#heed(answer);
+    }
+  }
+
+  // Whether somebody gave another answer since this one was given.
+  #contradicts(theirs) {
+    return (theirs ?? []).some((their) => {
+      const mine = this.#kept.acts.filter((act) => ActQueue.isSamePlace(act, their));
+      return mine.length > 0 && !ActQueue.isSame(mine.at(-1), their) && !ActQueue.isSame(mine[0].was, their);
+    });
+  }
+
+  static isSamePlace(one, other) {
+    return ["kind", "assignment", "unit", "question"].every((name) => one[name] === other[name]);
+  }
+
+  static isSame(one, other) {
+    const value = (act) =>
+      JSON.stringify([act?.percent ?? null, act?.answer ?? null, [...(act?.marks ?? [])].sort(), act?.note?.trim() ?? ""]);
+    return value(one) === value(other);
+  }
+
+  // Sending
+
+  #batch() {
+    return this.#kept.acts.slice(0, ActQueue.#BATCH).map(({ was, ...act }) => act);
+  }
+
+  #sendSoon(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#send(), delay);
+  }
+
+  async #send() {
+    if (this.#isSending || this.needsPerson || !this.#isHeld || !this.pending) return;
+    this.#isSending = true;
+    if (this.state === "idle") this.#setState("busy");
+    if (this.#pen !== this.#kept.client) await this.#takePen();
+    if (!this.needsPerson && this.#pen === this.#kept.client) await this.#sendBatch();
+    this.#isSending = false;
+    if (this.pending && !this.needsPerson) this.#sendSoon(this.#pause());
+    else if (!this.pending && !this.needsPerson) this.#setState("idle");
+  }
+
+  async #sendBatch() {
+    const acts = this.#batch();
+    if (!acts.length) return;
+    const answer = await this.#post(this.#urls.acts, { client: this.#kept.client, acts });
+    // Another tab has it by now, and sends whatever the server had not heard.
+    if (!this.#isHeld) return;
+    if (answer.status !== 200) return this.#heed(answer);
+    this.#failures = 0;
+    this.#refresh();
+    this.#kept.acts = this.#kept.acts.filter((act) => act.seq > answer.body.saved);
+    this.#write();
+    this.#setState(this.pending ? "busy" : "idle");
+    this.#tell("saved", { acts, answer: answer.body });
+    this.#tell("change");
+  }
+
+  async #post(url, body) {
+    const text = JSON.stringify(body);
+    const token = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRFToken": token?.slice(token.indexOf("=") + 1) ?? "" },
+        body: text,
+        keepalive: text.length < ActQueue.#MOST_LEAVING,
+        signal: AbortSignal.timeout(ActQueue.#TIMEOUT_MS),
+      });
+      const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
+      return { status: response.status, body: isJson ? await response.json() : {} };
+    } catch {
+      return { status: 0, body: {} };
+    }
+  }
+
+  // No connection, a server in trouble, or nobody signed in any more: that passes. The rest needs a person.
+  #heed({ status, body }) {
+    this.#failures += 1;
+    if (status === 409 && body.code === "gap") this.#fillGap(body);
+    else if (status === 409 && body.code === "elsewhere") this.#conflict(this.#contradicts(body.theirs) ? "contradicted" : "elsewhere", body);
+    else if (status === 409 && ["closed", "lapsed", "recalled"].includes(body.code)) this.#conflict(body.code, body);
+    else if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
+    else if ([400, 403, 404, 413, 422].includes(status)) this.#conflict("gone", body);
+    else this.#setState("offline");
+  }
+
+  // The server lacks acts that it once had. What is still here can be said again; what is not needs a person.
+  #fillGap(body) {
+    if (this.#kept.acts[0]?.seq > body.expected) this.#conflict("contradicted", body);
+  }
+
+  #conflict(state, body) {
+    if (body.pen) this.#pen = body.pen;
+    this.#setState(state, body);
+  }
+
+  #pause() {
+    if (!this.#failures) return 0;
+    return ActQueue.#RETRY_MS[Math.min(this.#failures, ActQueue.#RETRY_MS.length) - 1];
+  }
+
+  // Numbers
+
+  // The server has heard all up to this number; what is left follows it without a hole.
+  #hear(seq) {
+    const acts = this.#kept.acts.filter((act) => act.seq > seq);
+    this.#kept.acts = acts.map((act, place) => ({ ...act, seq: seq + place + 1 }));
+    this.#kept.seq = seq + acts.length;
+    this.#write();
+  }
+
+  #startAnew(acts) {
+    this.#kept = { client: ActQueue.#newClient(), seq: 0, acts, undo: [] };
+    this.#hear(0);
+  }
+
+  static #newClient() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  // Keeping
+
+  // The tab that this one took over from may have been in the middle of an act.
+  #refresh() {
+    const kept = this.#read();
+    if (kept?.client === this.#kept.client && kept.seq >= this.#kept.seq) this.#kept = kept;
+  }
+
+  #read() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.#key));
+      if (kept?.client && Array.isArray(kept.acts) && Array.isArray(kept.undo)) return kept;
+    } catch {
+      // Something else stands there, or nothing may be kept here: then it lives as long as the page.
+    }
+    return null;
+  }
+
+  #write() {
+    try {
+      localStorage.setItem(this.#key, JSON.stringify({ ...this.#kept, at: Date.now() }));
+      this.#isKept = true;
+    } catch {
+      this.#isKept = false;
+      this.#tell("unkept");
+    }
+  }
+
+  // Of sets that were closed long ago nothing is left to send or to undo.
+  static #forgetOld() {
+    try {
+      for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ActQueue.#PREFIX))) {
+        const kept = JSON.parse(localStorage.getItem(key));
+        if (!kept.acts.length && kept.at < Date.now() - ActQueue.#FORGET_MS) localStorage.removeItem(key);
+      }
+    } catch {
+      // Nothing may be kept here, so there is nothing to forget.
+    }
+  }
+
+  #setState(state, detail) {
+    if (this.state === state && !detail) return;
+    this.state = state;
+    this.#tell("state", { state, ...detail });
+    this.#tell("change");
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}

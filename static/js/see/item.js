@@ -1,0 +1,128 @@
+// One thing to answer in the SEE form: a model unit, a quality question, or the question of the unmarked peer
+// units. Reads and writes its controls; knows nothing of saving.
+class Item {
+  static all(see) {
+    return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
+  }
+
+  // The comparisons of the peer summary on a page, in their order.
+  static comparisons(see) {
+    return see.dataset.comparisons.trim().split(" ");
+  }
+
+  constructor(element, see) {
+    this.element = element;
+    this.assignment = see.dataset.assignment;
+    this.comparisons = Item.comparisons(see);
+    this.kind = element.dataset.item;
+    this.id = element.dataset.id;
+    this.name = element.dataset.name;
+  }
+
+  // The same for all comparisons of a peer summary where it is asked once for them.
+  get key() {
+    return [this.kind, this.kind === "unit" ? this.assignment : this.comparisons[0], this.id].join(" ");
+  }
+
+  isAbout(act) {
+    if (act.kind !== this.kind || (act.unit ?? act.question ?? "") !== this.id) return false;
+    return this.kind === "unit" ? act.assignment === this.assignment : this.comparisons.includes(act.assignment);
+  }
+
+  get #place() {
+    const place = { kind: this.kind, assignment: this.assignment };
+    if (this.kind === "unit") place.unit = this.id;
+    if (this.kind === "quality") place.question = this.id;
+    return place;
+  }
+
+  get typed() {
+    return this.element.querySelector("input[type=number]");
+  }
+
+  get radios() {
+    return [...this.element.querySelectorAll("input[type=radio]")];
+  }
+
+  get boxes() {
+    return [...this.element.querySelectorAll("[name=marks]")];
+  }
+
+  get note() {
+    return this.element.querySelector("[name=note]");
+  }
+
+  get #number() {
+    const chosen = this.typed?.value ?? this.radios.find((radio) => radio.checked)?.value ?? "";
+    return chosen === "" ? null : Number(chosen);
+  }
+
+  get marks() {
+    return this.boxes.filter((box) => box.checked).map((box) => Number(box.value));
+  }
+
+  get value() {
+    if (this.kind === "quality") return { answer: this.#number };
+    if (this.kind === "unmarked") return { percent: this.#number };
+    return { percent: this.#number, marks: this.marks, note: this.note.value };
+  }
+
+  set value({ percent, answer, marks, note }) {
+    const number = String(percent ?? answer ?? "");
+    for (const radio of this.radios) radio.checked = radio.value === number;
+    if (this.typed) this.typed.value = number;
+    if (this.kind !== "unit") return;
+    for (const box of this.boxes) box.checked = marks.includes(Number(box.value));
+    this.note.value = note ?? "";
+  }
+
+  get isAnswered() {
+    return this.#number !== null;
+  }
+
+  // Whether it can be answered now.
+  get isOpen() {
+    const isShut = this.kind === "unmarked" && ["shut", "rule"].includes(this.element.dataset.gate);
+    return !isShut && !this.element.closest("details:not([open])");
+  }
+
+  act(value) {
+    return { ...this.#place, ...value };
+  }
+
+  // What it says now, for the ear.
+  get words() {
+    if (!this.isAnswered) return this.kind === "quality" ? "no answer" : "no percent";
+    return this.kind === "quality" ? this.#chosen : `${this.#number} percent`;
+  }
+
+  get #chosen() {
+    const label = this.radios.find((radio) => radio.checked)?.closest("label");
+    return label?.querySelector("span").textContent.trim() ?? "";
+  }
+
+  get text() {
+    return this.element.querySelector(".t").textContent.trim();
+  }
+
+  show() {
+    const output = this.element.querySelector("output");
+    const isRule = this.kind === "unmarked" && this.element.dataset.gate === "rule";
+    if (this.kind === "quality") output.textContent = this.#chosen || "·";
+    else if (isRule) output.textContent = "0 %";
+    else output.textContent = this.isAnswered ? `${this.#number} %` : "·";
+    output.classList.toggle("none", !this.isAnswered && !isRule);
+  }
+
+  // What is to be said beside it: something that looks like a slip, or why it was not saved.
+  warn(message, { isRefused = false } = {}) {
+    const slip = this.element.querySelector("[data-slip]");
+    slip.classList.toggle("refused", isRefused);
+    slip.replaceChildren();
+    if (!message) return;
+    const sign = document.createElement("span");
+    sign.ariaHidden = "true";
+    sign.textContent = isRefused ? "✕" : "⚠︎";
+    slip.append(sign, ` ${isRefused ? "Not saved: " : ""}${message}`);
+  }
+}

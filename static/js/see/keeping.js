@@ -1,0 +1,143 @@
+// What is to be said when acts do not go out, and the ways on: signed out, opened elsewhere, contradicted, closed.
+class Keeping {
+  static #SAID = {
+    "signed-out": "You are signed out. What you do here is kept in this browser and goes out when you are back.",
+    "other-tab": "This set was opened in another tab of this browser, and goes on there.",
+    elsewhere: "This set was opened on another device or in another window, and goes on there.",
+    contradicted: "This was answered in two places, and not alike. Which answers stand?",
+    closed: "This set was closed in the meantime, so nothing more can be changed in it.",
+    gone: "The server does not take what was said here.",
+  };
+
+  #box = document.getElementById("keeping");
+  #queue;
+  #pages;
+
+  constructor(queue, pages) {
+    this.#queue = queue;
+    this.#pages = pages;
+  }
+
+  show({ state, message, theirs }) {
+    const isCalm = ["idle", "busy", "offline"].includes(state);
+    this.#box.hidden = isCalm;
+    this.#box.replaceChildren();
+    if (isCalm) return;
+    // The server's own words where the reason is known to it alone.
+    const isTheirs = ["elsewhere", "lapsed", "recalled", "gone"].includes(state) && message;
+    this.#box.append(this.#words(isTheirs ? message : Keeping.#SAID[state]));
+    if (state === "contradicted") this.#showBoth(theirs ?? []);
+    this.#box.append(this.#ways(state));
+  }
+
+  #words(text) {
+    const waiting = this.#queue.pending;
+    const told = document.createElement("p");
+    told.textContent = text;
+    if (waiting && this.#queue.state !== "contradicted") {
+      told.append(` ${waiting} act${waiting === 1 ? " is" : "s are"} not saved yet.`);
+    }
+    return told;
+  }
+
+  #ways(state) {
+    const ways = document.createElement("p");
+    ways.className = "actions";
+    switch (state) {
+      case "signed-out":
+        ways.append(this.#link("Sign in in a new tab", this.#box.dataset.signIn, "_blank"));
+        break;
+      case "other-tab":
+        ways.append(this.#button("Go on here", () => location.reload()));
+        break;
+      case "elsewhere":
+        ways.append(this.#button("Go on here", () => this.#goOn({ isMine: true })));
+        break;
+      case "contradicted":
+        ways.append(this.#button("Mine stand", () => this.#goOn({ isMine: true })));
+        ways.append(this.#button("The others stand", () => this.#goOn({ isMine: false }), "quiet"));
+        break;
+      case "closed":
+        ways.append(this.#button("Show it as it was closed", () => this.#goOn({ isMine: false })));
+        break;
+      case "gone":
+        ways.append(this.#button("Load the page anew", () => location.reload()));
+        if (this.#queue.pending) ways.append(this.#button("Leave it out", () => this.#goOn({ isMine: false }), "quiet"));
+        break;
+      default:
+        ways.append(this.#link("My work", this.#box.dataset.work, ""));
+    }
+    return ways;
+  }
+
+  // Whichever way, what stands on the server by then is shown.
+  async #goOn({ isMine }) {
+    for (const button of this.#box.querySelectorAll("button")) button.disabled = true;
+    if (!isMine) this.#queue.yieldToOthers();
+    else if (this.#queue.pending) await this.#queue.insist();
+    await this.#queue.settled();
+    if (this.#queue.isKept || !this.#queue.pending) location.reload();
+  }
+
+  #showBoth(theirs) {
+    const mine = this.#queue.acts;
+    const rows = theirs
+      .map((their) => ({ their, own: mine.findLast((act) => ActQueue.isSamePlace(act, their)) }))
+      .filter(({ their, own }) => own && !ActQueue.isSame(own, their));
+    const table = document.createElement("table");
+    table.className = "both";
+    table.createTHead().append(this.#row("th", ["Asked", "There", "Here"]));
+    const body = table.createTBody();
+    for (const { their, own } of rows) {
+      const row = this.#row("td", ["", this.#said(their), this.#said(own)]);
+      body.append(row);
+      this.#name(their).then((name) => (row.cells[0].textContent = name));
+    }
+    this.#box.append(table);
+  }
+
+  #row(kind, texts) {
+    const row = document.createElement("tr");
+    for (const text of texts) {
+      const cell = document.createElement(kind);
+      if (kind === "th") cell.scope = "col";
+      cell.textContent = text;
+      row.append(cell);
+    }
+    return row;
+  }
+
+  async #name(act) {
+    if (act.kind === "unmarked") return "Unmarked peer units";
+    const element = act.kind === "unit" ? `unit-${act.unit}` : `question-${act.question}`;
+    let text = this.#pages.textOf(act.assignment, element);
+    if (!text && (await this.#pages.fetch(act.assignment)) === "here") text = this.#pages.textOf(act.assignment, element);
+    return text || (act.kind === "unit" ? "A model unit" : "A quality question");
+  }
+
+  #said(act) {
+    const number = act.kind === "quality" ? act.answer : act.percent;
+    const parts = [number === null || number === undefined ? "no answer" : act.kind === "quality" ? `answer ${number}` : `${number} %`];
+    if (act.kind === "unit") parts.push(act.marks?.length ? `marked: ${act.marks.join(", ")}` : "nothing marked");
+    if (act.note) parts.push(`“${act.note}”`);
+    return parts.join(" · ");
+  }
+
+  #button(text, act, look = "") {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = `btn ${look}`.trim();
+    button.textContent = text;
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  #link(text, address, target) {
+    const link = document.createElement("a");
+    link.className = "btn";
+    link.href = address;
+    link.textContent = text;
+    if (target) link.target = target;
+    return link;
+  }
+}

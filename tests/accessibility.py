@@ -1,0 +1,31 @@
+"""What axe-core finds wrong with a page for people who cannot see it, or not well."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN = """
+async (rules) => {
+  const found = await axe.run(document, { runOnly: rules, resultTypes: ["violations"] });
+  return found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.html}`));
+}
+"""
+
+
+@cache
+def _axe() -> str:
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def violations(page: Page) -> list[str]:
+    """Each fault of the page as it stands: the rule that it breaks, where, and the element."""
+    # Evaluated by the browser's own debugger, so the page's policy needs no hole for it.
+    page.evaluate(_axe())
+    found: list[str] = page.evaluate(RUN, RULES)
+    return found

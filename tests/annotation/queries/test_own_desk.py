@@ -1,0 +1,75 @@
+"""An assessor's own page: their sets by state, the queue's offer, their time, and how they agree with themselves."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from annotation.models import Sitting
+from annotation.queries.own_desk import own_desk
+from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.pull_sitting import pull
+from annotation.services.recall_sitting import lapse_leases
+from tests.annotation.cast import PEERS, World, finish
+from tests.annotation.queries.judging import repeat, say, sit
+from tests.annotation.services.laying import add_sets, begin
+
+
+def test_sets_are_begun_open_or_submitted(world: World) -> None:
+    add_sets(world, ["third"])
+    closed = sit(world, "ana", "port")
+    for system in PEERS:
+        say(closed, system, (60, [1], 1000), (20, [2], 1000))
+    finish(closed)
+    say(sit(world, "ana", "bridge"), "alder", (60, [1], 500))
+    sit(world, "ana", "third")
+    desk = own_desk(world.project, world.ana)
+    named = {kind: [own.work.name for own in getattr(desk, kind)] for kind in ("drafts", "open", "submitted")}
+    assert named == {"drafts": ["bridge"], "open": ["third"], "submitted": ["port"]}
+    assert [own.work.name for own in desk.in_hand] == ["bridge", "third"]
+    assert desk.submitted[0].effort.active_ms == 4000
+    assert (desk.effort.judged_units, desk.effort.active_ms) == (5, 4500)
+    # Five units in 4.5 s: 4000 an hour.
+    assert desk.effort.units_per_hour == 4000
+
+
+def test_others_work_is_not_in_it(world: World) -> None:
+    say(sit(world, "ben", "port"), "alder", (60, [1], 500))
+    desk = own_desk(world.project, world.ana)
+    assert desk.is_empty
+    assert (desk.effort.judged_units, desk.effort.hours, desk.agreement.items) == (0, 0, 0)
+
+
+def test_repeats_show_once_their_set_is_closed(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    repeat(sitting, "alder")
+    for system in PEERS:
+        say(sitting, system, (60, [1], 0), (20, [2], 0))
+    say(sitting, "alder", (40, [1], 0), (100, [2], 0), again=True)
+    assert own_desk(world.project, world.ana).agreement.items == 0
+    finish(sitting)
+    # 60 and 40, 20 and 100: none equal, one of two within 20, (20 + 80) / 2 = 50 apart.
+    agreement = own_desk(world.project, world.ana).agreement
+    assert (agreement.items, agreement.exact, agreement.within_step) == (2, 0, 0.5)
+    assert agreement.mean_difference == 50
+
+
+def test_the_queue_offers_and_what_lapsed_can_be_taken_up(world: World) -> None:
+    carry_out(project=world.project, order=Order(way=Way.QUEUE, seed=1), by=world.mona)
+    assert own_desk(world.project, world.ana).offer.sets == 2
+    sitting = pull(project=world.project, by=world.ana)
+    begin(sitting)
+    desk = own_desk(world.project, world.ana)
+    assert (desk.offer.in_hand, desk.drafts[0].is_pulled) == (sitting.public_id, True)
+    Sitting.objects.filter(pk=sitting.pk).update(lease_until=timezone.now())
+    lapse_leases(project=world.project)
+    desk = own_desk(world.project, world.ana)
+    assert desk.is_empty
+    assert [lost.sitting_id for lost in desk.lapsed] == [sitting.public_id]
+
+
+def test_a_set_that_was_opened_again_says_so(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    when = timezone.now()
+    Sitting.objects.filter(pk=sitting.pk).update(reopened_at=when)
+    (own,) = own_desk(world.project, world.ana).open
+    assert own.reopened_at == when

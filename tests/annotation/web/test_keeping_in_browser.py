@@ -1,0 +1,441 @@
+"""No click is lost: a server that dies, a sign-in that runs out, two tabs, two devices, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.models import Sitting, UnitJudgment
+from annotation.services.acts import UnitAct
+from annotation.services.close_sitting import close_sitting
+from annotation.services.save_acts import save_acts, save_at_once
+from tests.accessibility import violations
+from tests.annotation.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
+from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page, Route
+
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WAITING = re.compile(r"Not saved yet: \d+")
+STARTED_WITHIN_S = 30
+
+
+def ana(desk: Desk) -> Page:
+    return sign_in(desk(), "ana")
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def told(sitting: Sitting) -> list[tuple[int, int | None, list[int]]]:
+    """Every judgment that was saved, in the order in which it came: position of the unit, percent, marks."""
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting).order_by("pk")
+    return [
+        (position or 0, percent, marks)
+        for position, percent, marks in rows.values_list("unit__position", "percent", "marks")
+    ]
+
+
+def standing(sitting: Sitting) -> dict[int, int | None]:
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    return {position or 0: percent for position, percent in rows.values_list("unit__position", "percent")}
+
+
+def judge(sitting: Sitting, world: World, unit: int, percent: int, client_id: str, seq: int = 1) -> None:
+    """An act of Ana's from another device."""
+    assignment = sitting.assignments.select_related("comparison__model").order_by("position")[0]
+    assert assignment.comparison is not None
+    place = assignment.comparison.model.units.get(position=unit)
+    sitting.refresh_from_db()
+    act = UnitAct(seq, assignment.public_id, place.public_id, percent)
+    if sitting.pen == client_id:
+        save_acts(sitting=sitting, by=world.ana, client_id=client_id, acts=[act])
+    else:
+        save_at_once(sitting=sitting, by=world.ana, acts=[act], client_id=client_id)
+
+
+# A server of one's own, to kill
+
+
+@dataclass
+class Server:
+    """Gunicorn on the test's database, which can die and come back at the same address."""
+
+    environment: dict[str, str]
+    port: int = 0
+    running: subprocess.Popen[bytes] | None = field(default=None)
+
+    def start(self) -> None:
+        if not self.port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = free.getsockname()[1]
+        command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
+        options = [f"--bind=127.0.0.1:{self.port}", "--workers=1", "--threads=4", "--log-level=error"]
+        self.running = subprocess.Popen([*command, *options], env=self.environment, start_new_session=True)
+        until = time.monotonic() + STARTED_WITHIN_S
+        while not self._answers():
+            assert time.monotonic() < until, "gunicorn did not start"
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it and its worker in the middle of whatever they do."""
+        if self.running is None:
+            return
+        os.killpg(self.running.pid, signal.SIGKILL)
+        self.running.wait()
+        self.running = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/healthz", timeout=1) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            return False
+
+
+@pytest.fixture
+def server(subprocess_env: dict[str, str]) -> Iterator[Server]:
+    collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
+    subprocess.run(collect, env=subprocess_env, cwd=settings.BASE_DIR, check=True)
+    made = Server(subprocess_env)
+    made.start()
+    yield made
+    made.kill()
+
+
+def test_nothing_is_lost_when_the_server_dies_in_mid_form(
+    world: World, browser: Browser, server: Server
+) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    desk = Desk(browser=browser, address=server.address)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a4")
+    saved(page)
+    # Until the next summary is here.
+    page.wait_for_load_state("networkidle")
+    server.kill()
+    press(page, "b6" + "1")
+    page.locator("#saved", has_text="Not saved yet: 3 (offline)").wait_for()
+    assert page.locator(".unit.unsaved").count() == 2
+    press(page, "n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    press(page, "a2")
+    page.locator("#saved", has_text="Not saved yet: 5 (offline)").wait_for()
+    assert told(sitting) == [(1, None, [1]), (1, 60, [1])]
+    server.start()
+    saved(page)
+    expected = [
+        *[(1, None, [1]), (1, 60, [1]), (2, None, [2]), (2, 100, [2]), (3, 0, [])],
+        *[(1, None, [1]), (1, 20, [1])],
+    ]
+    assert told(sitting) == expected
+    press(page, "p")
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.locator("#progress", has_text="3 of 6").wait_for()
+    assert page.locator(".unsaved").count() == 0
+    desk.close()
+
+
+def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "a411")
+    page.locator("#saved", has_text="Not saved yet: 4").wait_for()
+    page.reload()
+    # What the server does not have yet is put back onto the form.
+    page.locator("#progress", has_text="3 of 6").wait_for()
+    page.locator("#saved", has_text=WAITING).wait_for()
+    assert page.locator("[data-peer='1'] .chip").count() == 1
+    page.unroute("**/acts/")
+    saved(page)
+    assert told(sitting) == [(1, None, [1]), (1, 60, [1]), (2, 0, []), (3, 0, [])]
+
+
+def test_an_answer_that_got_lost_is_no_second_judgment(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    lost: list[int] = []
+
+    def lose_the_answer(route: Route) -> None:
+        lost.append(route.fetch().status)
+        route.abort()
+
+    page.route("**/acts/", lose_the_answer, times=2)
+    press(page, "4")
+    saved(page)
+    assert (lost, told(sitting)) == ([200, 200], [(1, 60, [])])
+
+
+def test_acts_wait_for_a_new_sign_in(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.context.clear_cookies()
+    press(page, "a4")
+    page.locator("#saved", has_text="Not saved yet: 2 (signed out)").wait_for()
+    press(page, "1")
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Sign in in a new tab").click()
+    other = popup.value
+    other.get_by_label("Name").fill("ana")
+    other.get_by_label("Password").fill("ana-secret")
+    other.get_by_role("button", name="Sign in").click()
+    other.get_by_role("heading", name="My work").wait_for()
+    other.close()
+    page.bring_to_front()
+    saved(page)
+    assert page.locator("#keeping").is_hidden()
+    assert told(sitting) == [(1, None, [1]), (1, 60, [1]), (2, 0, [])]
+
+
+def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.context.clear_cookies()
+    press(page, "4")
+    page.locator("#keeping", has_text="You are signed out").wait_for()
+    other = page.context.new_page()
+    sign_in(other, "ben")
+    page.bring_to_front()
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.locator("#keeping", has_text="1 act is not saved yet").get_by_role(
+        "button", name="Load the page anew"
+    ).wait_for()
+    assert told(sitting) == []
+    other.context.clear_cookies()
+    sign_in(other, "ana")
+    open_set(other, sitting)
+    saved(other)
+    assert told(sitting) == [(1, 60, [])]
+
+
+# Two tabs, two devices
+
+
+def test_the_older_of_two_tabs_is_told_and_gives_all_it_holds(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    newer = page.context.new_page()
+    open_set(newer, sitting)
+    saved(newer)
+    page.locator("#keeping", has_text="opened in another tab").wait_for()
+    assert page.locator("#see").evaluate("element => element.inert")
+    newer.keyboard.press("6")
+    saved(newer)
+    page.unroute("**/acts/")
+    # Keys do nothing in the older one until it is wanted again.
+    press(page, "1")
+    page.get_by_role("button", name="Go on here").click()
+    page.locator("#progress", has_text="2 of 6").wait_for()
+    press(page, "1")
+    saved(page)
+    newer.locator("#keeping", has_text="opened in another tab").wait_for()
+    assert told(sitting) == [(1, 60, []), (2, 100, []), (3, 0, [])]
+
+
+def test_the_older_of_two_devices_is_told(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    laptop, phone = ana(desk), ana(desk)
+    open_set(laptop, sitting)
+    press(laptop, "4")
+    saved(laptop)
+    open_set(phone, sitting)
+    saved(phone)
+    press(phone, "6")
+    saved(phone)
+    press(laptop, "j1")
+    laptop.locator("#keeping", has_text="on another device").wait_for()
+    assert laptop.locator("#see").evaluate("element => element.inert")
+    assert standing(sitting) == {1: 60, 2: 100}
+    laptop.get_by_role("button", name="Go on here").click()
+    laptop.locator("#progress", has_text="3 of 6").wait_for()
+    saved(laptop)
+    assert standing(sitting) == {1: 60, 2: 100, 3: 0}
+
+
+def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    laptop, phone = ana(desk), ana(desk)
+    open_set(laptop, sitting)
+    press(laptop, "4")
+    saved(laptop)
+    laptop.route("**/acts/", lambda route: route.abort())
+    press(laptop, "a2")
+    laptop.locator("#saved", has_text=WAITING).wait_for()
+    open_set(phone, sitting)
+    saved(phone)
+    press(phone, "c5")
+    saved(phone)
+    laptop.unroute("**/acts/")
+    row = laptop.locator("table.both tbody tr")
+    row.wait_for()
+    assert [cell.inner_text() for cell in row.locator("td").all()] == [
+        "Its wall is weak.",
+        "80 % · marked: 3",
+        "20 % · marked: 1",
+    ]
+    assert violations(laptop) == []
+    laptop.get_by_role("button", name="Mine stand").click()
+    laptop.locator(".unit output", has_text="20 %").wait_for()
+    saved(laptop)
+    assert standing(sitting) == {1: 60, 2: 20}
+    press(phone, "1")
+    phone.locator("#keeping", has_text="on another device").wait_for()
+
+
+def test_the_others_answers_can_stand(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    saved(page)
+    judge(sitting, world, 1, 80, "elsewhere")
+    press(page, "2")
+    page.get_by_role("button", name="The others stand").click()
+    page.locator(".unit output", has_text="80 %").wait_for()
+    saved(page)
+    assert standing(sitting) == {1: 80}
+
+
+def test_old_acts_that_nobody_contradicts_go_out_unasked(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("about:blank")
+    judge(sitting, world, 2, 80, "elsewhere")
+    page.unroute("**/acts/")
+    open_set(page, sitting)
+    saved(page)
+    assert standing(sitting) == {1: 60, 2: 80}
+
+
+def test_old_acts_that_were_contradicted_since_are_not_sent_unasked(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("about:blank")
+    judge(sitting, world, 1, 80, "elsewhere")
+    page.unroute("**/acts/")
+    open_set(page, sitting)
+    page.locator("table.both", has_text="80 %").wait_for()
+    assert standing(sitting) == {1: 80}
+
+
+# What the server does not take
+
+
+def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    comparison = sitting.assignments.get().comparison
+    assert comparison is not None
+    gone = comparison.model.units.get(position=1)
+    gone.public_id = "replaced"
+    gone.save(update_fields=["public_id"])
+    press(page, "41")
+    page.locator(".slip.refused", has_text="Not saved: This model unit is not in this comparison").wait_for()
+    saved(page)
+    assert told(sitting) == [(2, 0, [])]
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ("closed", "This set was closed in the meantime"),
+        ("recalled", "no longer yours to judge"),
+        ("lapsed", "went back to the queue"),
+    ],
+)
+def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk, ended: str, words: str) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "111")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    saved(page)
+    if ended == "closed":
+        close_sitting(sitting=sitting, by=world.ana)
+    else:
+        Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as=ended)
+    press(page, "k6")
+    page.locator("#keeping", has_text=words).wait_for()
+    assert violations(page) == []
+    assert standing(sitting) == {1: 0, 2: 0}
+    if ended == "closed":
+        page.get_by_role("button", name="Show it as it was closed").click()
+        page.get_by_text("can no longer be changed").wait_for()
+
+
+def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    warned: list[str] = []
+    page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+    page.goto("/sign-in/")
+    assert warned == ["beforeunload"]
+
+
+def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    soon = timezone.now() + timedelta(minutes=3)
+    Sitting.objects.filter(pk=sitting.pk).update(is_pulled=True, lease_until=soon)
+    page = ana(desk)
+    page.clock.install()
+    open_set(page, sitting)
+    until = page.locator("[data-lease] time")
+    before = until.get_attribute("datetime")
+    page.clock.run_for(50_000)
+    page.mouse.move(30, 30)
+    page.clock.run_for(15_000)
+    page.wait_for_function("before => document.querySelector('[data-lease] time').dateTime !== before", arg=before)
+    sitting.refresh_from_db()
+    assert sitting.lease_until is not None
+    assert sitting.lease_until > soon

@@ -1,0 +1,455 @@
+"""The SEE form under an assessor's hands: by keys, by pointer, by thumb, and without scripts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Score, SummaryJudgment, UnitJudgment
+from annotation.services.acts import UnitAct
+from annotation.services.save_acts import save_at_once
+from tests.accessibility import violations
+from tests.annotation.cast import finish
+from tests.annotation.web.see_sets import (
+    MODEL,
+    OTHER_PEER,
+    PEER,
+    QUESTIONS,
+    SECOND_MODEL,
+    lay_set,
+    open_set,
+    saved,
+)
+from tests.annotation.web.test_flow_in_browser import scores, sign_in
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Request
+
+    from annotation.models import Sitting
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ZOOMED = {"width": 640, "height": 450}
+"""1280 by 900 at 200 %."""
+
+
+def ana(desk: Desk, **options: object) -> Page:
+    return sign_in(desk(**options), "ana")  # type: ignore[arg-type]
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def percents(sitting: Sitting) -> list[int | None]:
+    """Current percents of the sitting, in the order of its comparisons and their units."""
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    return list(rows.order_by("assignment__position", "unit__position").values_list("percent", flat=True))
+
+
+def marks(sitting: Sitting) -> list[list[int]]:
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    return list(rows.order_by("assignment__position", "unit__position").values_list("marks", flat=True))
+
+
+def in_hand(page: Page) -> str:
+    return page.locator(".unit.now").get_attribute("data-name") or ""
+
+
+# A whole comparison
+
+
+def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    pressed: list[str] = []
+    page.expose_function("pressed", lambda key: pressed.append(key))
+    page.evaluate("addEventListener('keydown', (event) => window.pressed(event.key), true)")
+    keys_of_marks, keys_of_percents, key_of_the_unmarked = "abb", "511136", "1"
+    for key in ("a", "5", "1", "1", "1", "b", "3", "b", "6"):
+        page.keyboard.press(key)
+    page.locator("#progress", has_text="6 of 6 judged").wait_for()
+    assert in_hand(page) == "Unmarked peer units"
+    page.keyboard.press(key_of_the_unmarked)
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    saved(page)
+    assert percents(sitting) == [80, 0, 0, 0, 40, 100]
+    assert marks(sitting) == [[1], [], [], [], [2], [2]]
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
+    # One key per unit beyond its marks: the bar is two.
+    assert len(pressed) == len(keys_of_marks) + len(keys_of_percents) + len(key_of_the_unmarked)
+    page.keyboard.press("n")
+    page.get_by_role("button", name="Close the set").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Your judgments count from now on").wait_for()
+
+
+def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    for number, percent in ((1, 60), (None, 0), (None, 0), (None, 20), (2, 100), (None, 0)):
+        if number:
+            page.locator(f"[data-peer='{number}']").click()
+        page.locator(".unit.now .scale label", has_text=str(percent)).first.click()
+    page.locator("#unmarked .scale label", has_text="40").click()
+    page.locator("#ahead a", has_text="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    page.get_by_text("Your judgments count from now on").wait_for()
+    assert percents(sitting) == [60, 0, 0, 20, 100, 0]
+    assert marks(sitting) == [[1], [], [], [], [2], []]
+
+
+def test_a_published_row_comes_out_of_seven_judgments(world: World, desk: Desk) -> None:
+    """NIST's row of 2002: 47 words of 50, seven model units, mean .400; length-adjusted .287."""
+    model = " ".join(f"Fact number {number} is told." for number in range(1, 8))
+    peer = " ".join(["The port closes in April because of its wall."] * 5 + ["Nobody minds."])
+    assert len(peer.split()) == 47
+    sitting = lay_set(world, models=[model], peers=[peer])
+    page = ana(desk)
+    open_set(page, sitting)
+    # {0, 0, 0, 60, 60, 60, 100}; every percent above 0 with a mark.
+    press(page, "111" + "a4" + "b4" + "c4" + "d6")
+    press(page, "1")
+    page.locator("#ahead a", has_text="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    page.get_by_text("Your judgments count from now on").wait_for()
+    summary = sitting.assignments.get().comparison
+    assert summary is not None
+    # c = (3 * .6 + 1) / 7 = .4; b = (50 - 47) / 50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
+    world.peers["port", "alder"] = summary.peer
+    shown = scores(sign_in(desk(), "cleo"), world, "alder")
+    assert (shown["Coverage"], shown["Brevity"], shown["Composite, a = ⅔"]) == ("0.400", "0.060", "0.287")
+    assert Score.objects.get(summary=summary.peer).human_share == 1
+
+
+# Moving on, undo
+
+
+def test_a_percent_moves_on_to_the_next_unit_that_has_none(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "11")
+    assert in_hand(page) == "Unit 3"
+    press(page, "kk6")
+    assert in_hand(page) == "Unit 3"
+    saved(page)
+    assert percents(sitting) == [100, 0]
+    press(page, "k")
+    page.keyboard.press("Shift+Digit3")
+    assert in_hand(page) == "Unit 2"
+    page.locator(".unit.now output", has_text="40 %").wait_for()
+
+
+def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator(".unit.now input[value='0']").focus()
+    page.keyboard.press("Space")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert in_hand(page) == "Unit 1"
+    page.locator("#said", has_text="Unit 1, 40 percent, saved.").wait_for(state="attached")
+    assert percents(sitting) == [40]
+
+
+def test_space_marks_the_peer_unit_in_focus(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator("[data-peer='1']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    saved(page)
+    page.locator("[data-peer='2'] .chip", has_text="1").wait_for()
+    assert marks(sitting) == [[2]]
+
+
+def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a4n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    press(page, "6")
+    saved(page)
+    page.reload()
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    for expected in ([60, None], [None, None], [None, None]):
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        saved(page)
+        assert percents(sitting) == expected
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    assert marks(sitting) == [[], []]
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    assert page.locator("#unit-none, [aria-pressed=true]").count() == 0
+
+
+def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    second = sitting.assignments.order_by("position")[1].public_id
+    page.wait_for_load_state("networkidle")
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))
+    press(page, "n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    assert page.url.endswith(f"/{second}/")
+    assert [request.url for request in asked if request.url.endswith(f"/{second}/")] == []
+    page.go_back()
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+
+
+def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    page.route("**/work/*/", lambda route: (page.wait_for_timeout(100), route.continue_()))
+    open_set(page, sitting)
+    press(page, "4nb2")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#progress", has_text="1 of 6").wait_for()
+    saved(page)
+    assert (percents(sitting), marks(sitting)) == ([60, 20], [[], [2]])
+
+
+# The stages
+
+
+def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
+    page = ana(desk)
+    told: list[str] = []
+    page.on("response", lambda answer: told.append(answer.text()) if "/work/" in answer.url else None)
+    open_set(page, sitting)
+    page.wait_for_load_state("networkidle")
+    assert told
+    assert not [text for text in [*told, page.content()] if "wall is weak" in text or "6 units" in text]
+    press(page, "3")
+    page.locator("#progress", has_text="1 of 2 answered").wait_for()
+    press(page, "2")
+    page.locator("#model-title", has_text="6 units").wait_for()
+    assert "Its wall is weak." in page.content()
+    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 2, "short": 1}
+    # The other peer's own stage is not skipped by it.
+    press(page, "n")
+    page.locator("#quality-title").wait_for()
+    assert "wall is weak" not in page.locator("#see").inner_html()
+
+
+def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "32")
+    page.locator("#model-title").wait_for()
+    page.get_by_text("Quality questions").click()
+    page.locator("#question-clear .t").click()
+    press(page, "1")
+    saved(page)
+    page.wait_for_timeout(200)
+    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 0, "short": 1}
+    # Back to the answer before, and no further than the model summary was shown.
+    press(page, "u")
+    page.locator("#question-clear output", has_text="yes").wait_for()
+    press(page, "u")
+    page.locator("#said", has_text="not taken back").wait_for(state="attached")
+
+
+def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[MODEL, SECOND_MODEL])
+    page = ana(desk)
+    open_set(page, sitting)
+    first, second = (
+        len(page.locator("[data-item=unit]").all()),
+        page.locator(".models a").count(),
+    )
+    assert second == 2
+    assert page.locator("#unmarked").count() == 0
+    press(page, "a4" + "1" * (first - 1))
+    page.locator("#progress", has_text=f"{first} of {first}").wait_for()
+    press(page, "n")
+    page.locator(".models a[aria-current]", has_text="Model 2").wait_for()
+    rest = len(page.locator("[data-item=unit]").all())
+    page.get_by_text("Asked when every model unit").wait_for()
+    press(page, "b4" + "1" * (rest - 1))
+    page.locator("#unmarked.now").wait_for()
+    lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
+    # The first is marked for the other model summary, the second for this one.
+    assert lit == ["3"]
+    press(page, "3")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 40
+
+
+def test_nothing_is_asked_where_nothing_is_unmarked(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "abc411111")
+    page.get_by_text("No peer unit is unmarked").wait_for()
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    # A mark that is taken away opens the question.
+    press(page, "kkkkkkc")
+    page.locator("#unmarked[data-gate=open]").wait_for(state="attached")
+    page.locator("#ahead a", has_text="My work").wait_for()
+
+
+def test_an_empty_peer_is_judged_by_percents_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[""])
+    page = ana(desk)
+    open_set(page, sitting)
+    page.get_by_text("This peer summary is empty").wait_for()
+    press(page, "111111")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+
+
+@pytest.mark.parametrize(("scale", "typed", "kept"), [("free", "37", 37), ("fives", "35", 35)])
+def test_percents_are_typed_where_the_scale_is_fine(
+    world: World, desk: Desk, scale: str, typed: str, kept: int
+) -> None:
+    sitting = lay_set(world, percent_scale=scale)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, f"a{typed}")
+    page.keyboard.press("Enter")
+    assert in_hand(page) == "Unit 2"
+    press(page, "b100")
+    page.keyboard.press("Enter")
+    page.locator(".unit.now .quick button", has_text="70").click()
+    page.locator("#progress", has_text="3 of 6").wait_for()
+    saved(page)
+    assert (percents(sitting), marks(sitting)) == ([kept, 100, 70], [[1], [2], []])
+
+
+def test_a_percent_off_the_scale_is_not_sent(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, percent_scale="fives")
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "37")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(200)
+    assert (in_hand(page), percents(sitting)) == ("Unit 1", [])
+
+
+def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    page.clock.install()
+    open_set(page, sitting)
+    page.mouse.move(10, 10)
+    page.clock.run_for(20_000)
+    page.keyboard.press("4")
+    page.clock.run_for(10)
+    saved(page)
+    page.clock.fast_forward(3_600_000)
+    page.mouse.move(20, 20)
+    page.clock.run_for(5_000)
+    page.keyboard.press("4")
+    page.clock.run_for(10)
+    saved(page)
+    spent = list(UnitJudgment.objects.order_by("pk").values_list("active_ms", flat=True))
+    assert [20_000 <= spent[0] < 23_000, 5_000 <= spent[1] < 8_000] == [True, True]
+
+
+# Those who cannot see, use thumbs, or have no scripts
+
+
+def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a")
+    page.locator("#said", has_text="Unit 1, no percent, saved.").wait_for(state="attached")
+    press(page, "4")
+    page.locator("#said", has_text="Unit 1, 60 percent, saved. Unit 2.").wait_for(state="attached")
+    assert page.evaluate("document.activeElement.textContent") == "Model unit 2"
+    press(page, "6")
+    page.locator("#said", has_text="no peer unit is marked for it").wait_for(state="attached")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, ZOOMED], ids=["phone", "zoomed"])
+def test_the_form_fits_and_works_where_columns_stack(
+    world: World, desk: Desk, viewport: dict[str, int]
+) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = ana(desk, viewport=viewport, has_touch=True)
+    open_set(page, sitting)
+    for words in ("yes", "yes"):
+        page.locator(".unit.now .words label", has_text=words).tap()
+    page.locator("#model-title").wait_for()
+    page.locator("[data-peer='1']").tap()
+    for percent in ("60", "0 %", "0 %", "0 %", "0 %", "0 %", "20"):
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator(".unit.now .scale label", has_text=percent).first.tap()
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    assert percents(sitting) == [60, 0, 0, 0, 0, 0]
+
+
+def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    page = desk(java_script_enabled=False)
+    sign_in(page, "ana")
+    open_set(page, sitting)
+    page.locator("#question-clear label", has_text="yes").click()
+    page.locator("#question-short label", has_text="no").click()
+    page.get_by_role("button", name="Save the answers").click()
+    for number, percent in ((1, "60"), (2, "0 %")):
+        unit = page.locator("[data-item=unit]").nth(number - 1)
+        unit.locator("[name=marks]").nth(number - 1).check()
+        unit.locator(".scale label", has_text=percent).first.click()
+        unit.get_by_role("button", name="Save unit").click()
+    page.locator("#unmarked .scale label", has_text="20").first.click()
+    page.get_by_role("button", name="Save the answer", exact=True).click()
+    page.get_by_role("link", name="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    assert percents(sitting) == [60, 0]
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk, scheme: str) -> None:
+    sitting = lay_set(world, models=[MODEL, SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    page = ana(desk, color_scheme=scheme)
+    open_set(page, sitting)
+    found = {"quality": violations(page)}
+    press(page, "32")
+    page.locator("#model-title").wait_for()
+    press(page, "a4")
+    found["units"] = violations(page)
+    press(page, "?")
+    found["keys"] = violations(page)
+    page.keyboard.press("Escape")
+    open_set(page, sitting, 2)
+    page.get_by_text("Quality questions").click()
+    found["second model, answers open"] = violations(page)
+    assert {stage: faults for stage, faults in found.items() if faults} == {}
+
+
+def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL], peers=[PEER, OTHER_PEER])
+    acts = [
+        UnitAct(1, assignment.public_id, unit.public_id, 40, (1,))
+        for assignment in sitting.assignments.select_related("comparison__model")
+        if assignment.comparison
+        for unit in assignment.comparison.model.units.all()
+    ]
+    acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
+    save_at_once(sitting=sitting, by=world.ana, acts=acts)
+    finish(sitting)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "ja6n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    assert violations(page) == []
+    assert percents(sitting) == [40, 40, 40, 40]
