@@ -24,17 +24,18 @@ from annotation.models import (
     Project,
     PublishedPercent,
     Question,
-    QuestionAnswer,
     Rating,
     Summary,
     Unit,
     UnitJudgment,
     Verdict,
 )
+from annotation.queries.questions import latest_answers
 from annotation.queries.units import has_claims_as_units
 from evaluation import (
     AssessorAverage,
     Blend,
+    ConcisenessTerms,
     Label,
     LengthUnit,
     OverLength,
@@ -43,7 +44,7 @@ from evaluation import (
     ScoredSummary,
     ScoredUnit,
     ScoreRules,
-    conciseness,
+    conciseness_terms,
     count_length,
     has_word_breaks,
     question_coverage_or_none,
@@ -97,11 +98,15 @@ class CheckRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A peer summary with all that has been said of it: the row, its value, its checks."""
+    """A peer summary with all that has been said of it: the row, its value, its checks.
+
+    `conciseness_terms` are there where its conciseness has been rated.
+    """
 
     summary: Summary
     value: ScoredSummary
     checks: tuple[CheckRecord, ...]
+    conciseness_terms: ConcisenessTerms | None = None
 
 
 def score_rules(project: Project) -> ScoreRules:
@@ -255,22 +260,26 @@ class _Wholes:
     def load(cls, project: Project, peers: Sequence[Summary]) -> _Wholes:
         sets = {peer.document_set_id for peer in peers}
         peer_ids = [peer.pk for peer in peers]
-        rows = Question.objects.filter(document_set_id__in=sets).order_by("position")
+        rows = Question.objects.filter(document_set_id__in=sets, retired_at=None).order_by("position")
         questions: dict[int, list[int]] = defaultdict(list)
         for document_set, question in rows.values_list("document_set_id", "pk"):
             questions[document_set].append(question)
         from_source: dict[int, Label] = {}
         from_summary: dict[tuple[int, int], Label] = {}
         asked: set[int] = set()
-        for question, summary, label in _answers_to_questions(project, sets, peer_ids) if questions else ():
+        counting = {question for of_set in questions.values() for question in of_set}
+        said = latest_answers(project, sets, peer_ids) if counting else {}
+        for (question, summary), answer in said.items():
+            if question not in counting:
+                continue
             if summary is not None:
                 asked.add(summary)
-            if label is None:
+            if answer.label is None:
                 continue
             if summary is None:
-                from_source[question] = label
+                from_source[question] = answer.label
             else:
-                from_summary[question, summary] = label
+                from_summary[question, summary] = answer.label
         ratings = _ratings(project, peer_ids)
         rated = {peer.document_set_id for peer in peers if (peer.pk, Rating.Name.CONCISENESS) in ratings}
         return cls(questions, from_source, from_summary, frozenset(asked), ratings, _sources(rated))
@@ -290,24 +299,14 @@ class _Wholes:
             [by_rule or self.from_summary.get((question, peer.pk)) for question in questions],
         )
 
-    def conciseness(self, peer: Summary, text: str) -> float | None:
-        rating = self.ratings.get((peer.pk, Rating.Name.CONCISENESS))
-        if rating is None:
+    def conciseness_terms(self, peer: Summary, text: str) -> ConcisenessTerms | None:
+        if (peer.pk, Rating.Name.CONCISENESS) not in self.ratings:
             return None
-        return conciseness(self.sources[peer.document_set_id], text, rating, peer.document_set.language)
+        return conciseness_terms(self.sources[peer.document_set_id], text, peer.document_set.language)
 
-
-def _answers_to_questions(
-    project: Project, sets: Iterable[int], peer_ids: Sequence[int]
-) -> Iterator[tuple[int, int | None, Label | None]]:
-    """The deciding judge's answers, oldest first: question, summary (None: the source), label."""
-    answers = QuestionAnswer.objects.filter(
-        Q(summary__isnull=True) | Q(summary_id__in=peer_ids),
-        judge=project.deciding_judge,
-        question__document_set_id__in=sets,
-    )
-    for question, summary, label in answers.order_by("pk").values_list("question_id", "summary_id", "label"):
-        yield question, summary, cast("Label | None", label)
+    def conciseness(self, peer: Summary, terms: ConcisenessTerms | None) -> float | None:
+        rating = self.ratings.get((peer.pk, Rating.Name.CONCISENESS))
+        return None if rating is None or terms is None else terms.with_rating(rating)
 
 
 def _ratings(project: Project, peer_ids: Sequence[int]) -> dict[tuple[int, str], float]:
@@ -408,6 +407,7 @@ class _Batch:
             ScoredComparison(comparison_id=comparison.public_id, units=tuple(self._units(comparison, scored)))
             for comparison in self.comparisons.get(peer.pk, ())
         )
+        terms = self.wholes.conciseness_terms(peer, judged_text(peer, self.project))
         value = ScoredSummary(
             summary_id=peer.public_id,
             comparisons=comparisons,
@@ -421,7 +421,7 @@ class _Batch:
             question_coverage=self.wholes.question_coverage(peer),
             questions_asked=self.wholes.has_questions(peer),
             completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
-            conciseness=self.wholes.conciseness(peer, judged_text(peer, self.project)),
+            conciseness=self.wholes.conciseness(peer, terms),
         )
         return SummaryRecord(
             summary=peer,
@@ -430,6 +430,7 @@ class _Batch:
                 CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
                 for claim_id, check in checks.items()
             ),
+            conciseness_terms=terms,
         )
 
     def _has_claims(self, peer: Summary) -> bool:

@@ -4,24 +4,13 @@ from evaluation._agreement import PERCENT_STEP, PercentAgreement, percent_agreem
 from evaluation._alignment import alignment, factual_alignment
 from evaluation._balance import balanced_plan
 from evaluation._brevity import brevity
+from evaluation._cases import DEFAULT_METRICS, METRICS, Metric, SummaryInput
 from evaluation._completeness import Completeness, completeness
 from evaluation._composite import composite, length_adjusted
-from evaluation._conciseness import conciseness
+from evaluation._conciseness import ConcisenessTerms, conciseness, conciseness_terms
 from evaluation._coverage import CoverageStatistics, claim_coverage, coverage_statistics, mean_coverage
 from evaluation._effects import flip_effects
-from evaluation._evaluate import (
-    DEFAULT_METRICS,
-    METRICS,
-    EvaluationDetails,
-    JudgedQuestion,
-    JudgedTopic,
-    Metric,
-    SummaryEvaluation,
-    SummaryInput,
-    evaluate_summaries,
-    evaluate_summary,
-    stream_evaluations,
-)
+from evaluation._evaluate import evaluate_summaries, evaluate_summary, stream_evaluations
 from evaluation._intervals import Interval, bootstrap_interval, bootstrap_means, system_intervals
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
@@ -30,6 +19,7 @@ from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
 from evaluation._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
 from evaluation._questions import question_coverage, question_coverage_or_none
 from evaluation._redundancy import redundancy, repeated_sentences
+from evaluation._results import EvaluationDetails, JudgedQuestion, JudgedTopic, SummaryEvaluation
 from evaluation._sampling import stratified_draw, uniform_draw
 from evaluation._score import (
     AssessorAverage,
@@ -121,6 +111,7 @@ __all__ = [
     "CallStore",
     "ComparisonScore",
     "Completeness",
+    "ConcisenessTerms",
     "CoverReading",
     "CoverRequest",
     "CoverageStatistics",
@@ -198,6 +189,7 @@ __all__ = [
     "completeness",
     "composite",
     "conciseness",
+    "conciseness_terms",
     "count_length",
     "count_words",
     "coverage_statistics",

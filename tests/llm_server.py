@@ -67,8 +67,11 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     error: dict[str, Any] | None = None
     raw_body: bytes | None = None
+    raw_response: bytes | None = None
+    seconds_a_byte: float = 0.0
     answer: Callable[[Answer], Answer] | None = None
     content: Callable[[str], str | None] | None = None
+    completion: Callable[[Answer], Answer] | None = None
     finish_reason: str = "stop"
     refusal: str | None = None
     delay: float = 0.0
@@ -102,6 +105,11 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
     def hang() -> Fault:
         """No answer as long as a test lasts."""
         return Fault(delay=3600)
+
+    @staticmethod
+    def trickle() -> Fault:
+        """A right answer that comes byte by byte, as long as a test lasts, with no long silence."""
+        return Fault(seconds_a_byte=0.05)
 
     @staticmethod
     def reset() -> Fault:
@@ -149,6 +157,11 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
         return Fault(answer=change)
 
     @staticmethod
+    def completion(change: Callable[[Answer], Answer]) -> Fault:
+        """The right answer in an envelope that was changed."""
+        return Fault(completion=change)
+
+    @staticmethod
     def wrong_ids() -> Fault:
         """Every verdict names a claim or a unit that was not asked about."""
 
@@ -189,9 +202,15 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
         )
 
     @staticmethod
-    def body(raw: bytes) -> Fault:
-        """HTTP 200 with a body of one's own."""
-        return Fault(raw_body=raw)
+    def body(raw: bytes, status: int = 200, **headers: str) -> Fault:
+        """A body of one's own, as it is."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Fault(raw_body=raw, status=status, headers=given)
+
+    @staticmethod
+    def wire(raw: bytes) -> Fault:
+        """These bytes instead of an HTTP response; then the connection ends."""
+        return Fault(raw_response=raw)
 
 
 def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
@@ -202,7 +221,10 @@ def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
 
 
 class LLMServer:
-    """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400."""
+    """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400.
+
+    With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
+    """
 
     def __init__(
         self,
@@ -212,6 +234,7 @@ class LLMServer:
         latency: float = 0.0,
         api_key: str | None = None,
         claims_of: ClaimsOf | None = None,
+        usage: tuple[int, int] | None = None,
     ) -> None:
         self.calls: list[Call] = []
         self.claims_of: ClaimsOf = claims_of or _whole_unit
@@ -219,6 +242,7 @@ class LLMServer:
         self.length_field = length_field
         self.latency = latency
         self.api_key = api_key
+        self.usage = usage
         self.most_at_once = 0
         self.connections = 0
         self._at_once = 0
@@ -309,8 +333,9 @@ class LLMServer:
             await writer.drain()
             writer.transport.abort()
             return
-        writer.write(response)
-        await writer.drain()
+        await _send(response, fault, writer)
+        if fault.raw_response is not None:
+            writer.close()
 
     def _fault(self, call: Call) -> Fault:
         if denied := self._denial(call):
@@ -341,8 +366,10 @@ class LLMServer:
         return None
 
     def _response(self, call: Call, fault: Fault) -> bytes:
+        if fault.raw_response is not None:
+            return fault.raw_response
         if fault.raw_body is not None:
-            return _http(200, fault.headers, fault.raw_body)
+            return _http(fault.status, fault.headers, fault.raw_body)
         if fault.status != 200:
             return _http(fault.status, fault.headers, json.dumps({"error": fault.error}).encode())
         answer = scripted_answer(call, self.claims_of)
@@ -351,7 +378,10 @@ class LLMServer:
         content: str | None = json.dumps(answer, ensure_ascii=False)
         if fault.content is not None:
             content = fault.content(content or "")
-        return _http(200, fault.headers, json.dumps(_completion(call, content, fault)).encode())
+        completion = _completion(call, content, fault, self.usage)
+        if fault.completion is not None:
+            completion = fault.completion(completion)
+        return _http(200, fault.headers, json.dumps(completion).encode())
 
 
 def _whole_unit(unit: str) -> list[str]:
@@ -438,10 +468,11 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
 
 
-def _completion(call: Call, content: str | None, fault: Fault) -> dict[str, Any]:
+def _completion(
+    call: Call, content: str | None, fault: Fault, usage: tuple[int, int] | None
+) -> dict[str, Any]:
     message = {"role": "assistant", "content": content, "refusal": fault.refusal}
-    completion_tokens = len(content or "") // 4
-    prompt_tokens = call.prompt_characters // 4
+    prompt_tokens, completion_tokens = usage or (call.prompt_characters // 4, len(content or "") // 4)
     return {
         "id": "chatcmpl-scripted",
         "object": "chat.completion",
@@ -454,6 +485,17 @@ def _completion(call: Call, content: str | None, fault: Fault) -> dict[str, Any]
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+async def _send(response: bytes, fault: Fault, writer: asyncio.StreamWriter) -> None:
+    if not fault.seconds_a_byte:
+        writer.write(response)
+        await writer.drain()
+        return
+    for start in range(len(response)):
+        writer.write(response[start : start + 1])
+        await writer.drain()
+        await asyncio.sleep(fault.seconds_a_byte)
 
 
 async def _read(reader: asyncio.StreamReader) -> Call:

@@ -36,6 +36,9 @@ MOST_TRIALS = 3
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
 
+SERVER = ("model", "base_url")
+"""What decides which reply format a judge's server takes."""
+
 
 class JudgeForm(JudgeModelForm):
     class Meta:
@@ -98,7 +101,7 @@ class JudgeForm(JudgeModelForm):
 class JudgeAdmin(Rows):
     form = JudgeForm
     view_verbs = (Verb.RUN, Verb.CHANGE_PROJECT)
-    list_display = ("name", "kind", "model", "base_url", "api_key_env")
+    list_display = ("name", "kind", "model", "base_url", "api_key_env", "reply_format")
     list_filter = ("kind",)
     search_fields = ("name", "model")
     autocomplete_fields = ("members",)
@@ -124,7 +127,13 @@ class JudgeAdmin(Rows):
         if not person_of(request).is_superuser:
             return super().get_readonly_fields(request, obj)
         is_used = obj.runs.exists() or obj.verdicts.exists() or obj.calls.exists()
-        return [*(IDENTITY if is_used else ()), "public_id", "created_at"]
+        return [*(IDENTITY if is_used else ()), "reply_format", "public_id", "created_at"]
+
+    def save_model(self, request: HttpRequest, obj: Judge, form: JudgeForm, change: bool) -> None:
+        if set(SERVER) & set(form.changed_data):
+            # Found of another server, or for another model there.
+            obj.reply_format = ""
+        super().save_model(request, obj, form, change)
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Judge | None = None) -> dict[str, Any]:
         return {}

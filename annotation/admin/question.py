@@ -12,7 +12,7 @@ from annotation.models import Question, QuestionAnswer, Rating
 class QuestionAdmin(Rows):
     project_paths = ("document_set__project",)
     view_verbs = READ_CONTENT
-    list_display = ("text", "document_set", "position", "origin", "origin_name")
+    list_display = ("text", "document_set", "position", "origin", "origin_name", "retired_at")
     list_filter = (ProjectFilter, "origin")
     list_select_related = ("document_set",)
     search_fields = ("public_id__exact", "text", "document_set__external_id__exact")

@@ -54,7 +54,7 @@ class JudgeTrial(ApiView):
         """Ask a judge one sample question.
 
         For those who may start runs in some project. Tells whether it answers, how long that takes and
-        which reply format its server supports. Nothing is kept.
+        which reply format its server supports. Nothing else is kept.
         """
         if not may_try(self.person):
             # Whoever may try none learns no names of judges either.

@@ -14,7 +14,9 @@ from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.models import Project, Run
+from annotation.models.run import MOST_QUESTIONS_MADE
 from annotation.permissions import Verb
+from annotation.queries.prompts import own_versions_of
 from annotation.queries.runs import RunProgress, is_worker_alive, run_progress
 from annotation.refusals import Invalid, NotFound
 from annotation.services.judges import judge_by_name
@@ -27,6 +29,11 @@ class RunRow(serializers.Serializer[Run]):
     id = serializers.CharField(source="public_id")
     judge = serializers.CharField(source="judge.name")
     metrics = serializers.ListField(child=serializers.CharField())
+    n_questions = serializers.IntegerField(
+        allow_null=True,
+        help_text="How many questions each document set should have. Null: the judge makes some up only where "
+        "nobody has given any.",
+    )
     state = NamedChoice("RunState", Run.State.choices)
     stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
     cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
@@ -61,8 +68,18 @@ class ProgressRow(serializers.Serializer[RunProgress]):
     failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
 
 
+class PromptUsed(serializers.Serializer[Any]):
+    step = serializers.CharField()
+    number = serializers.IntegerField()
+    version = serializers.CharField(help_text="Follows from the words; stored calls are found by it.")
+
+
 class RunDetail(RunRow):
     progress = serializers.SerializerMethodField()
+    prompts = serializers.SerializerMethodField(
+        help_text="The project's own words that it began with. Steps without an entry are told in the "
+        "built-in ones."
+    )
     is_worker_alive = serializers.SerializerMethodField(
         help_text="Whether any worker is there; without one nothing moves."
     )
@@ -70,6 +87,10 @@ class RunDetail(RunRow):
     @extend_schema_field(ProgressRow)
     def get_progress(self, run: Run) -> Any:
         return ProgressRow(run_progress(run)).data
+
+    @extend_schema_field(PromptUsed(many=True))
+    def get_prompts(self, run: Run) -> Any:
+        return PromptUsed([row for _, row in own_versions_of(run)], many=True).data
 
     def get_is_worker_alive(self, run: Run) -> bool:
         return is_worker_alive()
@@ -79,6 +100,14 @@ class NewRun(serializers.Serializer[Any]):
     judge = serializers.CharField(help_text='Name of the judge, such as "lexical".')
     metrics = serializers.ListField(
         child=serializers.CharField(), default=lambda: ["coverage"], max_length=MOST_METRICS
+    )
+    n_questions = serializers.IntegerField(
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=MOST_QUESTIONS_MADE,
+        help_text="How many questions each document set should have: the judge makes up what is missing. "
+        "Without it some are made up only where nobody has given any.",
     )
     max_cost = serializers.FloatField(
         allow_null=True, default=None, help_text="The run stops before its calls could cost more."
@@ -117,6 +146,7 @@ class Runs(ApiView):
             project=project,
             judge=judge,
             metrics=wanted["metrics"],
+            n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
             by=self.person,
         )

@@ -5,7 +5,11 @@ share of yes over its verdicts on the unit's claims, and their evidence), `repea
 repeat (never scored), `quality` an assessor's quality answers (JSON: a whole number by question), `unmarked`
 the percent of the peer units marked nowhere that are related to the subject (0 where none was unmarked),
 `repeat_quality` and `repeat_unmarked` the same in a hidden repeat, `check` a verdict of a judge or reviewer,
-`unit_adjudication` and `check_adjudication` an adjudicator's decision.
+`unit_adjudication` and `check_adjudication` an adjudicator's decision, `question` a judge's answer to a
+closed question, from the summary alone or, in rows without a system, from the source, `rating` a number for
+a summary as a whole, given by a judge or computed.
+
+`claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
 """
 
 from __future__ import annotations
@@ -17,15 +21,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
-from annotation.exports.peers import Peer, peer_batches
+from annotation.exports.peers import peer_batches
 from annotation.exports.statements import rater, reference_of
 from annotation.models import (
     Adjudication,
     Assignment,
     PublishedPercent,
+    QuestionAnswer,
+    Rating,
     SummaryJudgment,
     UnitJudgment,
     Verdict,
@@ -57,17 +63,24 @@ COLUMNS = (
 def rows(project: Project, people: People) -> Iterator[Row]:
     """Rows of a summary stand by kind, then in the order in which they were given.
 
-    Nothing of a sitting that is still open is among them. `unit` is a number of the model summary's
-    one list of units; a claim that is linked to a unit carries that unit's number.
+    What the source answers to questions stands before the first summary of its document set. Nothing of a
+    sitting that is still open is among them. `unit` is a number of the model summary's one list of units; a
+    claim that is linked to a unit carries that unit's number.
     """
+    document_id: str | None = None
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
+        of_sources = _source_answers(project, {peer.document_id for peer in batch})
         found: dict[int, list[_Judgment]] = defaultdict(list)
         for judgment in _judgments(peer_ids, people):
             found[judgment.peer_id].append(judgment)
         for peer in batch:
+            if peer.document_id != document_id:
+                document_id = peer.document_id
+                for judgment in of_sources.get(document_id, ()):
+                    yield _row((project.slug, document_id, None, None), judgment)
             for judgment in found.get(peer.pk, ()):
-                yield _row(project, peer, judgment)
+                yield _row(peer.head(project), judgment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +100,9 @@ class _Judgment:
     inclusion_probability: float | None = None
 
 
-def _row(project: Project, peer: Peer, judgment: _Judgment) -> Row:
+def _row(head: Row, judgment: _Judgment) -> Row:
     return (
-        *peer.head(project),
+        *head,
         judgment.kind,
         judgment.reference_id,
         judgment.unit,
@@ -113,6 +126,8 @@ def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
     yield from _unit_adjudications(peer_ids, people)
     yield from _verdicts(peer_ids, people)
     yield from _check_adjudications(peer_ids, people)
+    yield from _summary_answers(peer_ids)
+    yield from _ratings(peer_ids)
 
 
 def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
@@ -457,6 +472,115 @@ def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_J
             value=row.label,
             submitted_at=row.created_at,
             superseded=not row.is_active or standing.get(row.check_id) != row.pk,
+        )
+
+
+class _AnswerRow(NamedTuple):
+    pk: int
+    peer_id: int | None
+    document_id: str
+    question: str
+    is_retired: bool
+    judge_id: int
+    judge: str
+    label: str | None
+    evidence: list[int]
+    created_at: datetime
+
+
+def _answer_rows(answers: QuerySet[QuestionAnswer]) -> list[_AnswerRow]:
+    return [
+        _AnswerRow(*row)
+        for row in answers.annotate(is_retired=Q(question__retired_at__isnull=False))
+        .order_by("question__position", "pk")
+        .values_list(
+            "pk",
+            "summary_id",
+            "question__document_set__external_id",
+            "question__public_id",
+            "is_retired",
+            "judge_id",
+            "judge__name",
+            "label",
+            "evidence",
+            "created_at",
+        )
+    ]
+
+
+def _source_answers(project: Project, document_ids: set[str]) -> dict[str, list[_Judgment]]:
+    """What sources answer, by their document set's name."""
+    rows = _answer_rows(
+        QuestionAnswer.objects.filter(
+            summary=None,
+            question__document_set__project=project,
+            question__document_set__external_id__in=document_ids,
+        )
+    )
+    found: dict[str, list[_Judgment]] = defaultdict(list)
+    for row, judgment in zip(rows, _answers(rows), strict=True):
+        found[row.document_id].append(judgment)
+    return found
+
+
+def _summary_answers(peer_ids: Sequence[int]) -> Iterator[_Judgment]:
+    return _answers(_answer_rows(QuestionAnswer.objects.filter(summary_id__in=peer_ids)))
+
+
+def _answers(rows: Sequence[_AnswerRow]) -> Iterator[_Judgment]:
+    last: dict[tuple[int | None, str, int], _AnswerRow] = {}
+    for row in rows:
+        before = last.get((row.peer_id, row.question, row.judge_id))
+        if row.label is not None or before is None or before.label is None:
+            last[row.peer_id, row.question, row.judge_id] = row
+    standing = {row.pk for row in last.values()}
+    for row in rows:
+        yield _Judgment(
+            peer_id=row.peer_id or 0,
+            kind="question",
+            claim_id=row.question,
+            rater=row.judge,
+            rater_kind="judge",
+            value=row.label,
+            evidence=row.evidence,
+            submitted_at=row.created_at,
+            superseded=row.is_retired or row.pk not in standing,
+        )
+
+
+class _RatingRow(NamedTuple):
+    pk: int
+    peer_id: int
+    name: str
+    judge: str | None
+    origin_name: str
+    value: float | None
+    created_at: datetime
+
+
+def _ratings(peer_ids: Sequence[int]) -> Iterator[_Judgment]:
+    rows = [
+        _RatingRow(*row)
+        for row in Rating.objects.filter(summary_id__in=peer_ids)
+        .order_by("pk")
+        .values_list("pk", "summary_id", "name", "judge__name", "origin_name", "value", "created_at")
+    ]
+    last: dict[tuple[int, str, str | None], _RatingRow] = {}
+    for row in rows:
+        before = last.get((row.peer_id, row.name, row.judge))
+        if row.value is not None or before is None or before.value is None:
+            last[row.peer_id, row.name, row.judge] = row
+    standing = {row.pk for row in last.values()}
+    for row in rows:
+        yield _Judgment(
+            peer_id=row.peer_id,
+            kind="rating",
+            claim_id=row.name,
+            rater=row.judge or row.origin_name,
+            rater_kind="judge" if row.judge else "computed",
+            value=None if row.value is None else f"{row.value:.6g}",
+            submitted_at=row.created_at,
+            superseded=row.pk not in standing,
         )
 
 

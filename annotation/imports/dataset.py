@@ -36,6 +36,7 @@ class Row:
     group: str = ""
     language: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class NestedRow:
     group: str = ""
     language: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         for system, summary in self.summaries.items():
@@ -74,6 +76,7 @@ class NestedRow:
                 reference=self.reference,
                 group=self.group,
                 language=self.language,
+                questions=self.questions,
             )
 
 
@@ -140,6 +143,7 @@ class SetData:
     peers: dict[PeerKey, PeerData] = field(default_factory=dict)
     references: dict[str, ReferenceData] = field(default_factory=dict)
     pairs: dict[PairKey, int | None] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
     claims: tuple[ClaimData, ...] = ()
     claims_of: tuple[str, Target] = ("", None)
     origins: dict[str, str] = field(default_factory=dict)
@@ -238,6 +242,7 @@ class Dataset:
             )
         one.group = one.group or row.group
         one.language = one.language or row.language
+        one.questions = one.questions or row.questions
         one.metadata = {
             name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
         }
@@ -266,6 +271,12 @@ def _set_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
                 name,
                 f"is {now!r}, but {before!r} in an earlier row of {row.document_id!r}.",
             )
+    if one.questions and row.questions and one.questions != row.questions:
+        yield (
+            "questions",
+            f"are not those of an earlier row of {row.document_id!r}. Rows of one document_id must repeat the "
+            "same questions in the same order, or leave them out.",
+        )
 
 
 def _peer_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,9 @@ from annotation.models import (
     DocumentSet,
     Project,
     PublishedPercent,
+    Question,
+    QuestionAnswer,
+    Rating,
     Summary,
     SummaryJudgment,
     Unit,
@@ -46,6 +49,7 @@ class Existing:
     versions: dict[tuple[type[Owner], int], int] = field(default_factory=dict)
     checks: dict[tuple[int, int], int] = field(default_factory=dict)
     labels: dict[int, dict[str, str | None]] = field(default_factory=lambda: defaultdict(dict))
+    questions: dict[int, list[Question]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def load(
@@ -73,6 +77,8 @@ class Existing:
         found.comparisons = set(
             Comparison.objects.filter(peer__document_set__in=keys).values_list("peer_id", "model_id")
         )
+        for question in Question.objects.filter(document_set__in=keys).order_by("position"):
+            found.questions[question.document_set_id].append(question)
         found._load_claims(keys)
         if with_verdicts:
             found._load_verdicts(keys)
@@ -214,6 +220,9 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
             of_role = percents.filter(**{f"{path}__{role}__in": wanted})
             said.update(of_role.values_list(f"{path}__{role}_id", flat=True).distinct())
     said.update(SummaryJudgment.objects.filter(peer__in=wanted).values_list("peer_id", flat=True).distinct())
+    for answers_alone in (QuestionAnswer.objects, Rating.objects):
+        of_summary = answers_alone.filter(summary__in=wanted)
+        said.update(of_summary.values_list("summary_id", flat=True).distinct())
     return {key for key in said if key in wanted}
 
 
@@ -230,6 +239,11 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
         said.update(
             of_claims.values_list("check_row__claim__claim_set__document_set_id", flat=True).distinct()
         )
+    asked = QuestionAnswer.objects.filter(summary=None, question__document_set__in=wanted)
+    said.update(asked.values_list("question__document_set_id", flat=True).distinct())
+    # Completeness and conciseness hold a summary's length and words against the documents'.
+    rated = Rating.objects.filter(summary__document_set__in=wanted)
+    said.update(rated.values_list("summary__document_set_id", flat=True).distinct())
     return {key for key in said if key in wanted}
 
 

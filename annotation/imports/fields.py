@@ -28,6 +28,7 @@ FLAT_OPTIONAL = (
     "group",
     "language",
     "metadata",
+    "questions",
 )
 FLAT_FIELDS = (*FLAT_REQUIRED, *FLAT_OPTIONAL)
 NESTED_FIELDS = (
@@ -42,7 +43,7 @@ NESTED_FIELDS = (
     "weight",
     "verdicts",
 )
-NESTED_OPTIONAL = ("group", "language", "metadata")
+NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.imports.dataset import Row
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Warnings
+from annotation.imports.questions import read_questions
 
 
 def flat_row(fields: Fields, warnings: Warnings) -> Row | None:
@@ -27,6 +28,7 @@ def flat_row(fields: Fields, warnings: Warnings) -> Row | None:
         group=fields.identifier("group"),
         language=fields.language(),
         metadata=fields.metadata(),
+        questions=read_questions(fields),
     )
     if not fields.is_good:
         return None

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from annotation.imports.dataset import ClaimData, Dataset, NestedRow, SetData, Side
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Warnings
+from annotation.imports.questions import read_questions
 from annotation.imports.streams import Record
 
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", "no": "no", "yes": "yes", "unsure": "unsure"}
@@ -21,6 +22,7 @@ _OF_DOCUMENT = (
     "group",
     "language",
     "metadata",
+    "questions",
 )
 _OF_SYSTEM = ("system", "summary_text")
 _OF_CLAIM = ("claim_text", "weight", "verdicts")
@@ -44,6 +46,7 @@ def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> N
         group=fields.identifier("group"),
         language=fields.language(),
         metadata=fields.metadata(),
+        questions=read_questions(fields),
     )
     if not fields.is_good:
         return None

@@ -44,10 +44,12 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
+    Question,
     Summary,
     System,
 )
 from annotation.models.pyramid import pyramid_of
+from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.queries.squeezed import Squeezed, Stretch, same_words
 from annotation.records import judged_text
 
@@ -76,6 +78,7 @@ class Counts:
     model_summaries: Count = field(default_factory=Count)
     peer_summaries: Count = field(default_factory=Count)
     comparisons: Count = field(default_factory=Count)
+    questions: Count = field(default_factory=Count)
     claims: Count = field(default_factory=Count)
     checks: Count = field(default_factory=Count)
     verdicts: Count = field(default_factory=Count)
@@ -139,6 +142,8 @@ class Plan:
     summaries: list[Summary] = field(default_factory=list)
     updated: dict[int, Summary] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    retired_questions: list[int] = field(default_factory=list)
     claim_sets: list[ClaimSet] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
@@ -232,6 +237,7 @@ class _Planner:
             return
         before = self._size()
         self._documents(row, one, existing)
+        self._questions(row, one, existing)
         peers = self._peers(row, one, existing)
         models = self._models(row, one, existing, peers)
         self._comparisons(one, existing, peers, models)
@@ -250,6 +256,7 @@ class _Planner:
             plan.summaries,
             plan.updated,
             plan.comparisons,
+            plan.questions,
             plan.claims,
             plan.answers,
         )
@@ -301,6 +308,43 @@ class _Planner:
             document = Document(document_set=row, position=position, text=text)
             self.plan.documents.append(document)
             self.plan.texts.append((document, row.language))
+
+    def _questions(self, row: DocumentSet, one: SetData, existing: Existing) -> None:
+        """Questions that were never asked here are new; given ones win over those that a judge made up.
+
+        One that somebody retired stays retired, and none is retired because the file leaves it out.
+        """
+        count = self.plan.counts.questions
+        there = existing.questions.get(row.pk, []) if row.pk else []
+        given = {question_key(each.text) for each in there if each.origin != ClaimOrigin.JUDGE}
+        new = [text for text in one.questions if question_key(text) not in given]
+        count.unchanged += len(one.questions) - len(new)
+        if not new:
+            return
+        made_up = [each for each in there if each.origin == ClaimOrigin.JUDGE and each.retired_at is None]
+        standing = sum(each.retired_at is None for each in there) - len(made_up)
+        if standing + len(new) > MOST_QUESTIONS:
+            self.plan.problems.add(
+                one.line,
+                "questions",
+                f"would give {row.external_id!r} {standing + len(new)} questions; a document set may have "
+                f"{MOST_QUESTIONS}. Retire some in the project first.",
+            )
+            return
+        count.created += len(new)
+        count.changed += len(made_up)
+        self.plan.retired_questions += [each.pk for each in made_up]
+        last = max((each.position for each in there), default=0)
+        self.plan.questions += [
+            Question(
+                document_set=row,
+                position=position,
+                text=text,
+                origin=ClaimOrigin.IMPORTED,
+                origin_name=self.plan.origin_name,
+            )
+            for position, text in enumerate(new, start=last + 1)
+        ]
 
     def _peers(self, row: DocumentSet, one: SetData, existing: Existing) -> dict[PeerKey, Summary]:
         count = self.plan.counts.peer_summaries

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0001_initial'),
+        ('annotation', '0004_judge_reply_format'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

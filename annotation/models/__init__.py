@@ -8,6 +8,7 @@ from annotation.models.event import Event
 from annotation.models.judge import CallClaim, Judge, JudgeCall
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.project import Membership, Project, Role
+from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Job, Run, Worker
@@ -35,6 +36,7 @@ __all__ = [
     "Label",
     "Membership",
     "Project",
+    "PromptVersion",
     "PublishedPercent",
     "PublishedScore",
     "Question",

@@ -19,6 +19,11 @@ class Judge(PublicRow):
         OPENAI = "openai", "OpenAI-compatible"
         PANEL = "panel", "Panel of judges"
 
+    class ReplyFormat(models.TextChoices):
+        JSON_SCHEMA = "json_schema", "JSON by a schema"
+        JSON_OBJECT = "json_object", "JSON, but not by a schema"
+        TEXT = "text", "Plain text"
+
     name = models.SlugField(max_length=60, unique=True)
     kind = models.CharField(max_length=7, choices=Kind)
     model = models.CharField(max_length=200, blank=True, help_text="The model's name at the provider.")
@@ -51,6 +56,12 @@ class Judge(PublicRow):
     custom_instruction = models.TextField(
         blank=True,
         help_text="Added to what every step tells the judge. Another one makes another judge of it.",
+    )
+    reply_format = models.CharField(
+        max_length=11,
+        choices=ReplyFormat,
+        blank=True,
+        help_text="The best that its server was found to take. Empty until it has been asked.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -11,9 +11,21 @@ from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.summary import Summary
 
+MAX_QUESTION_CHARACTERS = 1000
+MOST_QUESTIONS = 100
+"""What people and files may give: characters of a question, and questions that count of one document set."""
+
+
+def question_key(text: str) -> str:
+    """What two questions share that ask the same in the same words, spacing and capitals aside."""
+    return " ".join(text.split()).casefold()
+
 
 class Question(PublicRow):
-    """A closed question about a document set, asked of the source and of every peer summary alike."""
+    """A closed question about a document set, asked of the source and of every peer summary alike.
+
+    Its text never changes. A retired one stays with its answers and counts no more.
+    """
 
     document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveIntegerField()
@@ -23,6 +35,7 @@ class Question(PublicRow):
         max_length=200, blank=True, help_text="The file, the judge's signature or the person."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("document_set", "position")

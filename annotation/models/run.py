@@ -10,6 +10,10 @@ from annotation.models.base import PublicRow
 from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
+from annotation.models.prompt import PromptVersion
+
+MOST_QUESTIONS_MADE = 50
+"""How many questions a run may have a judge bring a document set to."""
 
 
 class Run(PublicRow):
@@ -29,11 +33,23 @@ class Run(PublicRow):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     metrics = models.JSONField(default=list)
+    n_questions = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="How many questions a document set should have: the judge makes up what is missing. Empty: "
+        "it makes some up only where nobody has given any.",
+    )
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
     stop_reason = models.CharField(max_length=500, blank=True)
     cost = models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices.")
     max_cost = models.FloatField(
         null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
+    )
+    prompt_versions = models.ManyToManyField(
+        PromptVersion,
+        blank=True,
+        related_name="runs",
+        help_text="The project's own words that it began with, and keeps; built-in ones for other steps.",
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
@@ -47,6 +63,10 @@ class Run(PublicRow):
             models.CheckConstraint(name="run_cost_not_negative", condition=Q(cost__gte=0)),
             models.CheckConstraint(
                 name="run_max_cost_positive", condition=Q(max_cost__isnull=True) | Q(max_cost__gt=0)
+            ),
+            models.CheckConstraint(
+                name="run_n_questions_bounded",
+                condition=Q(n_questions__isnull=True) | Q(n_questions__lte=MOST_QUESTIONS_MADE),
             ),
         )
 

@@ -6,7 +6,7 @@ The values come from the evaluation room; this module adds the words and the peo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from annotation.models import (
     Comparison,
     Project,
     PublishedPercent,
+    Rating,
     Score,
     Summary,
     Unit,
@@ -29,9 +30,11 @@ from annotation.models import (
 from annotation.models.pyramid import peer_annotation_of, pyramid_of
 from annotation.queries.judge_percents import JudgePercent, judge_percents
 from annotation.queries.published import PublishedFigures, published_assessor, published_of
+from annotation.queries.questions import AskedQuestion, GivenRating, questions_to, ratings_of
 from annotation.refusals import NotFound
 from evaluation import (
     ComparisonScore,
+    ConcisenessTerms,
     Label,
     MeanRounding,
     PyramidScore,
@@ -60,6 +63,9 @@ SOURCES: dict[UnitSource, str] = {
     "blend": "percents and claims, weighted",
     "rule": "the summary is empty",
 }
+
+COVERED_BY = {"questions": "question coverage", "claims": "claim coverage"}
+"""What stands for coverage in a summarization score."""
 
 FLAGS: dict[str, str] = {
     "no_model_summary": "There is no model summary, so the claims come from the documents themselves.",
@@ -129,7 +135,7 @@ class ExplainedComparison:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A score with the numbers that it is made of; `text` is empty where it has no value."""
+    """A score with the numbers that it is made of; without a value `text` is empty, or says why."""
 
     name: str
     column: str
@@ -147,6 +153,7 @@ class Explanation:
     comparisons: tuple[ExplainedComparison, ...]
     document_claims: tuple[ExplainedClaim, ...]
     peer_claims: tuple[ExplainedClaim, ...]
+    questions: tuple[AskedQuestion, ...]
     formulas: tuple[Formula, ...]
     flags: tuple[str, ...]
     published: tuple[PublishedFigures, ...]
@@ -173,10 +180,21 @@ def scores_of_system(project: Project, system: System) -> QuerySet[Score]:
     )
 
 
-def explain(project: Project, summary: Summary, value: ScoredSummary, score: SummaryScore) -> Explanation:
-    """Put words and people to a score. The number of queries does not grow with units, claims or verdicts."""
+def explain(
+    project: Project,
+    summary: Summary,
+    value: ScoredSummary,
+    score: SummaryScore,
+    terms: ConcisenessTerms | None = None,
+) -> Explanation:
+    """Put words and people to a score. The number of queries does not grow with units, claims or verdicts.
+
+    `terms` are those of its conciseness, where that was rated.
+    """
     said = _Said.load(summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
+    questions = questions_to(project, summary)
+    ratings = {rating.name: rating for rating in ratings_of(project, summary)}
     return Explanation(
         summary=summary,
         score=score,
@@ -189,7 +207,16 @@ def explain(project: Project, summary: Summary, value: ScoredSummary, score: Sum
         ),
         document_claims=tuple(said.claim(claim) for claim in value.document_claims),
         peer_claims=tuple(said.claim(claim) for claim in value.peer_claims),
-        formulas=(*_formulas(project, value, score), *_pyramid_formulas(summary, value, said)),
+        questions=questions,
+        formulas=(
+            *_formulas(project, value, score),
+            *_pyramid_formulas(summary, value, said),
+            *(
+                formula
+                for formula in _formulas_of_wholes(score, questions, ratings, terms)
+                if formula.value is not None or formula.text
+            ),
+        ),
         flags=tuple(_in_words(flag) for flag in score.flags),
         published=published_of(summary),
     )
@@ -353,6 +380,48 @@ def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
     if ceil.model_units == floor.model_units or ceil.modified is None:
         return told
     return f"{told} (rounded up, {ceil.model_units}: {ceil.modified:.3f})"
+
+
+def _formulas_of_wholes(
+    score: SummaryScore,
+    questions: Sequence[AskedQuestion],
+    ratings: Mapping[str, GivenRating],
+    terms: ConcisenessTerms | None,
+) -> Iterable[Formula]:
+    """The scores that few projects have; they are shown where somebody asked for them."""
+    yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
+    yield Formula("Summarization", "summarization", score.summarization, _lower(score))
+    computed = ratings.get(Rating.Name.COMPLETENESS)
+    yield Formula("Completeness", "completeness", score.completeness, computed.reason if computed else "")
+    rated = ratings.get(Rating.Name.CONCISENESS)
+    yield Formula("Conciseness", "conciseness", score.conciseness, _conciseness(rated, terms))
+
+
+def _pairs(questions: Sequence[AskedQuestion]) -> str:
+    standings = [question.standing for question in questions]
+    kept, unscored = standings.count("kept"), standings.count("unscored")
+    counting = kept + standings.count("missed")
+    left_out = f"{unscored} without an answer" if unscored else ""
+    if counting:
+        return f"{kept} yes in both / {counting} yes in the source{f', {left_out}' if left_out else ''}"
+    return left_out or ("the source says yes to none" if "not_yes" in standings else "")
+
+
+def _lower(score: SummaryScore) -> str:
+    if score.summarization is None or score.summarization_part is None:
+        return ""
+    part = score.summarization_part
+    covered = score.question_coverage if part == "questions" else score.claim_coverage
+    return f"the lower of alignment {_number(score.alignment)} and {COVERED_BY[part]} {_number(covered)}"
+
+
+def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None) -> str:
+    if rated is None:
+        return ""
+    if rated.value is None or terms is None:
+        return rated.reason
+    lengths = f".6·{terms.compression:.3f} compression + .4·{terms.sentences:.3f} sentence length"
+    return f".7·({lengths}) + .3·{rated.value:.3f} rated by {rated.judge}"
 
 
 def _brevity(value: ScoredSummary) -> str:

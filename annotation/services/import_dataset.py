@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from django.db import IntegrityError, models, transaction
+from django.utils import timezone
 
 from annotation.imports.dataset import Side
 from annotation.imports.existing import (
@@ -35,6 +36,7 @@ from annotation.models import (
     Project,
     PublishedPercent,
     PublishedScore,
+    Question,
     Sitting,
     Summary,
     System,
@@ -79,6 +81,7 @@ class ImportReport:
     model_summaries: Count
     peer_summaries: Count
     comparisons: Count
+    questions: Count
     claims: Count
     checks: Count
     verdicts: Count
@@ -96,6 +99,7 @@ class ImportReport:
         "model_summaries",
         "peer_summaries",
         "comparisons",
+        "questions",
         "claims",
         "checks",
         "verdicts",
@@ -323,6 +327,8 @@ def _write(plan: Plan, pieces: list[_Pieces]) -> None:
         )
         _part_from_itself([row.key for row in plan.replaced_summaries])
         Comparison.objects.bulk_create(plan.comparisons)
+        Question.objects.filter(pk__in=plan.retired_questions).update(retired_at=timezone.now())
+        Question.objects.bulk_create(plan.questions)
         _create(Unit, (unit for piece in pieces for unit in piece.units()))
         ClaimSet.objects.bulk_create(plan.claim_sets)
         Claim.objects.bulk_create(plan.claims)

@@ -6,23 +6,19 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import TypeVar
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.models import CallClaim, Judge, JudgeCall, Run
+from annotation.services.database_thread import DatabaseThread
 from evaluation.judging.protocol import StoredCall
 
 CLAIM_SECONDS = 15.0
 """How long a worker that says nothing keeps the right to ask a question."""
 LOOK_AGAIN_SECONDS = 0.05
 _LARGEST_COUNT = 2**31 - 1
-
-Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +29,6 @@ class RowCallStore:
     Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
     for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
     that died.
-
-    Rows are read and written by one thread with a connection of its own, because the event loop that asks
-    must neither wait for the database nor touch the worker's own connection.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
@@ -43,7 +36,7 @@ class RowCallStore:
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge-calls")
+        self._thread = DatabaseThread("judge-calls")
         self._ended = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -52,9 +45,8 @@ class RowCallStore:
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join()
-            self._thread.submit(_with_good_connection, self._give_up_all).result()
-        self._thread.submit(close_connection).result()
-        self._thread.shutdown()
+            self._thread.begin(self._give_up_all).result()
+        self._thread.close()
 
     async def get(self, key: str) -> StoredCall | None:
         """The call kept under this key; None where the caller is the one to make it.
@@ -63,7 +55,7 @@ class RowCallStore:
         """
         self._end_question()
         while True:
-            call, is_ours = await self._do(lambda: self._read_or_claim(key))
+            call, is_ours = await self._read_or_claim_for_task(key)
             if is_ours:
                 self._begin_question(key)
             if call is not None or is_ours:
@@ -73,7 +65,8 @@ class RowCallStore:
     async def put(self, call: StoredCall) -> None:
         """Keep a call and end the claim on it; the first one under a key stays."""
         self._asking.pop(_current_task(), None)
-        await self._do(lambda: self._write(call))
+        # The call is paid for, so it is kept even where the task is cancelled now.
+        await self._thread.do_surely(lambda: self._write(call))
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.
@@ -87,10 +80,15 @@ class RowCallStore:
     def _end_question(self, task: asyncio.Task[object] | None = None) -> None:
         key = self._asking.pop(task or _current_task(), None)
         if key is not None:
-            self._thread.submit(_with_good_connection, lambda: self._give_up(key))
+            self._thread.begin(lambda: self._give_up(key))
 
-    async def _do(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_good_connection, work)
+    async def _read_or_claim_for_task(self, key: str) -> tuple[StoredCall | None, bool]:
+        try:
+            return await self._thread.do(lambda: self._read_or_claim(key))
+        except asyncio.CancelledError:
+            # The claim may have been taken for a task that asks nothing any more.
+            self._thread.begin(lambda: self._give_up(key))
+            raise
 
     def _read_or_claim(self, key: str) -> tuple[StoredCall | None, bool]:
         """The reply, or whether it is for us to get it; neither while somebody else is at it."""
@@ -135,7 +133,7 @@ class RowCallStore:
 
         while not self._ended.wait(CLAIM_SECONDS / 3):
             try:
-                self._thread.submit(_with_good_connection, later).result()
+                self._thread.begin(later).result()
             except DatabaseError:
                 # The next turn tries again; at worst a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)
@@ -180,17 +178,3 @@ def _current_task() -> asyncio.Task[object]:
     task = asyncio.current_task()
     assert task is not None, "judges ask in tasks"
     return task
-
-
-def close_connection() -> None:
-    """Close the connection of the thread that calls this."""
-    # Each thread has a connection of its own under this name, so the name must be looked up in it.
-    connection.close()
-
-
-def _with_good_connection(work: Callable[[], Result]) -> Result:
-    try:
-        return work()
-    except DatabaseError:
-        connection.close()
-        raise

@@ -23,10 +23,10 @@ from annotation.services import jobs
 from annotation.services.judges import JudgeAtWork, at_work, kept_signature
 from annotation.services.judging.answers import Given, Judged, Located, Rated, peers_of, write
 from annotation.services.judging.claims import ActiveClaims, keep_claims
-from annotation.services.judging.questions import QUESTIONS_MADE, ActiveQuestions
+from annotation.services.judging.questions import ActiveQuestions
 from annotation.services.judging.texts import Piece, models_of_peers, piece_of, source_of, units_of_summaries
 from annotation.services.rescore import store
-from evaluation import VERSION, completeness
+from evaluation import VERSION, Completeness, completeness
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
 from evaluation.judging.protocol import (
     CoverReading,
@@ -108,7 +108,8 @@ class _Work:
         self.units = units_of_summaries(document_set)
         self.source = source_of(document_set)
         self.models_of = models_of_peers(document_set)
-        self.questions = ActiveQuestions(document_set, judge.row, self.signature)
+        wanted = claimed.job.run.n_questions if claimed.job.run else None
+        self.questions = ActiveQuestions(document_set, judge.row, self.signature, wanted)
         self.claims = ActiveClaims(document_set)
         self.claims.load_documents()
         models = {model for peer in self.peers for model in self.models_of.get(peer.pk, ())}
@@ -174,10 +175,14 @@ class _Work:
     def _question_request(self) -> DocumentRequest | None:
         if "questions" not in self.parts or self.source.text.is_blank:
             return None
-        if not self.questions.all:
-            return DocumentRequest(self.source.text, n_questions=QUESTIONS_MADE)
-        texts = tuple(question.text for question in self.questions.open)
-        return DocumentRequest(self.source.text, questions=texts) if texts else None
+        missing = self.questions.missing
+        # Whoever makes up more must see all that are there, to make up others.
+        shown = self.questions.all if missing else self.questions.open
+        if not missing and not shown:
+            return None
+        return DocumentRequest(
+            self.source.text, questions=tuple(question.text for question in shown), n_questions=missing
+        )
 
     def _take_claims(self, owners: Sequence[Summary | None], replies: Sequence[Any]) -> None:
         """Write the claims that were found; then raise what went wrong with the others."""
@@ -380,8 +385,7 @@ class _Work:
 
     def _completeness(self, peer: Summary) -> Rated:
         found = completeness(self.source.text.text, self._piece(peer).text.text, self.document_set.language)
-        missing = ", ".join(found.missing_elements[:MISSING_NAMED])
-        return Rated(found.score, f"Missing: {missing}" if missing else "", None, COMPLETENESS)
+        return Rated(found.score, _in_words(found), None, COMPLETENESS)
 
     def _is_answered(self, peer: Summary, given: Given) -> bool:
         """Whether nothing is left to do for the peer."""
@@ -429,6 +433,17 @@ class _Work:
         with transaction.atomic():
             jobs.hold(self.claimed)
             Job.objects.filter(pk=self.claimed.job.pk).update(total=len(self.peers), done=done, unscored=0)
+
+
+def _in_words(found: Completeness) -> str:
+    """What a completeness is made of, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
+    elements, missing = len(found.input_elements), found.missing_elements
+    told = f"{elements - len(missing)} of {elements} elements are covered."
+    if not missing:
+        return told
+    more = len(missing) - MISSING_NAMED
+    named = ", ".join(missing[:MISSING_NAMED])
+    return f"{told} Missing: {named}{f' and {more} more' if more > 0 else ''}."
 
 
 def _claims_of(reading: DocumentReading | BaseException) -> Any:

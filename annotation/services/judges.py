@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
 from annotation.models import Job, Judge
+from annotation.queries.prompts import own_prompts
 from annotation.refusals import Invalid, NotFound
+from annotation.services.database_thread import DatabaseThread
 from annotation.services.judge_calls import RowCallStore
 from annotation.services.spend import RunBudget
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
 from evaluation.judging.panel import JudgePanel
-from evaluation.judging.protocol import Budget, CallStore, Limits, MemoryCallStore, Price
+from evaluation.judging.prompts import Prompt, Step
+from evaluation.judging.protocol import (
+    REPLY_FORMATS,
+    Budget,
+    CallStore,
+    Limits,
+    MemoryCallStore,
+    Price,
+    ReplyFormat,
+)
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
+DIGEST_KEPT = 16
 _PORTS = {"http": 80, "https": 443}
 
 Result = TypeVar("Result")
@@ -73,11 +87,17 @@ def build(
     judge: Judge,
     *,
     store_of: Callable[[Judge], CallStore] | None = None,
+    remember: Callable[[Judge, ReplyFormat], None] | None = None,
     budget: Budget | None = None,
+    prompts: Mapping[Step, Prompt] | None = None,
+    finds_formats_anew: bool = False,
 ) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
 
-    Calls are kept in memory unless `store_of` gives a store for each judge that makes any.
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is told,
+    from the event loop, which reply format a judge's server was found to take; `finds_formats_anew` leaves
+    aside what is remembered of that. `prompts` take the place of built-in ones, for members of a panel too; the
+    lexical judge reads none.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -87,7 +107,17 @@ def build(
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
     if judge.kind == Judge.Kind.PANEL:
-        members = [build(member, store_of=store_of, budget=budget) for member in _members(judge)]
+        members = [
+            build(
+                member,
+                store_of=store_of,
+                remember=remember,
+                budget=budget,
+                prompts=prompts,
+                finds_formats_anew=finds_formats_anew,
+            )
+            for member in _members(judge)
+        ]
         return JudgePanel(members, name=judge.name)
     return OpenAIJudge(
         judge.model,
@@ -99,8 +129,11 @@ def build(
         limits=_limits(judge),
         store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
+        prompts=prompts,
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
+        reply_format=None if finds_formats_anew else _known_format(judge),
+        remember_format=None if remember is None else partial(remember, judge),
     )
 
 
@@ -113,6 +146,16 @@ def _limits(judge: Judge) -> Limits:
         tokens_per_minute=judge.tokens_per_minute,
         context_tokens=judge.context_tokens,
     )
+
+
+def _known_format(judge: Judge) -> ReplyFormat | None:
+    return next((known for known in REPLY_FORMATS if known == judge.reply_format), None)
+
+
+def remember_format(judge: Judge, found: ReplyFormat) -> None:
+    """Keep which reply format the judge's server takes, unless the row names another server or model by now."""
+    same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
+    same.update(reply_format=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +182,8 @@ class JudgeAtWork:
 def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
     """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
 
-    Its calls are kept as rows. Those made for a job of a run are counted with the run and held to its cap.
+    Its calls are kept as rows, and its row which reply format its server takes. Calls made for a job of a run
+    are counted with the run and held to its cap, and told in the words that the run began with.
     """
     run = None if job is None else job.run
     with ExitStack() as opened:
@@ -148,10 +192,17 @@ def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
         def store_of(member: Judge) -> RowCallStore:
             return opened.enter_context(closing(RowCallStore(member, run=run)))
 
+        notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
+
+        def remember(member: Judge, found: ReplyFormat) -> None:
+            # Nobody waits for it: where it fails, the next worker finds the format again.
+            notes.begin(lambda: remember_format(member, found))
+
         if job is not None and run is not None:
             budget = opened.enter_context(closing(RunBudget(run, job)))
         runner = opened.enter_context(asyncio.Runner())
-        built = build(judge, store_of=store_of, budget=budget)
+        prompts = {} if run is None else own_prompts(run.prompt_versions.all())
+        built = build(judge, store_of=store_of, remember=remember, budget=budget, prompts=prompts)
         try:
             yield JudgeAtWork(judge=built, row=judge, runner=runner)
         finally:
@@ -159,11 +210,14 @@ def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
 
 
 def kept_signature(signature: str) -> str:
-    """A judge's signature as verdicts and claim sets keep it.
+    """A judge's signature as verdicts and claim sets keep it, of at most 200 characters.
 
-    A long one loses its beginning, the model's name, never the digest at its end.
+    A longer one is cut, and ends with a digest of the whole: no two judges may come to look like one.
     """
-    return signature[-SIGNATURE_KEPT:]
+    if len(signature) <= SIGNATURE_KEPT:
+        return signature
+    digest = f"#{hashlib.sha256(signature.encode()).hexdigest()[:DIGEST_KEPT]}"
+    return signature[: SIGNATURE_KEPT - len(digest)] + digest
 
 
 def is_allowed_url(url: str, allowed: list[str]) -> bool:

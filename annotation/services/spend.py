@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+from concurrent.futures import Future
 
 from django.db import transaction
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
 from annotation.models import Job, Run
-from annotation.services.judge_calls import close_connection
+from annotation.services.database_thread import DatabaseThread
 from evaluation.judging.errors import BudgetSpent
 
 
@@ -23,21 +24,28 @@ class RunBudget:
     def __init__(self, run: Run, job: Job) -> None:
         self._run_id = run.pk
         self._job_id = job.pk
-        # Judges ask in an event loop, where Django lets nobody touch a connection.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="run-budget")
+        self._thread = DatabaseThread("run-budget")
 
     def close(self) -> None:
-        """End the thread and its connection."""
-        self._thread.submit(close_connection).result()
-        self._thread.shutdown()
+        """End the thread and its connection, once everything is settled."""
+        self._thread.close()
 
-    def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
-        self._thread.submit(self._reserve, cost).result()
+    async def reserve(self, cost: float) -> None:
+        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left.
 
-    def settle(self, reserved: float, cost: float) -> None:
-        """Give back what was set aside and take what the call did cost."""
-        self._thread.submit(self._settle, reserved, cost).result()
+        Whoever is cancelled meanwhile has set nothing aside.
+        """
+        asked = self._thread.begin(lambda: self._reserve(cost))
+        try:
+            await asyncio.wrap_future(asked)
+        except asyncio.CancelledError:
+            if not asked.cancel():
+                self._thread.begin(lambda: self._take_back(asked, cost))
+            raise
+
+    async def settle(self, reserved: float, cost: float) -> None:
+        """Give back what was set aside and take what the call did cost, also for a task that is cancelled."""
+        await self._thread.do_surely(lambda: self._settle(reserved, cost))
 
     @transaction.atomic
     def _reserve(self, cost: float) -> None:
@@ -52,6 +60,11 @@ class RunBudget:
                     "exceed that. Let it go on with a higher cap: nothing is paid for twice."
                 )
         Job.objects.filter(pk=self._job_id).update(reserved_cost=F("reserved_cost") + cost)
+
+    def _take_back(self, asked: Future[None], cost: float) -> None:
+        # It stood before us in the one thread, so it has ended.
+        if asked.exception() is None:
+            self._settle(cost, 0.0)
 
     @transaction.atomic
     def _settle(self, reserved: float, cost: float) -> None:

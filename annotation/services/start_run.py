@@ -10,8 +10,10 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
-from annotation.models import Job, Judge, Project, Run, Summary, Verdict
+from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary, Verdict
+from annotation.models.run import MOST_QUESTIONS_MADE
 from annotation.permissions import Verb, require
+from annotation.queries.prompts import versions_in_force
 from annotation.refusals import Conflict, Invalid
 from annotation.services import jobs
 from annotation.services.events import log
@@ -28,19 +30,25 @@ def start_run(
     project: Project,
     judge: Judge,
     metrics: Sequence[str] = ("coverage",),
+    n_questions: int | None = None,
     max_cost: float | None = None,
     by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
 
-    What this judge has answered already is not asked again. The judge becomes the project's
-    deciding one where there was none. The run stops before its calls could cost more than `max_cost`.
-    Raises Invalid for an unknown metric (code `unknown_metric`), a judge that cannot be asked
-    (`unusable_judge`), a cap that holds nothing (`invalid_cap`) or a project without peer summaries
-    (`no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at work here.
+    What this judge has answered already is not asked again. It is told in the project's own words as they
+    are now, even if they change before the run ends. The judge becomes the project's deciding one where there
+    was none. The run stops before its calls could cost more than `max_cost`.
+    `n_questions` is how many questions each document set should have: the judge makes up what is missing.
+    Without it the judge makes some up only where nobody has given any.
+    Raises Invalid for an unknown metric (code `unknown_metric`), a number of questions out of range or for
+    nothing (`invalid_questions`), a judge that cannot be asked (`unusable_judge`), a cap that holds nothing
+    (`invalid_cap`) or a project without peer summaries (`no_summaries`); Conflict (`run_active`, with the
+    run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
     wanted = _known(metrics)
+    _refuse_questions(n_questions, wanted)
     require_usable(judge)
     _refuse_cap(max_cost, judge)
     with transaction.atomic():
@@ -52,8 +60,15 @@ def start_run(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
             )
         run = Run.objects.create(
-            project=project, judge=judge, metrics=wanted, max_cost=max_cost, started_by=by
+            project=project,
+            judge=judge,
+            metrics=wanted,
+            n_questions=n_questions,
+            max_cost=max_cost,
+            started_by=by,
         )
+        prompts = _own_prompts(project, judge)
+        run.prompt_versions.set(prompts)
         queued = Job.objects.bulk_create(
             [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
         )
@@ -65,8 +80,10 @@ def start_run(
             data={
                 "judge": judge.name,
                 "metrics": wanted,
+                "n_questions": n_questions,
                 "document_sets": len(queued),
                 "max_cost": max_cost,
+                "prompts": {row.step: row.number for row in prompts},
             },
         )
         is_stale = _let_decide(project, judge, by)
@@ -139,6 +156,24 @@ def _known(metrics: Sequence[str]) -> list[str]:
     return wanted
 
 
+def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
+    if n_questions is None:
+        return
+    if not 0 <= n_questions <= MOST_QUESTIONS_MADE:
+        raise Invalid(
+            f"A run brings a document set to 0 to {MOST_QUESTIONS_MADE} questions, not {n_questions}.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+    if not any("questions" in METRICS[name] for name in metrics):
+        raise Invalid(
+            "Questions are asked for question_coverage alone. Add it to the metrics, or name no number of "
+            "questions.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+
+
 def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
     if max_cost is None:
         return
@@ -151,6 +186,13 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
             field="max_cost",
             code="invalid_cap",
         )
+
+
+def _own_prompts(project: Project, judge: Judge) -> list[PromptVersion]:
+    """The project's own words at this moment, for a judge that reads any."""
+    if judge.kind == Judge.Kind.LEXICAL:
+        return []
+    return list(versions_in_force(project).filter(is_built_in=False))
 
 
 def _locked(project: Project) -> Project:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.models import Judge
 from annotation.permissions import Verb, verbs_in, visible_projects
 from annotation.refusals import Invalid, NotAllowed
-from annotation.services.judges import build, require_usable
+from annotation.services.judges import build, remember_format, require_usable
 from evaluation import JudgeError
-from evaluation.judging.protocol import MemoryCallStore, Text, Verdict
+from evaluation.judging.protocol import REPLY_FORMATS, ReplyFormat, Text, Usage, Verdict, metered
+from evaluation.judging.protocol import Judge as AnsweringJudge
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,7 +36,8 @@ class Trial:
     """What a judge answered to the sample claim.
 
     `seconds` is the whole wait, connecting included. `format` is the best reply format that the server
-    takes, empty where no server was asked; tokens and cost are those of the trial.
+    takes (that all servers of a panel take), empty where no server answered; tokens and cost are those of the
+    trial.
     """
 
     label: str | None
@@ -50,7 +52,7 @@ class Trial:
 
     @property
     def format_in_words(self) -> str:
-        return FORMATS.get(self.format, "no server was asked")
+        return FORMATS.get(self.format, "without a server's answer")
 
 
 def may_try(by: User) -> bool:
@@ -59,20 +61,21 @@ def may_try(by: User) -> bool:
 
 
 def try_judge(*, judge: Judge, by: User | None) -> Trial:
-    """Ask the judge whether a sample text says a sample claim. Nothing is kept.
+    """Ask the judge whether a sample text says a sample claim.
 
+    Nothing is kept but the reply format that its server takes, which is found anew: whoever has changed the
+    server tries the judge. A panel's members are all asked, and theirs kept.
     Raises NotAllowed for people who may run judges nowhere; Invalid where the judge cannot be asked
     (code `unusable_judge`) or did not answer (`judge_failed`), with what the server said and never a key.
     """
     if by is not None and not may_try(by):
         raise NotAllowed("Trying a judge is for those who may start runs in some project.")
     require_usable(judge)
-    # The row is changed in memory alone: a trial must end while somebody waits for it.
-    judge.timeout_seconds = min(judge.timeout_seconds, LONGEST_SECONDS)
-    store = MemoryCallStore()
+    found: dict[Judge, ReplyFormat] = {}
     began = time.monotonic()
     try:
-        verdict = asyncio.run(_ask(judge, store))
+        built = build(judge, remember=found.__setitem__, finds_formats_anew=True)
+        verdict, usage = asyncio.run(_ask(built))
     except TimeoutError as late:
         raise Invalid(
             f"The judge {judge.name!r} gave no answer within {LONGEST_SECONDS:g} seconds.",
@@ -81,39 +84,32 @@ def try_judge(*, judge: Judge, by: User | None) -> Trial:
         ) from late
     except JudgeError as failure:
         raise Invalid(str(failure), field="judge", code="judge_failed") from failure
-    return _trial(judge, store, verdict, time.monotonic() - began)
-
-
-async def _ask(judge: Judge, store: MemoryCallStore) -> Verdict:
-    built = build(judge, store_of=lambda _: store)
-    try:
-        async with asyncio.timeout(LONGEST_SECONDS):
-            [verdict] = await built.check([CLAIM], Text.of(TEXT))
-            return verdict
     finally:
-        await built.aclose()
-
-
-def _trial(judge: Judge, store: MemoryCallStore, verdict: Verdict, seconds: float) -> Trial:
-    usage = store.usage
-    cost = usage.prompt_tokens * judge.prompt_price + usage.completion_tokens * judge.completion_price
+        for member, reply_format in found.items():
+            remember_format(member, reply_format)
     return Trial(
         label=verdict.label,
         probability=verdict.probability,
         reason=verdict.reason,
-        seconds=seconds,
+        seconds=time.monotonic() - began,
         calls=usage.calls,
-        format=_format(store),
+        format=_plainest(found.values()),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
-        cost=cost / 1_000_000,
+        cost=usage.cost,
     )
 
 
-def _format(store: MemoryCallStore) -> str:
-    """The reply format of the last request that the server took."""
-    if not store.calls:
-        return ""
-    request = json.loads(store.calls[-1].request)
-    asked = request.get("response_format") or {"type": "text"}
-    return str(asked["type"])
+async def _ask(judge: AnsweringJudge) -> tuple[Verdict, Usage]:
+    try:
+        with metered() as meter:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                [verdict] = await judge.check([CLAIM], Text.of(TEXT))
+        return verdict, meter.usage
+    finally:
+        await judge.aclose()
+
+
+def _plainest(formats: Iterable[ReplyFormat]) -> str:
+    """The plainest of them, which every server takes; nothing where there is none."""
+    return max(formats, key=REPLY_FORMATS.index, default="")

@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 
 from annotation.models import Judge, Run
 from annotation.permissions import Verb
+from annotation.queries.prompts import own_versions_of
 from annotation.queries.runs import is_worker_alive, run_progress
 from annotation.refusals import Invalid
 from annotation.services.judge_document_set import METRICS
@@ -32,6 +33,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     form = {
         "judge": request.POST.get("judge", ""),
         "metrics": request.POST.getlist("metrics"),
+        "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
     }
     try:
@@ -39,6 +41,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             project=room.project,
             judge=judge_by_name(str(form["judge"])),
             metrics=request.POST.getlist("metrics"),
+            n_questions=_questions(request),
             max_cost=_cap(request),
             by=request.user,
         )
@@ -74,6 +77,19 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
+def _questions(request: Request) -> int | None:
+    """How many questions the form asks for, or None. Raises Invalid for what is no whole number."""
+    given = str(request.POST.get("n_questions", "")).strip()
+    if not given:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise Invalid(
+            "The number of questions is a whole number.", field="n_questions", code="invalid_questions"
+        ) from None
+
+
 def _cap(request: Request) -> float | None:
     """The cap that the form names, or None. Raises Invalid for what is no number."""
     given = str(request.POST.get("max_cost", "")).strip()
@@ -94,6 +110,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
         "has_price": has_price(run.judge),
+        "own_prompts": own_versions_of(run),
     }
     return page_or_fragment(
         request,

@@ -86,7 +86,8 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = summary_of(room.project, summary_id)
     record = next(summary_records(room.project, [row.pk]))
-    made = explain(room.project, row, record.value, score(record.value, score_rules(room.project)))
+    result = score(record.value, score_rules(room.project))
+    made = explain(room.project, row, record.value, result, record.conciseness_terms)
     return render(request, "scores/summary.html", {"room": room, "made": made})
 
 

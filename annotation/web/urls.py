@@ -10,6 +10,8 @@ from annotation.web import (
     exports,
     progress,
     projects,
+    prompts,
+    questions,
     queue,
     review,
     runs,
@@ -41,6 +43,9 @@ project_urls = [
     path("scores/", scores.scores, name="scores"),
     path("scores/systems/<slug:system_id>/", scores.system, name="system"),
     path("scores/summaries/<slug:summary_id>/", scores.summary, name="summary"),
+    path("scores/sets/<slug:set_id>/questions/", questions.questions, name="questions"),
+    path("scores/sets/<slug:set_id>/questions/ask/", questions.ask_questions, name="ask-questions"),
+    path("scores/questions/<slug:question_id>/retire/", questions.retire_question, name="retire-question"),
     path("runs/", runs.runs, name="runs"),
     path("runs/start/", runs.start_run, name="start-run"),
     path("runs/<slug:run_id>/", runs.run, name="run"),
@@ -65,6 +70,11 @@ project_urls = [
     path("exports/<slug:export_id>/download/", exports.download_export, name="download-export"),
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
+    path("settings/prompts/", prompts.prompts, name="prompts"),
+    path("settings/prompts/<slug:step>/", prompts.prompt, name="prompt"),
+    path("settings/prompts/<slug:step>/preview/", prompts.preview_prompt, name="preview-prompt"),
+    path("settings/prompts/<slug:step>/reword/", prompts.reword_prompt, name="reword-prompt"),
+    path("settings/prompts/<slug:step>/restore/", prompts.restore_prompt, name="restore-prompt"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.parsing import one_line
 from evaluation.judging.prompts import Step
 from evaluation.judging.protocol import Json, StoredCall
@@ -16,14 +17,15 @@ _FINAL = frozenset({"refusal", "content_filter", "rejected"})
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
+_A_co = TypeVar("_A_co", covariant=True)
 _R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[_A]):
+class Answered(Generic[_A_co]):
     """What one item of a question got: an answer, or the reason for none."""
 
-    answer: _A | None
+    answer: _A_co | None
     reason: str
     call: str | None
 
@@ -76,15 +78,29 @@ async def ask(
 
 
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
-    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running."""
+    """Every result, in order; at the first failure the rest is cancelled, so that nothing is left running.
+
+    Where one has no money left the others end first: what they have asked for is paid, and is kept.
+    """
     if len(work) == 1:
         return [await work[0]]
+    stopped: list[BudgetSpent] = []
+
+    async def ended(each: Coroutine[None, None, _R]) -> list[_R]:
+        try:
+            return [await each]
+        except BudgetSpent as failure:
+            stopped.append(failure)
+            return []
+
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in work]
+            tasks = [group.create_task(ended(each)) for each in work]
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]
+    if stopped:
+        raise stopped[0]
+    return [result for task in tasks for result in task.result()]
 
 
 async def _asked(call: MakeCall, question: Question[_K, _A], items: Sequence[_K], asking: int) -> StoredCall:

@@ -4,25 +4,37 @@ import asyncio
 import hashlib
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from evaluation.judging._formats import KnownFormat
 from evaluation.judging._pace import Pace
-from evaluation.judging._transport import Denied, Rejected, Reply, Service, Transient
+from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
 from evaluation.judging.parsing import storable
 from evaluation.judging.prompts import Prompt, canonical
-from evaluation.judging.protocol import Budget, CallStore, Json, Limits, Price, StoredCall, Usage, note_usage
+from evaluation.judging.protocol import (
+    Budget,
+    CallStore,
+    Json,
+    Limits,
+    Price,
+    ReplyFormat,
+    StoredCall,
+    Usage,
+    note_usage,
+)
 
 if TYPE_CHECKING:
     import httpx2
 
-Format = Literal["json_schema", "json_object", "text"]
-_FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "text")
 _FIRST_BACKOFF_SECONDS = 0.5
+# A server that does not know a format says so at once: one that is silent so long is answering.
+_LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset({"context_length_exceeded", "content_filter", "content_policy_violation"})
 
 
@@ -38,6 +50,15 @@ class Settings:
     http_client: "httpx2.AsyncClient | None" = None
     price: Price | None = None
     budget: Budget | None = None
+    reply_format: ReplyFormat | None = None
+    remember_format: Callable[[ReplyFormat], None] | None = None
+
+
+@dataclass(slots=True)
+class _Bill:
+    """What an attempt costs, as soon as that is known."""
+
+    cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +72,10 @@ class _Request:
 
 
 class _Session:
-    """What belongs to one event loop: connections, calls in flight, the pause that the server asked for."""
+    """What belongs to one event loop: connections, calls in flight, the pause that the server asked for.
+
+    `first` is held by the call that finds out what the server can do.
+    """
 
     def __init__(self, settings: Settings) -> None:
         limits = settings.limits
@@ -59,6 +83,7 @@ class _Session:
             settings.base_url, settings.api_key, limits.timeout_seconds, settings.http_client
         )
         self.slots = asyncio.Semaphore(limits.concurrency)
+        self.first = asyncio.Lock()
         self.resume_at = 0.0
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -79,7 +104,7 @@ class Caller:
     def __init__(self, settings: Settings, store: CallStore) -> None:
         self._settings = settings
         self._store = store
-        self._format: Format = "json_schema"
+        self._format = KnownFormat(settings.reply_format, settings.remember_format)
         self._length_field = "max_tokens"
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
@@ -110,7 +135,8 @@ class Caller:
             stored = await self._store.get(key)
             if stored is not None:
                 return stored
-            call = await self._fetch(session, key, _Request(prompt, parts, system, message))
+            async with self._first_alone(session):
+                call = await self._fetch(session, key, _Request(prompt, parts, system, message))
             if call.finish_reason != "rejected":
                 await self._store.put(call)
             return call
@@ -132,21 +158,47 @@ class Caller:
                 self._sessions[loop] = _Session(self._settings)
             return self._sessions[loop]
 
+    @asynccontextmanager
+    async def _first_alone(self, session: _Session) -> AsyncIterator[None]:
+        """While nothing is known of the server one call goes ahead, and the others wait for what it learns.
+
+        Where it ends without having learned anything, the next one goes ahead. Nobody waits longer than a
+        few seconds.
+        """
+        is_first = not self._format.is_known and await self._is_first(session)
+        try:
+            yield
+        finally:
+            if is_first:
+                session.first.release()
+
+    async def _is_first(self, session: _Session) -> bool:
+        try:
+            async with asyncio.timeout(_LONGEST_WAIT_FOR_FIRST):
+                await session.first.acquire()
+        except TimeoutError:
+            return False
+        if self._format.is_known:
+            session.first.release()
+            return False
+        return True
+
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
         """Ask in the best format that the server is not known to reject; remember what it rejects."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
-        for chosen in _FORMATS[_FORMATS.index(self._format) :]:
+        for chosen in self._format.to_try:
             body = self._body(request, chosen)
             try:
-                reply = await self._paid(session, body)
+                reply = await self._persistent(session, body)
             except Rejected as refusal:
                 rejection = rejection or refusal
                 if refusal.code in _ABOUT_THE_CONTENT:
                     break
                 continue
-            self._format = max(self._format, chosen, key=_FORMATS.index)
+            if reply.finish_reason != NO_COMPLETION:
+                self._format.found(chosen)
             break
         return StoredCall(
             key=key,
@@ -161,10 +213,11 @@ class Caller:
             seconds=reply.seconds if reply else 0.0,
         )
 
-    def _body(self, request: _Request, chosen: Format) -> dict[str, Any]:
+    def _body(self, request: _Request, chosen: ReplyFormat) -> dict[str, Any]:
         prompt, system = request.prompt, request.system
         schema = prompt.schema_of(request.parts)
-        if chosen != "json_schema" and prompt.parts:
+        # A user's own words need not tell the form of the reply.
+        if chosen != "json_schema" and (prompt.parts or prompt.is_reworded):
             system = f"{system}\nAnswer with JSON only, of this schema: {canonical(schema)}"
         messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
         body: dict[str, Any] = {**self._settings.parameters, "messages": messages}
@@ -176,37 +229,15 @@ class Caller:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    async def _paid(self, session: _Session, body: dict[str, Any]) -> Reply:
-        """The reply, with its cost set aside before and settled after."""
-        price, budget = self._settings.price, self._settings.budget
-        prompt_tokens = sum(estimated_tokens(message["content"]) for message in body["messages"])
-        most = 0.0 if price is None else price.of(prompt_tokens, self._settings.limits.max_tokens)
-        if budget is not None:
-            budget.reserve(most)
-        cost = 0.0
-        try:
-            reply = await self._persistent(session, body, prompt_tokens)
-            cost = most if reply.prompt_tokens is None else self._cost(reply)
-            note_usage(Usage(1, reply.prompt_tokens or 0, reply.completion_tokens or 0, reply.seconds, cost))
-            return reply
-        finally:
-            if budget is not None:
-                budget.settle(most, cost)
-
-    def _cost(self, reply: Reply) -> float:
-        price = self._settings.price
-        if price is None:
-            return 0.0
-        return price.of(reply.prompt_tokens or 0, reply.completion_tokens or 0)
-
-    async def _persistent(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
+    async def _persistent(self, session: _Session, body: dict[str, Any]) -> Reply:
         """Make attempts until one is answered, up to the limits."""
         limits = self._settings.limits
+        prompt_tokens = _prompt_tokens(body)
         for attempt in range(1, limits.max_attempts + 1):
             await session.pause()
             await self._pace.turn(prompt_tokens + limits.max_tokens)
             try:
-                return await self._attempt(session, body)
+                return await self._attempt(session, body, prompt_tokens)
             except Transient as failure:
                 wait = _backoff(attempt) if failure.wait is None else failure.wait
                 if attempt == limits.max_attempts:
@@ -223,21 +254,46 @@ class Caller:
                 await asyncio.sleep(wait)
         raise AssertionError("max_attempts is at least 1")
 
-    async def _attempt(self, session: _Session, body: dict[str, Any]) -> Reply:
-        timeout = self._settings.limits.timeout_seconds
+    async def _attempt(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
         async with session.slots:
             try:
-                # The client's own timeout is per read, so a server that trickles would never meet it.
-                async with asyncio.timeout(timeout):
-                    return await session.service.ask(body)
-            except TimeoutError:
-                raise Transient(f"it did not answer within {timeout:g} s") from None
+                return await self._paid(session, body, prompt_tokens)
             except Denied as denial:
                 raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
             except Rejected as rejection:
                 if not self._is_about_length_field(rejection, body):
                     raise
-        return await self._attempt(session, self._with_new_length_field(body))
+        return await self._attempt(session, self._with_new_length_field(body), prompt_tokens)
+
+    async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
+        """The reply of one attempt, with its cost set aside before and settled after.
+
+        What the server turns down costs nothing; what is broken off costs its prompt (see `Usage`).
+        """
+        price, limits = self._settings.price or Price(), self._settings.limits
+        most = price.of(prompt_tokens, limits.max_tokens)
+        broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
+        async with _set_aside(self._settings.budget, most) as bill:
+            try:
+                reply = await self._timed(session, body)
+            except (Transient, asyncio.CancelledError) as failure:
+                if not isinstance(failure, Transient) or failure.is_broken:
+                    bill.cost = broken.cost
+                    note_usage(broken)
+                raise
+            prompt, completion = reply.prompt_tokens, reply.completion_tokens
+            bill.cost = most if prompt is None else price.of(prompt, completion or 0)
+            note_usage(Usage(1, prompt or 0, completion or 0, reply.seconds, bill.cost))
+            return reply
+
+    async def _timed(self, session: _Session, body: dict[str, Any]) -> Reply:
+        timeout = self._settings.limits.timeout_seconds
+        try:
+            # The client's own timeout is per read, so a server that trickles would never meet it.
+            async with asyncio.timeout(timeout):
+                return await session.service.ask(body)
+        except TimeoutError:
+            raise Transient(f"it did not answer within {timeout:g} s", is_broken=True) from None
 
     def _is_about_length_field(self, rejection: Rejected, body: Mapping[str, Any]) -> bool:
         # Newer OpenAI models know the limit of a reply only by its new name, older servers only by the old
@@ -252,6 +308,41 @@ class Caller:
 
     def _described(self) -> str:
         return f"The judge {self._settings.judge!r} at {self._settings.base_url}"
+
+
+@asynccontextmanager
+async def _set_aside(budget: Budget | None, most: float) -> AsyncIterator[_Bill]:
+    """Money for one attempt; what its bill does not take is given back, whatever happens."""
+    bill = _Bill()
+    if budget is None:
+        yield bill
+        return
+    reserving = asyncio.ensure_future(budget.reserve(most))
+    try:
+        await _end_of(reserving)
+        yield bill
+    finally:
+        if not reserving.cancelled() and reserving.exception() is None:
+            await _end_of(asyncio.ensure_future(budget.settle(most, bill.cost)))
+
+
+async def _end_of(work: "asyncio.Future[None]") -> None:
+    """Waits for the work's end, and raises what it did; a cancellation of the waiting task is raised after it."""
+    cancellation: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancellation = error
+    if cancellation is not None:
+        raise cancellation
+    work.result()
+
+
+def _prompt_tokens(body: Mapping[str, Any]) -> int:
+    """About how many tokens a request holds, its schema included."""
+    schema = canonical(body["response_format"]) if "response_format" in body else ""
+    return estimated_tokens(schema) + sum(estimated_tokens(each["content"]) for each in body["messages"])
 
 
 def _backoff(attempt: int) -> float:

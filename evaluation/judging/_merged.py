@@ -1,11 +1,13 @@
 """The merged calls: what they ask for in one go, and what their replies mean."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import starmap
 from typing import TypeAlias, TypeVar
 
 from evaluation._means import mean
 from evaluation.judging._asking import Answered, Question
-from evaluation.judging._windows import merged, windows
+from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
 from evaluation.judging.parsing import (
     Answer,
     parse_aligned,
@@ -35,10 +37,28 @@ from evaluation.judging.protocol import Question as ClosedQuestion
 MOST_TOPICS = 5
 
 _K = TypeVar("_K")
-Taken: TypeAlias = tuple[str, ...] | tuple[str, Answer] | Answer
-"""Of a document: a unit's claims or the topics, a made-up question with its answer, an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A unit's claims, or the topics; none is an answer too."""
+
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """A question that the judge made up, with its answer."""
+
+    question: str
+    answer: Answer
+
+
+Taken: TypeAlias = Listed | MadeUp | Answer
+"""What an item of a document got."""
 Found: TypeAlias = Answer | Rating
-Unit: TypeAlias = tuple[str, int]
+"""What an item of a summary got."""
+ReadCall: TypeAlias = tuple[Question[str, Taken], Sequence[str]]
 
 
 def is_worded(content: str) -> bool:
@@ -75,6 +95,15 @@ def over_windows(parts: Iterable[Mapping[_K, Answered[Answer]]], item: _K) -> An
     return Answered(answer, "", deciding.call)
 
 
+def answers_of(part: Mapping[str, Answered[object]], items: Iterable[str]) -> dict[str, Answered[Answer]]:
+    """What was answered to those of the items that were asked about."""
+    return {
+        item: Answered(found.answer if isinstance(found.answer, Answer) else None, found.reason, found.call)
+        for item in items
+        if (found := part.get(item)) is not None
+    }
+
+
 def align_question(
     source: Text, summary: Text, worded: Sequence[int], instruction: str
 ) -> Question[int, tuple[tuple[str, Answer | None], ...]]:
@@ -95,7 +124,8 @@ class ReadItems:
     """What a `DocumentRequest` asks for, item by item.
 
     An item is a unit whose claims are wanted (u1), a given question (q1), one to be made up (g1.1, counted by
-    window) or the topics.
+    window) or the topics. A reference is read in one call with the source where there is room for both, else
+    in calls of its own, for its claims need no source.
     """
 
     def __init__(self, request: DocumentRequest) -> None:
@@ -119,23 +149,37 @@ class ReadItems:
             tuple(request.reference.numbered_units()) if request.reference is not None and self._units else ()
         )
 
-    @property
-    def extra(self) -> str:
-        """The text that every call may hold beside the source."""
-        reference = "" if self._request.reference is None else self._request.reference.text
-        return " ".join([reference, *self._request.questions])
+    def calls(self, room: int | None, most: int) -> list[ReadCall]:
+        """Each question with its items, at most `most`; `room` is that for texts and questions, in bytes."""
+        source = list(self._request.source.numbered_units())
+        asked = self._of_source(source, 0, 1)
+        if self._reference and asked and (room is None or self._bytes(source) <= room):
+            question = self._question(source, self._reference)
+            return [(question, chunk) for chunk in chunks([*self._units, *asked], most)]
+        on_source = self._on_source(room, most) if asked else ()
+        return [*self._on_reference(room, most), *on_source]
 
-    def questions(self, room: int | None) -> list[tuple[Question[str, Taken], list[str]]]:
-        """A question for every window of the source, with its items."""
-        request = self._request
-        needs_source = bool(
-            (self._units and not self._reference)
-            or request.questions
-            or request.n_questions
-            or request.topics
-        )
-        found = windows(request.source, room) if needs_source else [()]
-        return [(self._question(pieces), self._items(pieces, *at)) for at, pieces in _counted(found)]
+    def _bytes(self, source: Pieces) -> int:
+        """At most how much everything takes together."""
+        given = named_bytes(self._given[item] for item in self._asked)
+        return pieces_bytes(source) + pieces_bytes(self._reference) + given
+
+    def _on_reference(self, room: int | None, most: int) -> Iterator[ReadCall]:
+        for pieces in windows(self._request.claims_text, room) if self._reference else ():
+            question = self._question((), pieces)
+            for chunk in chunks(self._shown(pieces), most):
+                yield question, chunk
+
+    def _on_source(self, room: int | None, most: int) -> Iterator[ReadCall]:
+        def size(item: str) -> int:
+            return named_bytes([self._given[item]]) if item in self._given else 0
+
+        found, cut = fitted(self._request.source, self._asked, size, most, room)
+        largest = max((sum(map(size, chunk)) for chunk in cut), default=0)
+        for window, pieces in enumerate(found):
+            question = self._question(pieces, ())
+            for chunk in chunks(self._of_source(pieces, window, len(found)), most, largest, size):
+                yield question, chunk
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
         """What the answers say, and why where they say nothing."""
@@ -145,16 +189,17 @@ class ReadItems:
             for answered in (part[item] for part in parts if item in part):
                 if answered.answer is None:
                     faults.setdefault("claims", f"No claims for unit {number}: {answered.reason}")
-                elif isinstance(answered.answer, tuple):
+                elif isinstance(answered.answer, Listed):
                     claims += [
-                        located(str(claim), number, self._request.claims_text) for claim in answered.answer
+                        located(claim, number, self._request.claims_text) for claim in answered.answer.texts
                     ]
         questions = self._answered(parts)
         made_up = [answered for part in parts for item, answered in part.items() if item.startswith("g")]
         if made_up and not questions:
             faults["questions"] = f"No questions: {made_up[0].reason}"
         topics = [part["topics"] for part in parts if "topics" in part]
-        named = dict.fromkeys(str(topic) for each in topics for topic in each.answer or ())  # type: ignore[union-attr]
+        lists = [each.answer.texts for each in topics if isinstance(each.answer, Listed)]
+        named = dict.fromkeys(topic for listed in lists for topic in listed)
         if topics and not named:
             faults["topics"] = f"No topics: {topics[0].reason}"
         return DocumentReading(
@@ -165,36 +210,41 @@ class ReadItems:
         )
 
     def _answered(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> tuple[ClosedQuestion, ...]:
-        answers: list[Mapping[str, Answered[Answer]]] = [
-            {item: answered for item, answered in part.items() if item in self._given}  # type: ignore[misc]
-            for part in parts
-        ]
+        answers = [answers_of(part, self._given) for part in parts]
         questions = {
             text: self._rules.get(identity) or verdict_of(over_windows(answers, identity))
             for identity, text in self._given.items()
         }
         for part in parts:
-            for item, answered in part.items():
-                if item.startswith("g") and isinstance(answered.answer, tuple) and answered.answer:
-                    text, answer = answered.answer
-                    questions.setdefault(text, verdict_of(Answered(answer, "", answered.call)))  # type: ignore[arg-type]
+            for answered in part.values():
+                if isinstance(answered.answer, MadeUp):
+                    verdict = verdict_of(Answered(answered.answer.answer, "", answered.call))
+                    questions.setdefault(answered.answer.question, verdict)
         return tuple(ClosedQuestion(text, verdict) for text, verdict in questions.items())
 
-    def _items(self, pieces: Pieces, window: int, windows: int) -> list[str]:
+    @property
+    def _asked(self) -> list[str]:
+        """The given questions that need the judge."""
+        return [identity for identity in self._given if identity not in self._rules]
+
+    def _shown(self, pieces: Pieces) -> list[str]:
+        """The units among the pieces whose claims are wanted, each once."""
+        shown = dict.fromkeys(f"u{number}" for number, _ in pieces)
+        return [item for item in shown if item in self._units]
+
+    def _of_source(self, pieces: Pieces, window: int, windows: int) -> list[str]:
+        """What is asked about one of so many windows of the source."""
         request = self._request
-        shown = {f"u{number}" for number, _ in pieces}
-        units = [item for item in self._units if (window == 0 if self._reference else item in shown)]
-        asked = [identity for identity in self._given if identity not in self._rules]
         if request.source.is_blank:
-            return units
+            return []
         # Every window makes up its share, the first ones the rest.
         share = request.n_questions // windows + (window < request.n_questions % windows)
         made_up = [f"g{window + 1}.{position + 1}" for position in range(share)]
-        return [*units, *asked, *made_up, *(["topics"] if request.topics else [])]
+        units = [] if self._reference else self._shown(pieces)
+        return [*units, *self._asked, *made_up, *(["topics"] if request.topics else [])]
 
-    def _question(self, pieces: Pieces) -> Question[str, Taken]:
-        shown = {f"u{number}" for number, _ in pieces}
-        everything = {item for item in self._units if self._reference or item in shown}
+    def _question(self, pieces: Pieces, reference: Pieces) -> Question[str, Taken]:
+        everything = set(self._shown(reference or pieces))
         count = len(self._request.source.unit_spans)
 
         def is_partial(units: Sequence[str]) -> bool:
@@ -202,10 +252,10 @@ class ReadItems:
 
         def compose(items: Sequence[str]) -> Json:
             units = [item for item in items if item in self._units]
-            needs_source = not self._reference or len(units) < len(items)
+            needs_source = not reference or len(units) < len(items)
             return read_input(
                 pieces if needs_source else (),
-                reference=self._reference if units else (),
+                reference=reference if units else (),
                 wanted=[self._units[item] for item in units] if is_partial(units) else None,
                 questions={item: self._given[item] for item in items if item in self._given},
                 n_questions=sum(item.startswith("g") for item in items),
@@ -214,7 +264,7 @@ class ReadItems:
         def parts(items: Sequence[str]) -> list[str]:
             units = [item for item in items if item in self._units]
             asked = {
-                ("reference_claims" if self._reference else "claims"): bool(units),
+                ("reference_claims" if reference else "claims"): bool(units),
                 "wanted": is_partial(units),
                 "questions": any(item in self._given for item in items),
                 "n_questions": any(item.startswith("g") for item in items),
@@ -225,18 +275,18 @@ class ReadItems:
         def parse(reply: str, items: Sequence[str]) -> dict[str, Taken]:
             numbers = {self._units[item]: item for item in items if item in self._units}
             taken: dict[str, Taken] = {
-                numbers[number]: claims for number, claims in parse_claims(reply, numbers).items()
+                numbers[number]: Listed(claims) for number, claims in parse_claims(reply, numbers).items()
             }
             given = [item for item in items if item in self._given]
             taken.update(parse_verdicts(reply, given, count, "answers"))
             made_up = [item for item in items if item.startswith("g")]
-            found = list(parse_questions(reply, count).items()) if made_up else []
+            found = list(starmap(MadeUp, parse_questions(reply, count).items())) if made_up else []
             if found:
                 # A short text may hold fewer questions than were wanted: the others are not worth a call.
-                taken.update(dict.fromkeys(made_up, ()))
+                taken.update(dict.fromkeys(made_up, Listed()))
                 taken.update(zip(made_up, found, strict=False))
             if "topics" in items and (topics := parse_topics(reply)):
-                taken["topics"] = topics
+                taken["topics"] = Listed(topics)
             return taken
 
         return Question("read_document", compose, parse, parts, self._request.instruction)
@@ -264,18 +314,22 @@ class CoverItems:
         self._ratings: tuple[RatingName, ...] = () if request.summary.is_blank else request.ratings
 
     @property
-    def texts(self) -> list[str]:
-        """Every claim, question and topic."""
-        return [text for texts in self._kinds.values() for text in texts.values()]
-
-    @property
     def asked(self) -> list[str]:
         """The items that need the judge."""
         items = [item for texts in self._kinds.values() for item in texts if item not in self._rules]
         return [*items, *self._ratings]
 
-    def question(self, pieces: Pieces) -> Question[str, Found]:
-        """The question about these pieces of the summary."""
+    def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
+        """Each question with its items, at most `most`; `room` is that for the summary and the items, in bytes."""
+        texts = {item: text for listed in self._kinds.values() for item, text in listed.items()}
+
+        def size(item: str) -> int:
+            return named_bytes([texts[item]]) if item in texts else 0
+
+        found, cut = fitted(self._request.summary, self.asked, size, most, room)
+        return [(self._question(pieces), chunk) for pieces in found for chunk in cut]
+
+    def _question(self, pieces: Pieces) -> Question[str, Found]:
         count = len(self._request.summary.unit_spans)
 
         def chosen(items: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -312,20 +366,17 @@ class CoverItems:
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
         """What the answers say."""
         rated = {name: [part[name] for part in parts if name in part] for name in self._request.ratings}
-        answers: list[Mapping[str, Answered[Answer]]] = [
-            {item: answered for item, answered in part.items() if item not in rated}  # type: ignore[misc]
-            for part in parts
-        ]
-        verdicts = {
-            kind: tuple(self._rules.get(item) or verdict_of(over_windows(answers, item)) for item in texts)
-            for kind, texts in self._kinds.items()
-        }
         return CoverReading(
-            verdicts["claims"],
-            verdicts["questions"],
-            verdicts["topics"],
+            self._verdicts("claims", parts),
+            self._verdicts("questions", parts),
+            self._verdicts("topics", parts),
             {name: _rating(found) for name, found in rated.items()},
         )
+
+    def _verdicts(self, kind: str, parts: Sequence[Mapping[str, Answered[Found]]]) -> tuple[Verdict, ...]:
+        items = self._kinds[kind]
+        answers = [answers_of(part, items) for part in parts]
+        return tuple(self._rules.get(item) or verdict_of(over_windows(answers, item)) for item in items)
 
 
 def _rating(found: Sequence[Answered[Found]]) -> Rating:
@@ -337,7 +388,3 @@ def _rating(found: Sequence[Answered[Found]]) -> Rating:
         missing = next(answered for answered in found if not isinstance(answered.answer, Rating))
         return Rating(None, f"Unscored: {missing.reason}", missing.call)
     return Rating(mean(rating.value for rating in given), given[0].reason, found[0].call)
-
-
-def _counted(found: Sequence[Pieces]) -> list[tuple[tuple[int, int], Pieces]]:
-    return [((position, len(found)), pieces) for position, pieces in enumerate(found)]

@@ -7,7 +7,7 @@ import json
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
@@ -25,16 +25,33 @@ _OWN_HEADERS = frozenset(
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _REJECTED_STATUS = frozenset({400, 413, 422})
+# Failures before the whole request was with the server.
+_NEVER_ASKED = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+    httpx2.WriteError,
+    httpx2.WriteTimeout,
+)
 _LONGEST_MESSAGE = 300
+NO_COMPLETION = "not a completion"
+# A reply that tells of more is not believed: such numbers cannot be counted with, or be kept in a row.
+_MOST_TOKENS = 2**31 - 1
 _POOLS = 16
 
 
 class Transient(Exception):
-    """This attempt failed; another may succeed, after `wait` seconds where the server said so."""
+    """This attempt failed; another may succeed, after `wait` seconds where the server said so.
 
-    def __init__(self, message: str, wait: float | None = None) -> None:
+    `is_broken`: the server had been asked, or may have been, and its answer was lost.
+    """
+
+    def __init__(self, message: str, wait: float | None = None, *, is_broken: bool = False) -> None:
         super().__init__(message)
         self.wait = wait
+        self.is_broken = is_broken
 
 
 class Rejected(Exception):
@@ -158,13 +175,18 @@ class Service:
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )
-        except openai.APITimeoutError:
-            raise Transient("it did not answer in time") from None
+        except openai.APITimeoutError as failure:
+            raise Transient("it did not answer in time", is_broken=_is_broken(failure)) from None
         except openai.APIConnectionError as failure:
-            raise Transient(f"the connection failed ({_cause_name(failure)})") from None
+            message = f"the connection failed ({_cause_name(failure)})"
+            raise Transient(message, is_broken=_is_broken(failure)) from None
         except openai.APIStatusError as failure:
             raise self._status_fault(failure) from None
-        return _reply(request, response.content, time.perf_counter() - started)
+        reply = _reply(request, response.content, time.perf_counter() - started)
+        if reply.finish_reason != NO_COMPLETION:
+            return reply
+        # Some gateways tell of errors with status 200, and quote the key there.
+        return replace(reply, content=self._without_key(reply.content))
 
     async def aclose(self) -> None:
         """Close the connections, unless they belong to a client that was handed in."""
@@ -180,7 +202,7 @@ class Service:
             return Transient(f"it answered HTTP {status}", _retry_after(failure.response.headers))
         if status in _REJECTED_STATUS:
             message = self._without_key(_server_message(failure))
-            return Rejected(f"HTTP {status}: {message}", code=code, parameter=failure.param or "")
+            return Rejected(f"HTTP {status}: {message}", code=code, parameter=_string(failure.param))
         return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
 
     def _without_key(self, message: str) -> str:
@@ -204,6 +226,10 @@ def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
 
 def _cause_name(failure: BaseException) -> str:
     return type(failure.__cause__ or failure).__name__
+
+
+def _is_broken(failure: openai.APIConnectionError) -> bool:
+    return not isinstance(failure.__cause__, _NEVER_ASKED)
 
 
 def _server_message(failure: openai.APIStatusError) -> str:
@@ -238,7 +264,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Reply(request, "", "not a completion", None, None, seconds)
+        return Reply(request, "", NO_COMPLETION, None, None, seconds)
     choice = _member(_first(_member(body, "choices")))
     message = _member(choice.get("message"))
     finish_reason = _string(choice.get("finish_reason"))
@@ -247,7 +273,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
     if refusal:
         text, finish_reason = refusal, "refusal"
     if not choice:
-        text, finish_reason = _string(_member(_member(body).get("error")).get("message")), "not a completion"
+        text, finish_reason = _string(_member(_member(body).get("error")).get("message")), NO_COMPLETION
     usage = _member(_member(body).get("usage"))
     return Reply(
         request,
@@ -280,4 +306,6 @@ def _string(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None

@@ -1,15 +1,22 @@
-"""Texts that are longer than what a judge can read at once."""
+"""Texts and lists that are longer than what a judge can read at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from evaluation._text import sentence_spans
+from evaluation._text import Span, sentence_spans
 from evaluation.judging.parsing import Answer
-from evaluation.judging.prompts import Pieces
-from evaluation.judging.protocol import Text
+from evaluation.judging.prompts import Pieces, canonical
+from evaluation.judging.protocol import Json, Text
 
 BYTES_PER_TOKEN = 3
 """Fewer than any tokeniser needs on average, so that a text is rather cut too early than too late."""
+BYTES_FOR_FORMAT = 200
+"""What a request says of the form of the reply besides its schema, and the names of its lists."""
 SMALLEST_ROOM = 300
+# What stands around a text in JSON that names it: {"unit":123456,"text":…},
+_BYTES_AROUND = 30
+
+_K = TypeVar("_K")
 
 
 def estimated_tokens(text: str) -> int:
@@ -17,21 +24,83 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
+def json_bytes(value: Json) -> int:
+    """The bytes of a value's JSON as it is sent."""
+    return len(canonical(value).encode("utf-8", "surrogatepass"))
+
+
+def named_bytes(texts: Iterable[str]) -> int:
+    """At most how many bytes texts take in JSON that names each of them, by a number or an id."""
+    return sum(json_bytes(text) + _BYTES_AROUND for text in texts)
+
+
+def pieces_bytes(pieces: Pieces) -> int:
+    """At most how many bytes numbered pieces of a text take in JSON."""
+    return named_bytes(content for _, content in pieces)
+
+
+def chunks(
+    items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
+) -> list[Sequence[_K]]:
+    """The items in stretches of at most `most` items and `room` bytes each, in order; `size` is an item's.
+
+    An item that is larger by itself makes a stretch of its own.
+    """
+    cut: list[Sequence[_K]] = []
+    current: list[_K] = []
+    used = 0
+    for item in items:
+        is_full = room is not None and used + size(item) > room
+        if current and (is_full or len(current) == most):
+            cut.append(current)
+            current, used = [], 0
+        current.append(item)
+        used += size(item)
+    return [*cut, current] if current else cut
+
+
+def fitted(
+    text: Text, items: Sequence[_K], size: Callable[[_K], int], most: int, room: int | None
+) -> tuple[list[Pieces], list[Sequence[_K]]]:
+    """Windows of a text, and stretches of what is asked about it, of which any two fit into `room` together.
+
+    Whichever is short leaves its room to the other; where both are long, each gets half.
+    """
+    if room is None:
+        return windows(text, None), chunks(items, most)
+    for_items = max(room // 2, room - pieces_bytes(list(text.numbered_units())))
+    cut = chunks(items, most, for_items, size)
+    largest = max((sum(map(size, chunk)) for chunk in cut), default=0)
+    return windows(text, max(SMALLEST_ROOM, room - largest)), cut
+
+
+def shortened(facts: Mapping[str, Json], room: int) -> dict[str, Json]:
+    """The facts with their lists cut, the longest first, until their JSON fits into so many bytes."""
+    cut = dict(facts)
+    while json_bytes(cut) > room:
+        lists = {name: value for name, value in cut.items() if isinstance(value, list) and value}
+        if not lists:
+            break
+        longest = max(lists, key=lambda name: json_bytes(lists[name]))
+        cut[longest] = lists[longest][: len(lists[longest]) // 2]
+    return cut
+
+
 def windows(text: Text, room: int | None) -> list[Pieces]:
     """The text's units in stretches of at most `room` bytes each, cut at sentence borders, in order.
 
     A unit that is longer by itself is cut into its sentences, which keep its number; a sentence that is
-    longer still makes a window of its own. None for `room` gives one window of everything.
+    longer still is cut between words, and a word within. None for `room` gives one window of everything.
     """
     units = list(text.numbered_units())
-    if room is None or _size(units) <= room:
+    if room is None or pieces_bytes(units) <= room:
         return [units]
     cut: list[Pieces] = []
     current: list[tuple[int, str]] = []
     used = 0
     for number, content in units:
         for piece in _sentences(content, text.language, room):
-            size = _size([(number, piece)])
+            size = named_bytes([piece])
             if current and used + size > room:
                 cut.append(_joined(current))
                 current, used = [], 0
@@ -60,15 +129,36 @@ def merged(answers: Sequence[Answer | None]) -> Answer | None:
     return None
 
 
-def _size(pieces: Pieces) -> int:
-    # As JSON: quotes, colon and comma, and the number.
-    return sum(len(content.encode("utf-8", "surrogatepass")) + 10 for _, content in pieces)
+def _sentences(content: str, language: str, room: int) -> Iterator[str]:
+    """The unit, or its sentences, or parts of them, as large as fit."""
+    if named_bytes([content]) <= room:
+        yield content
+        return
+    for span in sentence_spans(content, language) or [Span(0, len(content))]:
+        yield from _parts(span.of(content), room - _BYTES_AROUND)
 
 
-def _sentences(content: str, language: str, room: int) -> list[str]:
-    if len(content.encode("utf-8", "surrogatepass")) + 10 <= room:
-        return [content]
-    return [span.of(content) for span in sentence_spans(content, language)] or [content]
+def _parts(sentence: str, room: int) -> Iterator[str]:
+    """A sentence in stretches of whole words that fit; a word that is too long is cut where it must be."""
+    if json_bytes(sentence) <= room:
+        yield sentence
+        return
+    start = word = used = 0
+    room -= json_bytes("")
+    for place, character in enumerate(sentence):
+        size = _inner_bytes(character)
+        while used + size > room and start < place:
+            cut = word if start < word else place
+            yield sentence[start:cut].strip()
+            start, used = cut, _inner_bytes(sentence[cut:place])
+        if character.isspace():
+            word = place + 1
+        used += size
+    yield sentence[start:].strip()
+
+
+def _inner_bytes(content: str) -> int:
+    return json_bytes(content) - json_bytes("")
 
 
 def _joined(pieces: Pieces) -> Pieces:

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -16,19 +16,35 @@ from evaluation.judging._merged import (
     over_windows,
     verdict_of,
 )
-from evaluation.judging._windows import BYTES_PER_TOKEN, SMALLEST_ROOM, windows
+from evaluation.judging._windows import (
+    BYTES_FOR_FORMAT,
+    BYTES_PER_TOKEN,
+    SMALLEST_ROOM,
+    chunks,
+    fitted,
+    json_bytes,
+    named_bytes,
+    pieces_bytes,
+    shortened,
+    windows,
+)
 from evaluation.judging.errors import JudgeSettings, UnusableReply
 from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
 from evaluation.judging.prompts import (
-    PROMPTS,
     Pieces,
+    Prompt,
     Step,
+    align_input,
     canonical,
     check_input,
     check_step,
+    cover_input,
     extract_input,
+    read_input,
+    with_own,
 )
 from evaluation.judging.protocol import (
+    REPLY_FORMATS,
     Budget,
     CallStore,
     CoverReading,
@@ -41,6 +57,7 @@ from evaluation.judging.protocol import (
     Limits,
     MemoryCallStore,
     Price,
+    ReplyFormat,
     Side,
     StoredCall,
     Text,
@@ -66,10 +83,14 @@ class OpenAIJudge:
     local servers accept. `temperature` and `seed` None are left out of the request. Without a `store`
     answered calls are kept in memory as long as the judge lives. `http_client` is used as it is and left
     open; it must belong to the event loop in which the judge is used. `custom_instruction` is added to what
-    every step tells the judge. With a `price` the cost of calls is known, and a `budget` can cap it.
+    every step tells the judge; `prompts` tell steps in other words than the built-in ones (see
+    `Prompt.reworded`). With a `price` the cost of calls is known, and a `budget` can cap it.
 
     Asks for answers by JSON schema, and where the server does not know that, as a JSON object, then as plain
-    text. Items without a usable answer are asked about once more.
+    text. Which of them it knows is found by the first call, while the others wait; `reply_format` is what was
+    found at another time. `remember_format` is told what is found, also when a server no longer knows what it
+    knew; it is called in the event loop, so it must return at once, and must not raise.
+    Items without a usable answer are asked about once more.
     Raises JudgeSettings for settings that cannot work. `extract` and `check` raise JudgeRefused and
     JudgeUnavailable; `extract` also UnusableReply.
 
@@ -91,8 +112,11 @@ class OpenAIJudge:
         store: CallStore | None = None,
         http_client: "httpx2.AsyncClient | None" = None,
         custom_instruction: str | None = None,
+        prompts: Mapping[Step, Prompt] | None = None,
         price: Price | None = None,
         budget: Budget | None = None,
+        reply_format: ReplyFormat | None = None,
+        remember_format: Callable[[ReplyFormat], None] | None = None,
     ) -> None:
         if not model.strip():
             raise JudgeSettings("A judge needs the name of a model.")
@@ -108,8 +132,11 @@ class OpenAIJudge:
         if seed is not None:
             self._parameters["seed"] = seed
         self._custom_instruction = (custom_instruction or "").strip()
+        self._prompts = with_own(prompts or {})
         self._price = price
         self._budget = budget
+        self._reply_format = _checked_format(reply_format)
+        self._remember_format = remember_format
         self._identity = canonical(
             {"base_url": self._base_url, "max_tokens": self._limits.max_tokens, **self._parameters}
         )
@@ -140,39 +167,42 @@ class OpenAIJudge:
 
         A claim that gets no usable answer, asked twice, is unscored with the reason. Against a blank text
         every claim is "no", without a call. Of a text longer than the judge's context every window is asked
-        about, and a claim is "yes" where any of them says so.
+        about, and a claim is "yes" where any of them says so: one call per window times the stretches, of at
+        most `claims_per_call`, that the claims are cut into.
         """
         return await self._check(claims, text, side, "")
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Claims, questions with the source's answers, and topics, as far as they are wanted: one call.
 
-        A long document takes more: one for each window that its context allows, and for every so many units.
+        Longer ones take more. Where `claims_per_call` is c, one call per c units and questions. Where source,
+        reference and questions do not fit into the context together, one per window of the reference, and one
+        per window of the source times the stretches that long questions are cut into. Any window's "yes"
+        answers a question, and each window makes up its share of `n_questions`.
         """
         items = ReadItems(request)
-        room = self._room("read_document", items.extra)
-        parts = await together(
-            [
-                ask(self._call, question, chunk)
-                for question, wanted in items.questions(room)
-                for chunk in self._chunks(wanted)
-            ]
+        most = self._limits.claims_per_call
+        beside = read_input(
+            [], reference=[(0, "")], wanted=_numbers(request.claims_text, most), n_questions=99
         )
-        return items.reading(parts)
+        calls = items.calls(self._room("read_document", request.instruction, beside), most)
+        return items.reading(await together([ask(self._call, question, chunk) for question, chunk in calls]))
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
         """The summary's claims, each with what the source says of it: one call.
 
-        A claim whose answer cannot be read is asked about once more. Where source and summary do not fit into
-        the context together, the claims are taken first and then held against the windows of the source.
+        A claim whose answer cannot be read is asked about once more. A summary of many units takes one call per
+        `claims_per_call` of them. Where source and summary do not fit into the context together, the claims are
+        taken first, one call per window of the summary, and then held against the source: one call per window
+        of the source times the stretches that the claims are cut into.
         Raises UnusableReply where some unit of the summary got no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
         if not wanted:
             return ()
-        if len(windows(source, self._room("align_summary", summary.text))) > 1 or source.is_blank:
+        if source.is_blank or not self._fits_to_align(source, summary, instruction):
             claims = await self._extract(summary, instruction)
             verdicts = await self._check([claim.text for claim in claims], source, "supported", instruction)
             return tuple(map(JudgedClaim, claims, verdicts))
@@ -203,24 +233,25 @@ class OpenAIJudge:
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Claims, questions, topics and ratings of a summary, asked without its source: one call.
 
+        Longer ones take more: the windows of the summary times the stretches, of at most `claims_per_call`,
+        that the rest is cut into; any window's "yes" counts, and ratings are the windows' mean.
         Nothing is asked about a blank summary: it expresses nothing.
         """
         items = CoverItems(request)
-        found = windows(request.summary, self._room("cover_summary", self._longest(items.texts)))
-        parts = await together(
-            [
-                ask(self._call, items.question(pieces), chunk)
-                for pieces in found
-                for chunk in self._chunks(items.asked)
-            ]
-        )
-        return items.reading(parts)
+        room = self._room("cover_summary", request.instruction, cover_input([], {}, request.ratings))
+        calls = items.calls(room, self._limits.claims_per_call)
+        return items.reading(await together([ask(self._call, question, chunk) for question, chunk in calls]))
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
-        """Scores and the verdicts behind them in a few sentences; None where two replies held no reason."""
+        """Scores and the verdicts behind them in a few sentences; None where two replies held no reason.
+
+        Of lists that are too long for the context the first ones are told.
+        """
+        room = self._room("explain", instruction, None)
+        told = facts if room is None else shortened(facts, room)
         question: Question[str, str] = Question(
             "explain",
-            compose=lambda _: facts,
+            compose=lambda _: told,
             parse=lambda reply, items: (
                 dict.fromkeys(items, reason) if (reason := parse_reason(reply)) else {}
             ),
@@ -234,28 +265,34 @@ class OpenAIJudge:
             await self._caller.aclose()
 
     async def _extract(self, text: Text, instruction: str) -> tuple[ExtractedClaim, ...]:
-        claims: list[ExtractedClaim] = []
-        for pieces in windows(text, self._room("extract", "")):
-            wanted = [number for number, content in pieces if is_worded(content)]
-            question = _extract_question(text, pieces, instruction)
-            for part in await together([ask(self._call, question, chunk) for chunk in self._chunks(wanted)]):
-                for number, answered in part.items():
-                    listed = self._usable(answered, number)
-                    claims += [located(claim, number, text) for claim in listed]
-        return tuple(claims)
+        beside = extract_input(text, _numbers(text, self._limits.claims_per_call), [])
+        parts = await together(
+            [
+                ask(self._call, _extract_question(text, pieces, instruction), chunk)
+                for pieces in windows(text, self._room("extract", instruction, beside))
+                for chunk in self._chunks([number for number, content in pieces if is_worded(content)])
+            ]
+        )
+        return tuple(
+            located(claim, number, text)
+            for part in parts
+            for number, answered in part.items()
+            for claim in self._usable(answered, number)
+        )
 
     async def _check(
         self, claims: Sequence[str], text: Text, side: Side, instruction: str, first: int = 1
     ) -> tuple[Verdict, ...]:
         by_rule = {position: verdict_by_rule(claim, text) for position, claim in enumerate(claims)}
         asked = {f"c{position + 1}": claims[position] for position, rule in by_rule.items() if rule is None}
-        room = self._room(check_step(side), self._longest(asked.values()))
-        found = windows(text, room) if asked else []
+        room = self._room(check_step(side), instruction, check_input(text, {}, []))
+        most = self._limits.claims_per_call
+        found, cut = fitted(text, list(asked), lambda item: named_bytes([asked[item]]), most, room)
         parts = await together(
             [
                 ask(self._call, _check_question(text, pieces, asked, side, instruction), chunk, first)
                 for pieces in found
-                for chunk in self._chunks(list(asked))
+                for chunk in cut
             ]
         )
         return tuple(
@@ -273,33 +310,40 @@ class OpenAIJudge:
         return answered.answer
 
     def _chunks(self, items: Sequence[_K]) -> list[Sequence[_K]]:
-        size = self._limits.claims_per_call
-        return [items[start : start + size] for start in range(0, len(items), size)]
+        return chunks(items, self._limits.claims_per_call)
 
-    def _longest(self, texts: Iterable[str]) -> str:
-        """The longest texts that one call may ask about, as one."""
-        return " ".join(sorted(texts, key=len)[-self._limits.claims_per_call :])
+    def _fits_to_align(self, source: Text, summary: Text, instruction: str) -> bool:
+        beside = align_input([], [], _numbers(summary, self._limits.claims_per_call))
+        room = self._room("align_summary", instruction, beside)
+        if room is None:
+            return True
+        return pieces_bytes([*source.numbered_units(), *summary.numbered_units()]) <= room
 
-    def _room(self, step: Step, extra: str) -> int | None:
-        """Bytes of text that fit into one call beside what else it holds; None where everything does."""
+    def _room(self, step: Step, instruction: str, beside: Json) -> int | None:
+        """Bytes that fit into one call next to what it always holds; None where everything does.
+
+        `beside` is the message without what the room is for. Where hardly anything fits, because what the
+        judge is told fills the context, some room is assumed all the same: tokens are overestimated.
+        """
         context = self._limits.context_tokens
         if context is None:
             return None
-        prompt = PROMPTS[step]
-        told = prompt.render(self._custom_instruction, list(prompt.parts))
-        beside = len(
-            (told + canonical(prompt.schema_of(list(prompt.parts))) + extra).encode("utf-8", "replace")
-        )
-        return max(SMALLEST_ROOM, (context - self._limits.max_tokens) * BYTES_PER_TOKEN - beside)
+        prompt = self._prompts[step]
+        told = prompt.render(self._wish(instruction), list(prompt.parts))
+        schema = prompt.schema_of(list(prompt.parts))
+        taken = json_bytes([told, schema, beside]) + BYTES_FOR_FORMAT
+        return max(SMALLEST_ROOM, (context - self._limits.max_tokens) * BYTES_PER_TOKEN - taken)
+
+    def _wish(self, instruction: str) -> str:
+        return "\n".join(filter(None, (self._custom_instruction, instruction.strip())))
 
     async def _call(
         self, step: Step, parts: Sequence[str], instruction: str, message: Json, asking: int
     ) -> StoredCall:
-        prompt = PROMPTS[step]
-        wish = "\n".join(filter(None, (self._custom_instruction, instruction.strip())))
+        prompt = self._prompts[step]
         return await self._calls().call(
             prompt,
-            storable(prompt.render(wish, parts)),
+            storable(prompt.render(self._wish(instruction), parts)),
             message,
             parts=parts,
             identity=self._identity,
@@ -321,19 +365,27 @@ class OpenAIJudge:
                     self._http_client,
                     self._price,
                     self._budget,
+                    self._reply_format,
+                    self._remember_format,
                 )
                 self._caller = Caller(settings, self._store)
             return self._caller
 
     def _signed(self, model: str) -> str:
-        versions = ".".join(prompt.version for prompt in PROMPTS.values())
+        versions = ".".join(prompt.version for prompt in self._prompts.values())
         told = [
             storable(prompt.render(self._custom_instruction, list(prompt.parts)))
-            for prompt in PROMPTS.values()
+            for prompt in self._prompts.values()
         ]
         everything = canonical([self._identity, versions, *told])
         digest = hashlib.sha256(everything.encode("utf-8", "surrogatepass")).hexdigest()
         return f"openai:{model}|prompts:{versions}|{digest[:12]}"
+
+
+def _numbers(text: Text, most: int) -> list[int]:
+    """The longest list of unit numbers that a call may hold."""
+    count = len(text.unit_spans)
+    return list(range(max(0, count - most) + 1, count + 1))
 
 
 def _extract_question(text: Text, pieces: Pieces, instruction: str) -> Question[int, tuple[str, ...]]:
@@ -375,6 +427,15 @@ def _checked_key(api_key: str | None) -> str | None:
     if not key.isascii() or not key.isprintable():
         raise JudgeSettings("The API key holds characters that cannot be sent in a header.")
     return key or None
+
+
+def _checked_format(reply_format: ReplyFormat | None) -> ReplyFormat | None:
+    if reply_format is not None and reply_format not in REPLY_FORMATS:
+        raise JudgeSettings(
+            f"A reply format is one of {', '.join(REPLY_FORMATS)}, or None where it is not known; "
+            f"got {reply_format!r}."
+        )
+    return reply_format
 
 
 def _checked_limits(limits: Limits) -> Limits:

@@ -1,6 +1,7 @@
 """Several judges as one."""
 
 import asyncio
+import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from evaluation._labels import Label
 from evaluation._means import mean
 from evaluation.errors import JudgeError
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings
+from evaluation.judging.prompts import canonical
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -27,6 +29,8 @@ from evaluation.judging.protocol import (
 )
 
 _R = TypeVar("_R")
+
+_LONGEST_SIGNATURES = 120
 
 
 class JudgePanel:
@@ -56,7 +60,7 @@ class JudgePanel:
             )
         self._judges = tuple(judges)
         self.name = name
-        self.signature = f"panel({'; '.join(judge.signature for judge in judges)})"
+        self.signature = _signed([judge.signature for judge in judges])
 
     @property
     def concurrency(self) -> int:
@@ -167,27 +171,37 @@ class JudgePanel:
         raise failure or AssertionError("a panel has members")
 
     async def _all(self, work: Callable[[Judge], Awaitable[_R]]) -> dict[str, _R]:
-        """What each member that can be asked says, by its name, in the members' order."""
+        """What each member that can be asked says, by its name, in the members' order.
+
+        All are heard to the end, also where one is turned away or has no money left: what the others have
+        under way may be paid for already, and is to be kept.
+        """
+        answers = await asyncio.gather(*map(work, self._judges), return_exceptions=True)
+        said: dict[str, _R] = {}
         failures: list[JudgeError] = []
-
-        async def asked(judge: Judge) -> tuple[_R] | None:
-            try:
-                return (await work(judge),)
-            except (JudgeRefused, BudgetSpent):
-                raise
-            except JudgeError as error:
-                failures.append(error)
-                return None
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = {judge.name: group.create_task(asked(judge)) for judge in self._judges}
-        except BaseExceptionGroup as group_failure:
-            raise group_failure.exceptions[0] from None
-        said = {name: result[0] for name, task in tasks.items() if (result := task.result()) is not None}
+        for judge, answer in zip(self._judges, answers, strict=True):
+            if not isinstance(answer, BaseException):
+                said[judge.name] = answer
+            elif isinstance(answer, JudgeError) and not isinstance(answer, JudgeRefused | BudgetSpent):
+                failures.append(answer)
+            else:
+                raise answer
         if not said:
             raise failures[0]
         return said
+
+
+def _signed(signatures: Sequence[str]) -> str:
+    """The members' signatures, in their order; a digest of them where they are too long to be read.
+
+    The panel's name is left out, because it changes no answer.
+    """
+    everything = "; ".join(signatures)
+    if len(everything) <= _LONGEST_SIGNATURES:
+        return f"panel({everything})"
+    # As JSON, because a member's name may hold the mark between two of them.
+    digest = hashlib.sha256(canonical(signatures).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"panel[{len(signatures)} members]#{digest[:16]}"
 
 
 def majority(labels: Sequence[Label | None]) -> tuple[Label | None, float | None]:

@@ -7,16 +7,19 @@ caches hit: the source of all summaries of a document, or the claims that they a
 A merged step is told in parts, of which a call holds those that it needs; the schema of the reply follows
 from them. Servers that know no schema get it as the last line of the system message.
 
-Changing a prompt's words or schema means raising its version: stored calls are found by it.
+Changing a prompt's words or schema means raising its version: stored calls are found by it. Users may put
+a step into words of their own (`Prompt.reworded`); those have a version that follows from the words.
 """
 
+import hashlib
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Literal
 
-from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.errors import JudgeSettings, UnusablePrompt
 from evaluation.judging.protocol import Json, RatingName, Side, Text
 
 Step = Literal[
@@ -31,7 +34,13 @@ Step = Literal[
 Pieces = Sequence[tuple[int, str]]
 """Units of a text, or the part of them that fits into one call: number and content of each."""
 
+LONGEST_SYSTEM = 8_000
+LONGEST_PART = 2_000
+"""Characters that a user's own words may take."""
+
 _FIELDS = frozenset({"custom_instruction", "parts"})
+_OWN = "+"
+_ALLOWED_CONTROLS = "\n\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +55,9 @@ class Part:
 class Prompt:
     """One step's instructions and the JSON schema of its reply.
 
-    `system` may hold the placeholders `$custom_instruction` and `$parts` and no other; a literal dollar sign
-    is written `$$`. A prompt with `parts` gets its schema from those that a call asks for.
+    `system` may hold the placeholders `$custom_instruction` and `$parts` and no other, the instruction of a
+    part none; a literal dollar sign is written `$$`. A prompt with `parts` gets its schema from those that a
+    call asks for.
     """
 
     step: Step
@@ -57,20 +67,25 @@ class Prompt:
     parts: Mapping[str, Part] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        template = Template(self.system)
-        if not template.is_valid():
-            raise JudgeSettings(f"The prompt {self.step!r} has a lone '$'; write '$$' for a dollar sign.")
-        if unknown := sorted(set(template.get_identifiers()) - _FIELDS):
-            raise JudgeSettings(
-                f"The prompt {self.step!r} uses unknown placeholders: {', '.join(unknown)}. "
-                f"Known: {', '.join(sorted(_FIELDS))}."
-            )
+        _require_known_placeholders(self.step, "", self.system, _FIELDS)
+        for name, part in self.parts.items():
+            _require_known_placeholders(self.step, name, part.instruction, frozenset())
+
+    @property
+    def is_reworded(self) -> bool:
+        """Whether its words are a user's own."""
+        return _OWN in self.version
+
+    @property
+    def part_words(self) -> dict[str, str]:
+        """The instructions that can be put into other words, by the part's name; some parts have none."""
+        return {name: part.instruction for name, part in self.parts.items() if part.instruction}
 
     def render(self, custom_instruction: str | None = None, parts: Sequence[str] = ()) -> str:
         """The system message. What is filled in is never itself read as a template."""
         wish = (custom_instruction or "").strip()
         added = f"\nThe user of this evaluation adds:\n{wish}\n" if wish else ""
-        told = " ".join(self.parts[name].instruction for name in parts)
+        told = " ".join(Template(self.parts[name].instruction).substitute() for name in parts)
         return Template(self.system).substitute(custom_instruction=added, parts=told).strip()
 
     def schema_of(self, parts: Sequence[str] = ()) -> Mapping[str, Json]:
@@ -81,6 +96,114 @@ class Prompt:
         for name in parts:
             properties.update(self.parts[name].properties)
         return _object(**properties)
+
+    def reworded(self, *, system: str | None = None, parts: Mapping[str, str] | None = None) -> "Prompt":
+        """The same question in a user's own words; the form of the reply cannot be changed.
+
+        What is not given keeps its words. Line ends are made one kind and space around the words is dropped;
+        where `$custom_instruction` is left out it is put at the end, so that a user's instruction reaches
+        every step. The version follows from the words: that of the built-in prompt for the built-in words,
+        else "1+" and 8 digits of their hash, the same whenever the words are.
+        Raises UnusablePrompt, which names the part, for words that are empty, longer than `LONGEST_SYSTEM` or
+        `LONGEST_PART` characters, with control characters or unknown placeholders, for a part that the step
+        does not have, and where `$parts` is missing from a step that is told in parts.
+        Example: `PROMPTS["explain"].reworded(system="Say why, in JSON: {…}").version` is "1+4e0d74c7".
+        """
+        told = self.system if system is None else self._own_system(system)
+        instructions = {name: self._own_part(name, words) for name, words in (parts or {}).items()}
+        changed = replace(
+            self,
+            system=told,
+            parts={
+                name: replace(part, instruction=instructions.get(name, part.instruction))
+                for name, part in self.parts.items()
+            },
+        )
+        return replace(changed, version=changed._own_version())
+
+    def _own_system(self, words: str) -> str:
+        own = _own_words(self.step, "", words, LONGEST_SYSTEM)
+        if own == self._built_in.system.strip():
+            return self._built_in.system
+        _require_known_placeholders(self.step, "", own, _FIELDS)
+        if (times := _times("parts", own)) != (wanted := 1 if self.parts else 0):
+            problem = (
+                "must hold $parts once, where what a call asks for is put in"
+                if wanted
+                else "is not told in parts, so leave $parts out of it"
+            )
+            raise UnusablePrompt(f"The step {self.step!r} {problem}; it stands there {times} times.")
+        if (times := _times("custom_instruction", own)) > 1:
+            raise UnusablePrompt(
+                f"The step {self.step!r} holds $custom_instruction {times} times; once is enough."
+            )
+        return own if times else f"{own}\n$custom_instruction"
+
+    def _own_part(self, name: str, words: str) -> str:
+        if name not in self.part_words:
+            known = ", ".join(self.part_words) or "none"
+            raise UnusablePrompt(
+                f"The step {self.step!r} has no part {name!r} that can be put into other words; "
+                f"it has: {known}.",
+                part=name,
+            )
+        own = _own_words(self.step, name, words, LONGEST_PART)
+        before = self._built_in.parts[name].instruction
+        return before if own == before.strip() else own
+
+    def _own_version(self) -> str:
+        """That of the built-in prompt where the words are its own, else one that they alone decide."""
+        built_in = self._built_in
+        if (self.system, self.part_words) == (built_in.system, built_in.part_words):
+            return built_in.version
+        told: list[Json] = [self.system, self.part_words]
+        digest = hashlib.sha256(canonical(told).encode()).hexdigest()
+        return f"{built_in.version.partition(_OWN)[0]}{_OWN}{digest[:8]}"
+
+    @property
+    def _built_in(self) -> "Prompt":
+        return PROMPTS.get(self.step, self)
+
+
+def _where(step: Step, part: str) -> str:
+    return f"The prompt {step!r}, part {part!r}," if part else f"The prompt {step!r}"
+
+
+def _require_known_placeholders(step: Step, part: str, words: str, known: frozenset[str]) -> None:
+    template = Template(words)
+    if not template.is_valid():
+        raise UnusablePrompt(f"{_where(step, part)} has a lone '$'; write '$$' for a dollar sign.", part=part)
+    if unknown := sorted(set(template.get_identifiers()) - known):
+        allowed = f"Known: {', '.join(sorted(known))}." if known else "It may hold none."
+        raise UnusablePrompt(
+            f"{_where(step, part)} uses unknown placeholders: {', '.join(unknown)}. {allowed}", part=part
+        )
+
+
+def _own_words(step: Step, part: str, words: str, longest: int) -> str:
+    """A user's words without what no eye sees. Raises UnusablePrompt."""
+    own = words.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not own:
+        raise UnusablePrompt(f"{_where(step, part)} needs words; it is empty.", part=part)
+    if len(own) > longest:
+        raise UnusablePrompt(
+            f"{_where(step, part)} takes {len(own)} characters; at most {longest} are allowed. Shorten it.",
+            part=part,
+        )
+    for place, character in enumerate(own, start=1):
+        if unicodedata.category(character) in ("Cc", "Cs") and character not in _ALLOWED_CONTROLS:
+            raise UnusablePrompt(
+                f"{_where(step, part)} holds the control character U+{ord(character):04X} at position "
+                f"{place}. Take it out.",
+                part=part,
+            )
+    return own
+
+
+def _times(placeholder: str, words: str) -> int:
+    """How often the placeholder stands in the words, braced or not."""
+    found = Template.pattern.finditer(words)
+    return sum(placeholder in (match["named"], match["braced"]) for match in found)
 
 
 def _object(**properties: Json) -> dict[str, Json]:
@@ -245,6 +368,28 @@ PROMPTS: Mapping[Step, Prompt] = {
     "cover_summary": Prompt("cover_summary", "1", _COVER, {}, _COVER_PARTS),
     "explain": Prompt("explain", "1", _EXPLAIN, _object(reason={"type": "string"})),
 }
+
+
+def with_own(prompts: Mapping[Step, Prompt]) -> dict[Step, Prompt]:
+    """The built-in prompts, with these in the place of theirs.
+
+    Raises JudgeSettings for one under another step's name, and for one that asks for another form of reply
+    than is read.
+    """
+    for step, prompt in prompts.items():
+        built_in = PROMPTS.get(step)
+        if built_in is None or prompt.step != step:
+            raise JudgeSettings(
+                f"There is a prompt {prompt.step!r} under the name {step!r}; steps are: {', '.join(PROMPTS)}."
+            )
+        names = list(built_in.parts)
+        if list(prompt.parts) != names or prompt.schema_of(names) != built_in.schema_of(names):
+            raise JudgeSettings(
+                f"The prompt {step!r} asks for another form of reply than is read. Make it with "
+                f"PROMPTS[{step!r}].reworded(...)."
+            )
+    return {**PROMPTS, **prompts}
+
 
 _CHECK_STEPS: Mapping[Side, Step] = {"covered": "check_covered", "supported": "check_supported"}
 

@@ -24,6 +24,10 @@ RatingName = Literal["coherence", "conciseness"]
 """What a judge can be asked to rate a summary by."""
 RATING_NAMES: tuple[RatingName, ...] = get_args(RatingName)
 
+ReplyFormat = Literal["json_schema", "json_object", "text"]
+"""How a server can be told to answer, best first: held to a schema, as some JSON object, as plain text."""
+REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
+
 BLANK_TEXT_REASON = "The text is empty."
 BLANK_CLAIM_REASON = "The claim holds no words."
 
@@ -228,7 +232,10 @@ class Price:
 class Usage:
     """What a number of calls took. Calls whose server reported no tokens count with 0.
 
-    `cost` is in the currency of the judges' prices; 0 where none was given.
+    `cost` is in the currency of the judges' prices; 0 where none was given. `broken_calls` were sent and got
+    no answer: timed out, cut off on the way or cancelled. They are not among `calls` and `prompt_tokens`, but
+    in `cost`, because a provider may bill them. How much is not to be known: they are assumed to cost their
+    prompt, at about one token for three bytes, and nothing for an answer that never came.
     """
 
     calls: int = 0
@@ -236,6 +243,7 @@ class Usage:
     completion_tokens: int = 0
     seconds: float = 0.0
     cost: float = 0.0
+    broken_calls: int = 0
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
@@ -244,6 +252,7 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
             self.cost + other.cost,
+            self.broken_calls + other.broken_calls,
         )
 
     @classmethod
@@ -304,7 +313,9 @@ class Limits:
     attempts; a server that asks for a longer one is unavailable. `max_tokens`: of one reply.
     `claims_per_call`: longer lists are cut into several calls. `calls_per_minute` and `tokens_per_minute`:
     attempts, and tokens of requests and replies as far as they can be told beforehand, in any 60 seconds.
-    `context_tokens`: what the judge can read and write in one call; longer texts are cut into windows.
+    `context_tokens`: what the judge can read and write in one call; longer texts are cut into windows at
+    sentence borders, and long lists into stretches, so that every call fits. Only a single claim or question
+    is never cut.
     """
 
     concurrency: int = 8
@@ -319,13 +330,17 @@ class Limits:
 
 
 class Budget(Protocol):
-    """What calls may cost. Money is reserved before a call and settled after it."""
+    """What calls may cost. Money is reserved before every attempt at a call and settled after it.
 
-    def reserve(self, cost: float) -> None:
+    Both may wait, for a budget may lie in a database. A judge lets them end even where its own task is
+    cancelled meanwhile, so that nothing stays reserved.
+    """
+
+    async def reserve(self, cost: float) -> None:
         """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
         ...
 
-    def settle(self, reserved: float, cost: float) -> None:
+    async def settle(self, reserved: float, cost: float) -> None:
         """Give back what was reserved and take what the call did cost."""
         ...
 
@@ -333,6 +348,8 @@ class Budget(Protocol):
 class MoneyCap:
     """A budget of a fixed sum, which is never exceeded. Safe to share between judges and threads.
 
+    What a call costs is known from its reply. One that was broken off has none, and counts with its prompt
+    alone (see `Usage`).
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
 
@@ -342,7 +359,7 @@ class MoneyCap:
         self._reserved = 0.0
         self._guard = threading.Lock()
 
-    def reserve(self, cost: float) -> None:
+    async def reserve(self, cost: float) -> None:
         """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
         with self._guard:
             if self.spent + self._reserved + cost > self.limit:
@@ -352,7 +369,7 @@ class MoneyCap:
                 )
             self._reserved += cost
 
-    def settle(self, reserved: float, cost: float) -> None:
+    async def settle(self, reserved: float, cost: float) -> None:
         """Give back what was reserved and take what the call did cost."""
         with self._guard:
             self._reserved -= reserved

@@ -166,10 +166,18 @@ def _pulling(database: str, desks: list[Desk]) -> list[Row]:
     together = threading.Barrier(len(desks))
 
     def work(desk: Desk) -> tuple[list[str], list[float]]:
+        try:
+            return pull_all(desk)
+        except Exception:
+            # The others would wait at the barrier for somebody who does not come.
+            together.abort()
+            raise
+
+    def pull_all(desk: Desk) -> tuple[list[str], list[float]]:
         got, times = [], []
         for _ in range(QUEUED // len(desks) + 1):
             desk.reconnect()
-            together.wait(PATIENCE_SECONDS)
+            together.wait()
             began = time.perf_counter()
             sitting = desk.pull()
             times.append((time.perf_counter() - began) * 1000)
@@ -365,7 +373,12 @@ def _served(environment: dict[str, str], folder: Path) -> Iterator[int]:
         probe.bind((HOST, 0))
         port = int(probe.getsockname()[1])
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
-    command += [f"--bind={HOST}:{port}", f"--workers={WORKERS}", f"--threads={THREADS}", "--log-level=warning"]
+    command += [
+        f"--bind={HOST}:{port}",
+        f"--workers={WORKERS}",
+        f"--threads={THREADS}",
+        "--log-level=warning",
+    ]
     log = folder / "server.log"
     with log.open("wb") as sink:
         server = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT)
@@ -409,5 +422,5 @@ def _load() -> str:
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
 
 
-def _bar(value: float, bars: bool) -> float | None:  # noqa: FBT001
+def _bar(value: float, bars: bool) -> float | None:
     return value if bars else None

@@ -463,7 +463,7 @@ def test_an_interrupt_ends_a_run_without_leftovers(llm_server: LLMServer) -> Non
     llm_server.always(faults.hang())
     code = f"""
 from evaluation import OpenAIJudge, evaluate_summaries
-evaluate_summaries([("It rained.", "Rain.")] * 5, judge=OpenAIJudge("m", {llm_server.base_url!r}))
+evaluate_summaries([("It rained.", "Rain.")] * 5, judge=OpenAIJudge("m", {llm_server.base_url!r}, reply_format="text"))
 """
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
         llm_server.wait_for_calls(2)

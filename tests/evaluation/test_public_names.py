@@ -9,11 +9,15 @@ from evaluation import errors
 
 # Names that later work and other people's notebooks rely on.
 PROMISED = [
+    "JudgePanel",
+    "LexicalJudge",
+    "OpenAIJudge",
     "alignment",
     "bootstrap_interval",
     "brevity",
     "check_claims",
     "claim_coverage",
+    "completeness",
     "composite",
     "conciseness",
     "count_words",

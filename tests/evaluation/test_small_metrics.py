@@ -2,7 +2,14 @@
 
 import pytest
 
-from evaluation import InvalidPercent, conciseness, redundancy, repeated_sentences, topic_preservation
+from evaluation import (
+    InvalidPercent,
+    conciseness,
+    conciseness_terms,
+    redundancy,
+    repeated_sentences,
+    topic_preservation,
+)
 
 WORD = "word "
 
@@ -27,6 +34,20 @@ WORD = "word "
 def test_conciseness(source_words: int, sentences: list[int], rating: float, expected: float) -> None:
     summary = " ".join(f"{(WORD * words).strip().capitalize()}." for words in sentences)
     assert conciseness(WORD * source_words, summary, rating) == pytest.approx(expected)
+
+
+def test_conciseness_terms_are_those_of_the_score() -> None:
+    # 30 words of 100: compression 1; one sentence of 30 words: (40 - 30) / 20 = .5.
+    terms = conciseness_terms(WORD * 100, f"{(WORD * 30).strip()}.")
+    assert terms is not None
+    assert (terms.compression, terms.sentences) == (pytest.approx(1.0), pytest.approx(0.5))
+    # .7 · (.6 + .4 · .5) + .3 · .5.
+    assert terms.with_rating(0.5) == pytest.approx(0.71)
+
+
+def test_there_are_no_terms_without_words_on_both_sides() -> None:
+    assert conciseness_terms("", "a b") is None
+    assert conciseness_terms("a b", " ") is None
 
 
 def test_conciseness_is_none_without_what_it_is_made_of() -> None:

@@ -53,6 +53,14 @@ class Command(BaseCommand):
             help=f"of {', '.join(METRICS)}; coverage unless named",
         )
         parser.add_argument(
+            "--questions",
+            metavar="N",
+            type=int,
+            dest="n_questions",
+            help="for question_coverage: bring every document set to so many questions; unless named, the judge "
+            "makes some up only where nobody has given any",
+        )
+        parser.add_argument(
             "--wait",
             action="store_true",
             help="until the run is over, with a worker of its own if none is alive",
@@ -79,6 +87,7 @@ class Command(BaseCommand):
         project: str,
         judge: str | None,
         metrics: str,
+        n_questions: int | None,
         max_cost: float | None,
         wait: bool,
         bars: list[Bar],
@@ -91,7 +100,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}.{_known_projects()}")
         try:
             wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-            run = self._run(row, judge, wanted, max_cost, wait)
+            run = self._run(row, judge, wanted, n_questions, max_cost, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -101,16 +110,30 @@ class Command(BaseCommand):
         _hold_against(bars, row)
 
     def _run(
-        self, project: Project, judge: str | None, metrics: list[str], max_cost: float | None, wait: bool
+        self,
+        project: Project,
+        judge: str | None,
+        metrics: list[str],
+        n_questions: int | None,
+        max_cost: float | None,
+        wait: bool,
     ) -> Run:
-        """A new run, or with --wait the one that this judge has under way for the same metrics."""
+        """A new run, or with --wait the one that this judge has under way for the same metrics and questions."""
         deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
         chosen = judge_by_name(judge or deciding)
         try:
-            return start_run(project=project, judge=chosen, metrics=metrics, max_cost=max_cost, by=None)
+            return start_run(
+                project=project,
+                judge=chosen,
+                metrics=metrics,
+                n_questions=n_questions,
+                max_cost=max_cost,
+                by=None,
+            )
         except Conflict as conflict:
             run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
-            if run is None or not wait or set(run.metrics) != set(metrics):
+            is_same = run is not None and (set(run.metrics), run.n_questions) == (set(metrics), n_questions)
+            if run is None or not wait or not is_same:
                 raise
             self.stderr.write(
                 f"The judge {chosen.name} is at work on {project.name} already: waiting for that run."

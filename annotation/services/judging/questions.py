@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Max
+
 from annotation.models import ClaimOrigin, DocumentSet, Judge, Question, QuestionAnswer, Run
+from annotation.models.question import question_key
 from annotation.services.judging.texts import Piece
 from evaluation.judging.protocol import Question as ReadQuestion
 
@@ -12,17 +15,41 @@ QUESTIONS_MADE = 5
 """How many questions a judge makes up about a document set that has none."""
 
 
-class ActiveQuestions:
-    """The questions of a document set, and which of them this judge, as it is now, has to ask its source yet."""
+def questions_to_make(standing: int, wanted: int | None) -> int:
+    """How many questions a judge makes up about a document set that has some already.
 
-    def __init__(self, document_set: DocumentSet, judge: Judge, signature: str) -> None:
+    `wanted` is what a run asks for: so many in all. Without it given questions win, and those made up
+    before are enough.
+    Example: 0 standing and None give 5, 3 and None give 0, 3 and 5 give 2.
+    """
+    if wanted is None:
+        return 0 if standing else QUESTIONS_MADE
+    return max(0, wanted - standing)
+
+
+class ActiveQuestions:
+    """The questions of a document set that count, and which this judge, as it is now, has to ask its source yet.
+
+    `wanted` is what the run asks for, as `questions_to_make` has it.
+    """
+
+    def __init__(
+        self, document_set: DocumentSet, judge: Judge, signature: str, wanted: int | None = None
+    ) -> None:
         self._document_set = document_set
         self._judge = judge
         self._signature = signature
+        self._wanted = wanted
         self.load()
 
+    @property
+    def missing(self) -> int:
+        """How many are to be made up."""
+        return questions_to_make(len(self.all), self._wanted)
+
     def load(self) -> None:
-        self.all = list(Question.objects.filter(document_set=self._document_set).order_by("position"))
+        rows = Question.objects.filter(document_set=self._document_set, retired_at=None)
+        self.all = list(rows.order_by("position"))
         answers = QuestionAnswer.objects.filter(
             question__document_set=self._document_set, judge=self._judge, summary=None, label__isnull=False
         )
@@ -32,23 +59,14 @@ class ActiveQuestions:
     def keep(self, read: Sequence[ReadQuestion], source: Piece, run: Run | None) -> bool:
         """Write what the judge read from the source, inside the caller's transaction.
 
-        New questions are kept unless somebody was quicker; answers only to questions that stand. Whether any
-        answer was written.
+        New questions are kept as far as they are still missing; answers only to questions that stand. Whether
+        any answer was written.
         """
         list(
             DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=self._document_set.pk)
         )
-        if not Question.objects.filter(document_set=self._document_set).exists():
-            Question.objects.bulk_create(
-                Question(
-                    document_set=self._document_set,
-                    position=position,
-                    text=each.text,
-                    origin=ClaimOrigin.JUDGE,
-                    origin_name=self._signature,
-                )
-                for position, each in enumerate(read, start=1)
-            )
+        self.load()
+        self._add([each.text for each in read])
         self.load()
         answers = {each.text: each.answer for each in read}
         rows = [
@@ -69,6 +87,26 @@ class ActiveQuestions:
         QuestionAnswer.objects.bulk_create(rows)
         self.load()
         return bool(rows)
+
+    def _add(self, texts: Sequence[str]) -> None:
+        """Keep those that were never asked here; what somebody retired does not come back by itself."""
+        ever = Question.objects.filter(document_set=self._document_set)
+        known = {question_key(text) for text in ever.values_list("text", flat=True)}
+        new: dict[str, str] = {}
+        for text in texts:
+            if (key := question_key(text)) not in known:
+                new.setdefault(key, text)
+        last = ever.aggregate(Max("position"))["position__max"] or 0
+        Question.objects.bulk_create(
+            Question(
+                document_set=self._document_set,
+                position=position,
+                text=text,
+                origin=ClaimOrigin.JUDGE,
+                origin_name=self._signature,
+            )
+            for position, text in enumerate(list(new.values())[: self.missing], start=last + 1)
+        )
 
     def _failed_so(self, question: Question, reason: str) -> bool:
         """Whether the judge failed at this question before, in the same way."""

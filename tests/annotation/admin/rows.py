@@ -12,6 +12,7 @@ from annotation.models import (
     Export,
     Job,
     JudgeCall,
+    PromptVersion,
     PublishedPercent,
     PublishedScore,
     Question,
@@ -82,6 +83,9 @@ def fill(world: World) -> None:
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
+    PromptVersion.objects.create(
+        project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
+    )
     CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
     question = Question.objects.create(
         document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"

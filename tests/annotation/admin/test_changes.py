@@ -222,6 +222,29 @@ class TestJudges:
         world.judge.refresh_from_db()
         assert (world.judge.name, world.judge.kind, world.judge.concurrency) == ("lexical", "lexical", 4)
 
+    @pytest.mark.parametrize(
+        ("changes", "kept"),
+        [
+            ({"concurrency": "2"}, "text"),
+            ({"model": "other"}, ""),
+            ({"base_url": "http://localhost/v2"}, ""),
+        ],
+        ids=["limit", "model", "address"],
+    )
+    def test_what_its_server_takes_is_shown_and_forgotten_with_the_server(
+        self, world: World, staff: Door, changes: dict[str, str], kept: str
+    ) -> None:
+        columns = {"kind": "openai", "model": "m", "base_url": "http://localhost/v1"}
+        judge = Judge.objects.create(name="remote", reply_format="text", **columns)
+        client, page = staff("root"), address(Judge, f"{judge.pk}/change/")
+        shown = client.get(page).content.decode()
+        assert "Plain text" in shown
+        assert 'name="reply_format"' not in shown
+        data = {**self.PROFILE, "name": "remote", **columns, **changes, "reply_format": "json_object"}
+        assert client.post(page, data).status_code == 302
+        judge.refresh_from_db()
+        assert judge.reply_format == kept
+
     def test_a_manager_sees_profiles_and_changes_none(self, world: World, staff: Door) -> None:
         client = staff("mona")
         page = address(Judge, f"{world.judge.pk}/change/")

@@ -11,6 +11,7 @@ from annotation.api import urls
 from annotation.models import ClaimSet, Export, Run
 from annotation.permissions import Verb
 from annotation.services.adjudicate import decide_check
+from annotation.services.ask_questions import ask_questions
 from annotation.services.assign import assign
 from annotation.services.review import override
 from tests.annotation.cast import World
@@ -41,6 +42,15 @@ IN_PROJECT = (
     Route("patch", _in(""), (Verb.CHANGE_PROJECT,), {"description": "About the harbour."}),
     Route("get", _in("document-sets/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
+    Route("get", _in("document-sets/{document_set}/questions/"), (Verb.VIEW_SCORES,)),
+    Route(
+        "post",
+        _in("document-sets/{document_set}/questions/"),
+        (Verb.CHANGE_PROJECT,),
+        {"questions": ["Did it rain?"]},
+    ),
+    Route("delete", _in("questions/{question}/"), (Verb.CHANGE_PROJECT,)),
+    Route("get", _in("summaries/{summary}/answers/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("summaries/"), READERS),
     Route("get", _in("summaries/{summary}/"), READERS),
     Route("get", _in("unit-texts/"), (Verb.IMPORT,)),
@@ -70,6 +80,11 @@ IN_PROJECT = (
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
+    Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
+    # Steps are the same in every project, so their names are no ids of rows.
+    Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
+    Route("post", _in("prompts/extract/versions/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
+    Route("post", _in("prompts/extract/restore/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
     Route("get", _in("runs/{run}/"), (Verb.VIEW_RUNS,)),
@@ -170,6 +185,7 @@ def ids_of(world: World) -> dict[str, str]:
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     export = Export.objects.create(project=world.project, level="scores", format="csv")
+    [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     return {
         "judge": world.judge.name,
         "document_set": world.sets["port"].public_id,
@@ -185,6 +201,7 @@ def ids_of(world: World) -> dict[str, str]:
         "assignment": assignment.public_id,
         "run": run.public_id,
         "export": export.public_id,
+        "question": question.public_id,
     }
 
 
@@ -212,9 +229,10 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
+    path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in ("run", "export", "sitting", "assignment", "system"):
+    for name in ("run", "export", "sitting", "assignment", "system", "question"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     return route.method, path
 

@@ -110,6 +110,16 @@ def test_a_cap_goes_with_the_run(world: World) -> None:
     assert Run.objects.get(judge=priced).max_cost == 0.5
 
 
+def test_a_number_of_questions_goes_with_the_run(world: World) -> None:
+    evaluate("harbour", "--metrics", "question_coverage", "--questions", "7")
+    assert Run.objects.get().n_questions == 7
+
+
+def test_questions_for_another_metric_are_told(world: World) -> None:
+    with pytest.raises(CommandError, match="question_coverage alone"):
+        evaluate("harbour", "--questions", "7")
+
+
 def test_a_cap_on_a_judge_without_a_price_is_told(world: World) -> None:
     assert "has no price" in str(complaint("harbour", "--max-cost", "1"))
 

@@ -178,3 +178,32 @@ def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
     assert len(llm_server.calls) == 2
     assert sorted(isinstance(answer, BaseException) for answer in answers) == [False, True]
     assert not any(isinstance(answer, JudgeUnavailable) for answer in answers)
+
+
+# Cancelled in the middle
+
+
+def test_a_reply_that_is_paid_for_is_kept_though_the_task_is_cancelled(store: RowCallStore) -> None:
+    async def keep() -> None:
+        keeping = asyncio.create_task(store.put(call()))
+        await asyncio.sleep(0)
+        keeping.cancel()
+        await asyncio.wait([keeping])
+        assert keeping.cancelled()
+
+    asyncio.run(keep())
+    assert asyncio.run(store.get("k" * 64)) == call()
+
+
+def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCallStore) -> None:
+    async def claim() -> None:
+        claiming = asyncio.create_task(store.get("k" * 64))
+        await asyncio.sleep(0)
+        claiming.cancel()
+        await asyncio.wait([claiming])
+        assert claiming.cancelled()
+        # What the store does next comes after what it was doing.
+        await store.put(call(key="other"))
+
+    asyncio.run(claim())
+    assert not CallClaim.objects.exists()

@@ -408,6 +408,8 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
 def test_peers_are_asked_about_side_by_side_as_far_as_the_judge_allows(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
+    # While nothing is known of a server the first call goes ahead alone.
+    Judge.objects.filter(pk=llm_judge.pk).update(reply_format="json_schema")
     llm_server.latency = 0.2
     run = start_run(project=world.project, judge=llm_judge, by=None)
     perform_job.perform(run.jobs.get(document_set=world.sets["port"]).public_id)

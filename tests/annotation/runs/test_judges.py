@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation.models import Judge
 from annotation.refusals import NotFound
@@ -103,9 +105,36 @@ def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> No
         build(openai_row(api_key_env="A_KEY"))
 
 
-def test_a_long_signature_keeps_its_digest() -> None:
-    assert kept_signature("short") == "short"
-    assert kept_signature("m" * 300 + "|digest") == "m" * 193 + "|digest"
+def test_a_signature_that_fits_is_kept_as_it_is() -> None:
+    assert kept_signature("s" * 200) == "s" * 200
+
+
+@given(st.text(min_size=150, max_size=400), st.text(min_size=150, max_size=400))
+def test_no_two_signatures_are_kept_as_one(one: str, other: str) -> None:
+    assert len(kept_signature(one)) == min(len(one), 200)
+    assert (kept_signature(one) == kept_signature(other)) == (one == other)
+
+
+@pytest.mark.parametrize("place", [0, 100, 199], ids=["first", "middle", "last"])
+def test_models_with_long_names_are_told_apart_wherever_they_differ(db: None, place: int) -> None:
+    name = "m" * 200
+    other = f"{name[:place]}x{name[place + 1 :]}"
+    kept = [kept_signature(build(openai_row(model=each)).signature) for each in (name, other)]
+    assert kept[0] != kept[1]
+
+
+def test_panels_are_told_apart_by_any_member(db: None) -> None:
+    def panel(*models: str) -> str:
+        row = Judge.objects.create(name=f"panel-of-{'-'.join(models)}", kind="panel")
+        for model in models:
+            member = openai_row(name=f"{row.name}-{model}", model=model * 30)
+            member.save()
+            row.members.add(member)
+        return kept_signature(build(row).signature)
+
+    kept = [panel("a", "c", "d"), panel("b", "c", "d"), panel("a", "b", "d"), panel("a", "c", "b")]
+    assert len(set(kept)) == 4
+    assert all(len(signature) <= 200 for signature in kept)
 
 
 def test_one_failing_question_leaves_the_others_answered(db: None) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection, transaction
 
 from annotation.exports.manifest import about
 from annotation.exports.people import People
@@ -147,11 +151,11 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
 
 
 def test_what_is_set_aside_leaves_less_for_others(budget: RunBudget) -> None:
-    budget.reserve(0.6)
+    asyncio.run(budget.reserve(0.6))
     with pytest.raises(BudgetSpent):
-        budget.reserve(0.5)
-    budget.settle(0.6, 0.1)
-    budget.reserve(0.5)
+        asyncio.run(budget.reserve(0.5))
+    asyncio.run(budget.settle(0.6, 0.1))
+    asyncio.run(budget.reserve(0.5))
     assert Run.objects.get().cost == pytest.approx(0.1)
 
 
@@ -159,10 +163,101 @@ def test_what_another_worker_has_set_aside_counts(budget: RunBudget) -> None:
     other = Job.objects.order_by("pk")[1]
     Job.objects.filter(pk=other.pk).update(reserved_cost=0.9)
     with pytest.raises(BudgetSpent):
-        budget.reserve(0.2)
+        asyncio.run(budget.reserve(0.2))
     # A worker that dies gives it back: nobody works on its job until the next attempt, which begins at 0.
     Job.objects.filter(pk=other.pk).update(state="waiting", token="", lease_until=None)
-    budget.reserve(0.2)
+    asyncio.run(budget.reserve(0.2))
     assert jobs.claim(other.public_id)
     other.refresh_from_db()
     assert other.reserved_cost == 0
+
+
+def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunBudget) -> None:
+    async def all_at_once() -> list[BaseException | None]:
+        return await asyncio.gather(*(budget.reserve(0.3) for _ in range(10)), return_exceptions=True)
+
+    refused = [answer for answer in asyncio.run(all_at_once()) if answer is not None]
+    # Three times .3 fit into 1, and a fourth does not.
+    assert len(refused) == 7
+    assert {type(answer) for answer in refused} == {BudgetSpent}
+    assert reserved() == pytest.approx(0.9)
+
+
+def reserved() -> float:
+    return sum(Job.objects.values_list("reserved_cost", flat=True))
+
+
+def everything_is_done(budget: RunBudget) -> None:
+    """Wait for what was begun before: a budget does one thing after the other."""
+    asyncio.run(budget.settle(0.0, 0.0))
+
+
+@contextmanager
+def locked_run() -> Iterator[threading.Event]:
+    """The run's row, held by somebody else until the event is set."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite locks no rows")
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with closing(connection), transaction.atomic():
+            Run.objects.select_for_update().get()
+            held.set()
+            release.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(10)
+    yield release
+    release.set()
+    thread.join()
+
+
+def test_the_loop_goes_on_while_the_database_waits(budget: RunBudget) -> None:
+    async def ask(release: threading.Event) -> None:
+        asking = asyncio.create_task(budget.reserve(0.2))
+        _, waiting = await asyncio.wait([asking], timeout=0.2)
+        assert waiting == {asking}
+        release.set()
+        await asking
+
+    with locked_run() as release:
+        asyncio.run(ask(release))
+    assert reserved() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("asked_before", [0, 1], ids=["begun", "not yet begun"])
+def test_who_is_cancelled_while_setting_aside_has_set_nothing_aside(
+    budget: RunBudget, asked_before: int
+) -> None:
+    async def ask(release: threading.Event) -> None:
+        before = [asyncio.create_task(budget.reserve(0.1)) for _ in range(asked_before)]
+        asking = asyncio.create_task(budget.reserve(0.2))
+        await asyncio.wait([asking], timeout=0.2)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+        release.set()
+        await asyncio.gather(*before)
+
+    with locked_run() as release:
+        asyncio.run(ask(release))
+    everything_is_done(budget)
+    assert reserved() == pytest.approx(0.1 * asked_before)
+
+
+def test_who_is_cancelled_while_settling_has_settled(budget: RunBudget) -> None:
+    async def settle(release: threading.Event) -> None:
+        settling = asyncio.create_task(budget.settle(0.5, 0.4))
+        await asyncio.wait([settling], timeout=0.2)
+        settling.cancel()
+        await asyncio.wait([settling])
+        assert settling.cancelled()
+        release.set()
+
+    asyncio.run(budget.reserve(0.5))
+    with locked_run() as release:
+        asyncio.run(settle(release))
+    everything_is_done(budget)
+    assert reserved() == 0.0
+    assert Run.objects.get().cost == pytest.approx(0.4)

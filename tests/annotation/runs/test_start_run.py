@@ -39,7 +39,14 @@ def test_a_start_is_logged(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=world.mona)
     event = Event.objects.get(verb="start run")
     assert (event.actor, event.target_id) == (world.mona, run.public_id)
-    assert event.data == {"judge": "lexical", "metrics": ["coverage"], "document_sets": 2, "max_cost": None}
+    assert event.data == {
+        "judge": "lexical",
+        "metrics": ["coverage"],
+        "n_questions": None,
+        "document_sets": 2,
+        "max_cost": None,
+        "prompts": {},
+    }
 
 
 @pytest.mark.parametrize(("name", "refusal"), [("dan", NotFound), ("vic", NotAllowed), ("rex", NotAllowed)])

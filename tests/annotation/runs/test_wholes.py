@@ -114,6 +114,16 @@ def test_completeness_is_computed_without_asking_anybody(
     assert score_of(project, "oak").completeness == 0.0
 
 
+def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ["completeness"])
+    # The source has mill, burn, down, night, nobody, hurt, new, one, open, june; elm lacks the last four.
+    rating = Rating.objects.get(summary__system__name="elm")
+    assert (rating.value, rating.reason) == (
+        0.6,
+        "6 of 10 elements are covered. Missing: new, one, open, june.",
+    )
+
+
 def test_a_second_run_asks_and_writes_nothing(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:

@@ -63,6 +63,55 @@ def test_what_the_server_supports_is_told(
 ) -> None:
     llm_server.formats = formats
     assert try_judge(judge=judge, by=world.mona).format == best
+    judge.refresh_from_db()
+    assert judge.reply_format == best
+
+
+def test_a_trial_finds_anew_what_the_server_supports(
+    world: World, judge: Judge, llm_server: LLMServer
+) -> None:
+    """So that a server that has learned something is used for what it can do."""
+    Judge.objects.filter(pk=judge.pk).update(reply_format="text")
+    judge.refresh_from_db()
+    assert try_judge(judge=judge, by=world.mona).format == "json_schema"
+    judge.refresh_from_db()
+    assert judge.reply_format == "json_schema"
+
+
+def test_a_trial_without_an_answer_leaves_what_is_known(
+    world: World, judge: Judge, llm_server: LLMServer
+) -> None:
+    Judge.objects.filter(pk=judge.pk).update(reply_format="text")
+    llm_server.api_key = "another"
+    with pytest.raises(Invalid):
+        try_judge(judge=judge, by=world.mona)
+    judge.refresh_from_db()
+    assert judge.reply_format == "text"
+
+
+def test_a_panel_is_tried_with_all_its_members(world: World, judge: Judge, llm_server: LLMServer) -> None:
+    llm_server.usage = (1000, 500)
+    panel = Judge.objects.create(name="three", kind="panel")
+    plainer = Judge.objects.create(name="plainer", kind="openai", model="plainer", base_url=judge.base_url)
+    panel.members.set([world.judge, judge, plainer])
+    llm_server.where(
+        lambda call: (
+            faults.status(400, "no such format")
+            if (call.body["model"], call.format) == ("plainer", "json_schema")
+            else None
+        )
+    )
+    trial = try_judge(judge=panel, by=world.mona)
+    assert (trial.label, trial.calls, trial.format) == ("yes", 2, "json_object")
+    assert (trial.prompt_tokens, trial.completion_tokens) == (2000, 1000)
+    # Of the two one has a price: 1000 tokens at 2 and 500 at 8 per million.
+    assert trial.cost == pytest.approx(0.006)
+    assert set(Judge.objects.values_list("name", "reply_format")) == {
+        ("lexical", ""),
+        ("three", ""),
+        ("scripted", "json_schema"),
+        ("plainer", "json_object"),
+    }
 
 
 def test_a_refusal_is_told_without_the_key(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import URLPattern, reverse
 
 from annotation.models import Export
+from annotation.services.ask_questions import ask_questions
 from annotation.services.assign import assign
 from annotation.services.review import override
 from annotation.services.start_run import start_run
@@ -32,6 +33,7 @@ class Ids:
         override(check=check, by=world.rex, label="yes")
         run = start_run(project=world.project, judge=world.judge, by=None)
         export = Export.objects.create(project=world.project, level="scores", format="csv")
+        [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         return cls(
             {
                 "assignment_id": assignment.public_id,
@@ -41,7 +43,10 @@ class Ids:
                 "system_id": world.systems["alder"].public_id,
                 "summary_id": world.peers["port", "alder"].public_id,
                 "run_id": run.public_id,
+                "step": "extract",
                 "export_id": export.public_id,
+                "set_id": world.sets["port"].public_id,
+                "question_id": question.public_id,
             }
         )
 

@@ -435,7 +435,9 @@ def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -
     page.clock.run_for(50_000)
     page.mouse.move(30, 30)
     page.clock.run_for(15_000)
-    page.wait_for_function("before => document.querySelector('[data-lease] time').dateTime !== before", arg=before)
+    page.wait_for_function(
+        "before => document.querySelector('[data-lease] time').dateTime !== before", arg=before
+    )
     sitting.refresh_from_db()
     assert sitting.lease_until is not None
     assert sitting.lease_until > soon

@@ -16,6 +16,8 @@ from annotation.models import (
     DocumentSet,
     Membership,
     Project,
+    Question,
+    QuestionAnswer,
     Summary,
     System,
     Verdict,
@@ -52,11 +54,24 @@ def grow(world: World) -> None:
                 check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no"
             )
             override(check=check, by=world.cleo, label="yes")
+    add_questions(world, MORE, first=2)
     for number in range(MORE):
         _add_set(world, number)
         other = Project.objects.create(slug=f"other-{number}", name=f"Other {number}")
         Membership.objects.create(project=other, user=world.olga, roles=["owner"])
     rescore(project=world.project)
+
+
+def add_questions(world: World, number: int, *, first: int) -> None:
+    """Questions about "port" that the judge has answered from the source and from alder's summary."""
+    for position in range(first, first + number):
+        question = Question.objects.create(
+            document_set=world.sets["port"], position=position, text=f"Is it {position}?", origin="person"
+        )
+        for summary in (None, world.peers["port", "alder"]):
+            QuestionAnswer.objects.create(
+                question=question, summary=summary, judge=world.judge, origin_name="lexical|v:1", label="yes"
+            )
 
 
 def _add_set(world: World, number: int) -> None:
@@ -86,6 +101,7 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         "scores": (world.olga, "/p/harbour/scores/"),
         "system": (world.olga, f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"),
         "summary": (world.olga, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"),
+        "questions": (world.olga, f"/p/harbour/scores/sets/{world.sets['port'].public_id}/questions/"),
         "runs": (world.olga, "/p/harbour/runs/"),
         "assignments": (world.olga, "/p/harbour/assignments/"),
         "exports": (world.olga, "/p/harbour/exports/"),
@@ -103,6 +119,7 @@ PAGES = (
     "scores",
     "system",
     "summary",
+    "questions",
     "runs",
     "assignments",
     "exports",
@@ -116,6 +133,7 @@ def test_the_number_of_queries_does_not_grow(
 ) -> None:
     assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     override(check=world.check("alder", 1), by=world.cleo, label="no")
+    add_questions(world, 1, first=1)
     person, address = addresses(world)[page]
     client = signed_in(person)
 

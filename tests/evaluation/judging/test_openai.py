@@ -424,7 +424,7 @@ def test_one_failure_leaves_no_call_running(judge_of: JudgeMaker, llm_server: LL
         return faults.status(401) if call.question["claims"][0]["claim"] == ABSENT else faults.hang()
 
     llm_server.where(rule)
-    judge = judge_of(limits=Limits(claims_per_call=1))
+    judge = judge_of(limits=Limits(claims_per_call=1), reply_format="json_schema")
 
     async def tasks_left() -> int:
         with pytest.raises(JudgeRefused):

@@ -58,14 +58,25 @@ def test_a_judge_keeps_to_its_calls_per_minute(judge_of: JudgeMaker, llm_server:
     assert len(llm_server.calls) == 5
 
 
+def test_a_judge_keeps_to_its_tokens_per_minute(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    from evaluation import check_claims
+
+    # Each call may take the reply's 400 tokens and more than 100 of its prompt: two are too much for a minute.
+    limits = Limits(claims_per_call=1, max_tokens=400, tokens_per_minute=1000)
+    started = time.monotonic()
+    check_claims([f"claim {number}" for number in range(3)], "It rained.", judge=judge_of(limits=limits))
+    assert time.monotonic() - started >= 2 * MINUTE * 0.99
+    assert len(llm_server.calls) == 3
+
+
 def test_a_cap_is_never_exceeded() -> None:
     cap = MoneyCap(1.0)
-    cap.reserve(0.6)
+    asyncio.run(cap.reserve(0.6))
     with pytest.raises(BudgetSpent, match="money cap of 1"):
-        cap.reserve(0.6)
-    cap.settle(0.6, 0.2)
-    cap.reserve(0.6)
-    cap.settle(0.6, 0.5)
+        asyncio.run(cap.reserve(0.6))
+    asyncio.run(cap.settle(0.6, 0.2))
+    asyncio.run(cap.reserve(0.6))
+    asyncio.run(cap.settle(0.6, 0.5))
     assert cap.spent == pytest.approx(0.7)
 
 
@@ -77,7 +88,7 @@ def test_a_failed_call_costs_nothing(judge_of: JudgeMaker, llm_server: LLMServer
     with pytest.raises(JudgeRefused):
         check_claims(["a"], "b", judge=judge_of(price=Price(1000.0, 1000.0), budget=cap))
     assert cap.spent == 0
-    cap.reserve(10.0)
+    asyncio.run(cap.reserve(10.0))
 
 
 def test_usage_adds_up() -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -166,3 +167,46 @@ def test_what_stops_one_member_stops_the_panel(failure: JudgeError) -> None:
     panel = JudgePanel([Member("m0", "yes"), Member("m1", failure=failure)])
     with pytest.raises(type(failure)):
         verdict(panel)
+
+
+@pytest.mark.parametrize("failure", [BudgetSpent("no money"), JudgeRefused("no")], ids=["cap", "key"])
+def test_what_others_have_under_way_is_heard_to_the_end_when_one_must_stop(failure: JudgeError) -> None:
+    """It may be paid for already; thrown away, it would be paid for again."""
+    ended: list[str] = []
+
+    class Slow(Member):
+        async def check(
+            self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+        ) -> tuple[Verdict, ...]:
+            await asyncio.sleep(0.05)
+            ended.append(self.name)
+            return await super().check(claims, text, side=side)
+
+    panel = JudgePanel([Slow("a"), Member("b", failure=failure), Slow("c")])
+    with pytest.raises(type(failure)):
+        asyncio.run(panel.check(["The council met"], Text.of(TEXT)))
+    assert ended == ["a", "c"]
+
+
+def long_panel(name: str, *labels: Label | None, last: str = "z") -> JudgePanel:
+    members = [
+        Member(f"a model with a rather long name, number {place}", label)
+        for place, label in enumerate(labels)
+    ]
+    return JudgePanel([*members, Member(last)], name=name)
+
+
+def test_a_long_signature_is_a_digest_of_all_members_in_their_order() -> None:
+    signature = long_panel("p", "yes", "no", "no").signature
+    assert re.fullmatch(r"panel\[4 members\]#[0-9a-f]{16}", signature)
+    assert long_panel("other name", "yes", "no", "no").signature == signature
+    assert long_panel("p", "yes", "no", "no", last="y").signature != signature
+    members = [Member(f"{letter * 80}") for letter in "ab"]
+    assert JudgePanel(members).signature != JudgePanel(members[::-1]).signature
+
+
+def test_panels_that_end_alike_never_sign_alike() -> None:
+    # Whoever keeps only the last 200 characters still tells them apart.
+    tail = [Member(f"{number}" * 60) for number in range(5)]
+    signatures = {JudgePanel([Member(first), *tail]).signature[-200:] for first in ("one", "other")}
+    assert len(signatures) == 2

@@ -1,0 +1,50 @@
+"""In which words a project tells its judges what to do."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.project import Project
+
+
+class PromptVersion(PublicRow):
+    """A project's own words for one step of judging, or its return to the built-in ones. Never changed.
+
+    The one with the highest number is in force; a step without any is told in the built-in words.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_versions")
+    step = models.CharField(max_length=40)
+    number = models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")
+    is_built_in = models.BooleanField(default=False, help_text="Whether it goes back to the built-in words.")
+    system = models.TextField(blank=True, help_text="The step's text; empty for the built-in one.")
+    parts = models.JSONField(
+        default=dict, blank=True, help_text="Instructions of the step's parts that are reworded, by name."
+    )
+    version = models.CharField(max_length=40, help_text="Follows from the words; stored calls name it.")
+    note = models.CharField(max_length=500, blank=True, help_text="Why, in the words of who made it.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="prompt_versions",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "step", "number"), name="prompt_version_number"),
+            models.CheckConstraint(name="prompt_version_from_1", condition=Q(number__gte=1)),
+            models.CheckConstraint(
+                name="prompt_version_has_words_or_is_built_in",
+                condition=Q(is_built_in=True, system="") | (Q(is_built_in=False) & ~Q(system="")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.step} v{self.number}"

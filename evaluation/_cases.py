@@ -1,0 +1,181 @@
+"""What is evaluated, by which metrics, with which options."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Literal, TypeAlias, cast, get_args
+
+from evaluation.errors import EvaluationError, InvalidBudget, InvalidWeight
+from evaluation.judging.protocol import DocumentRequest, RatingName, Text
+
+Metric = Literal[
+    "coverage",
+    "claim_coverage",
+    "alignment",
+    "factual_consistency",
+    "faithfulness",
+    "factual_alignment",
+    "question_coverage",
+    "summarization",
+    "completeness",
+    "conciseness",
+    "topic_preservation",
+    "redundancy",
+    "coherence",
+    "brevity",
+]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
+Reasons: TypeAlias = bool | Literal["judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInput:
+    """One summary to evaluate.
+
+    `reference` is the model summary that content is measured against; without one it is the document.
+    `questions` and `target_words` override those given for all. `key` is the caller's own name for it.
+    """
+
+    document: str
+    summary: str
+    reference: str | None = None
+    questions: Sequence[str] | None = None
+    target_words: int | None = None
+    language: str = "en"
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is wanted of every summary, as `evaluate_summary` describes it.
+
+    Raises EvaluationError and InvalidWeight for options that cannot be.
+    """
+
+    metrics: tuple[Metric, ...]
+    questions: tuple[str, ...]
+    n_questions: int
+    target_words: int | None
+    instruction: str
+    threshold: float
+    strict: bool
+    scale: float
+    include_reason: Reasons
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        checked_target(self.target_words)
+        if self.n_questions < 0:
+            raise EvaluationError(f"n_questions must be at least 0, got {self.n_questions}.")
+        if not 0 < self.scale < float("inf"):
+            raise InvalidWeight(f"The scale must be a finite number above 0, got {self.scale!r}.")
+        if self.include_reason not in (True, False, "judge"):
+            raise EvaluationError(
+                f"include_reason must be True, False or 'judge', got {self.include_reason!r}."
+            )
+
+    def wants(self, *names: Metric) -> bool:
+        return any(name in self.metrics for name in names)
+
+    @property
+    def asks_questions(self) -> bool:
+        """Whether questions are asked, given or made up."""
+        can_ask = bool(self.questions or self.n_questions)
+        return can_ask and self.wants("question_coverage", "summarization")
+
+    @property
+    def needs_claims(self) -> bool:
+        """Whether the reference's claims are needed."""
+        by_claims = self.wants("summarization") and not self.asks_questions
+        return by_claims or self.wants("coverage", "claim_coverage", "factual_alignment")
+
+    @property
+    def needs_alignment(self) -> bool:
+        """Whether the summary's own claims are needed."""
+        return self.wants(
+            "factual_alignment", "summarization", "alignment", "factual_consistency", "faithfulness"
+        )
+
+    @property
+    def ratings(self) -> tuple[RatingName, ...]:
+        """What the judge has to rate."""
+        names: tuple[RatingName, ...] = ("coherence", "conciseness")
+        return tuple(name for name in names if name in self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One summary as it is judged, with the options that hold for it."""
+
+    item: SummaryInput
+    options: Options
+    document: Text
+    summary: Text
+    reference: Text | None
+
+    @property
+    def request(self) -> DocumentRequest:
+        """What is wanted of the document."""
+        options = self.options
+        return DocumentRequest(
+            self.document,
+            self.reference if options.needs_claims else None,
+            claims=options.needs_claims,
+            questions=options.questions if options.asks_questions else (),
+            n_questions=0 if options.questions or not options.asks_questions else options.n_questions,
+            topics=options.wants("topic_preservation"),
+            instruction=options.instruction,
+        )
+
+
+def checked_metrics(metrics: Sequence[str]) -> tuple[Metric, ...]:
+    if isinstance(metrics, str):
+        raise EvaluationError(f"metrics is a list of names, got one string; write [{metrics!r}].")
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise EvaluationError(f"Unknown metrics: {', '.join(unknown)}. Known: {', '.join(METRICS)}.")
+    if not metrics:
+        raise EvaluationError(f"No metrics are asked for. Known: {', '.join(METRICS)}.")
+    return cast("tuple[Metric, ...]", tuple(dict.fromkeys(metrics)))
+
+
+def checked_questions(questions: object) -> tuple[str, ...]:
+    if isinstance(questions, str):
+        raise EvaluationError("questions is a list of questions, got one string; write [question].")
+    if not isinstance(questions, Iterable | None):
+        raise EvaluationError(f"questions is a list of questions, got {type(questions).__name__}.")
+    given = () if questions is None else tuple(questions)
+    if odd := [each for each in given if not isinstance(each, str)]:
+        raise EvaluationError(f"Every question must be a text, got {type(odd[0]).__name__}.")
+    return tuple(dict.fromkeys(given))
+
+
+def checked_target(target_words: object) -> None:
+    if target_words is None:
+        return
+    # Numbers of a table's column are whole numbers too.
+    if isinstance(target_words, bool) or not isinstance(target_words, Integral):
+        raise InvalidBudget(f"A target length must be a whole number, got {target_words!r}.")
+    if int(target_words) < 1:
+        raise InvalidBudget(f"A target length must be at least 1, got {target_words}.")
+
+
+def checked_input(item: SummaryInput) -> None:
+    texts: dict[str, object] = {"document": item.document, "summary": item.summary, "language": item.language}
+    if item.reference is not None:
+        texts["reference"] = item.reference
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise EvaluationError(
+                f"The {name} must be a text, got {type(text).__name__}; an empty one is ''."
+            )
+    checked_target(item.target_words)
+
+
+def input_of(given: object) -> SummaryInput:
+    if isinstance(given, tuple | list) and len(given) in (2, 3):
+        return SummaryInput(*given)
+    raise EvaluationError(
+        "A summary to evaluate is a SummaryInput, or (document, summary) or (document, summary, reference); "
+        f"got {type(given).__name__}."
+    )

@@ -1,0 +1,97 @@
+"""Questions in a file: as a list, as JSON, one a line; and one bad list after the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from annotation.imports.read import read_dataset
+from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of, raw, row
+
+TWO = ["Did it rain?", "Did trams stop?"]
+
+
+def read(path: Path) -> tuple[str, ...]:
+    return read_dataset(path).dataset.sets["d1"].questions
+
+
+def csv_file(folder: Path, cell: str) -> Path:
+    quoted = cell.replace('"', '""')
+    text = f'document_id,document,system,summary,questions\nd1,"{DOCUMENT}",alder,Trams stopped.,"{quoted}"\n'
+    return raw(folder, text, "data.csv")
+
+
+def test_a_list_in_a_flat_line(tmp_path: Path) -> None:
+    assert read(jsonl(tmp_path, row(questions=[" Did it rain? ", "Did trams stop?"]))) == tuple(TWO)
+
+
+def test_a_list_in_a_nested_line(tmp_path: Path) -> None:
+    assert read(jsonl(tmp_path, nested(questions=TWO))) == tuple(TWO)
+
+
+@pytest.mark.parametrize(
+    "cell", [json.dumps(TWO), "Did it rain?\n\nDid trams stop?\n"], ids=["json", "lines"]
+)
+def test_a_cell_of_a_csv_file(tmp_path: Path, cell: str) -> None:
+    assert read(csv_file(tmp_path, cell)) == tuple(TWO)
+
+
+@pytest.mark.parametrize("value", [TWO, json.dumps(TWO), "\n".join(TWO)], ids=["list", "json", "lines"])
+def test_a_cell_of_a_parquet_file(tmp_path: Path, value: Any) -> None:
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([row(questions=value)]), path)
+    assert read(path) == tuple(TWO)
+
+
+@pytest.mark.parametrize("value", [None, "", "  ", []])
+def test_none_are_none(tmp_path: Path, value: Any) -> None:
+    assert read(jsonl(tmp_path, row(questions=value))) == ()
+
+
+def test_the_column_may_have_another_name(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(asked=TWO)), mapping={"questions": "asked"})
+    assert reading.dataset.sets["d1"].questions == tuple(TWO)
+
+
+def test_rows_that_name_none_agree_with_those_that_do(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(), row(system="birch", questions=TWO), row(system="cedar"))
+    assert read(path) == tuple(TWO)
+
+
+def test_rows_of_one_document_that_disagree_are_refused(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row(questions=TWO), row(system="birch", questions=TWO[:1]))
+    [(line, column, reason)] = problems_of(path)
+    assert (line, column) == (2, "questions")
+    assert "are not those of an earlier row of 'd1'" in reason
+
+
+@pytest.mark.parametrize("record", [row, nested])
+@pytest.mark.parametrize(
+    ("value", "fragment"),
+    [
+        (5, "is 5, not a list of questions"),
+        (True, "is True, not a list of questions"),
+        ({"a": "Did it rain?"}, "is a dict, not a list of questions"),
+        ('{"a": 1}', "is a dict, not a list of questions"),
+        ('["Did it rain?"', "is not JSON"),
+        (["Did it rain?", 5], "holds 5, not a text"),
+        (["Did it rain?", None], "holds a NoneType, not a text"),
+        ([["Did it rain?"]], "holds a list, not a text"),
+        (["Did it rain?", ""], "number 2, that is empty"),
+        (["?"], "number 1, that holds no words"),
+        (["x" * 10_000], "number 1, that has 10,000 characters; a question may have 1,000"),
+        (["Did it rain?", "did it  rain?"], "the same question twice, as number 1 and number 2"),
+        ([f"Is it {number}?" for number in range(500)], "holds 500 questions; a document set may have 100"),
+        (["Is it \x00?"], "holds a NUL character"),
+        (["Is it \ud83d?"], "holds half a surrogate pair"),
+    ],
+)
+def test_bad_questions_are_named(tmp_path: Path, record: Any, value: Any, fragment: str) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, record(questions=value)))
+    assert (line, column) == (1, "questions")
+    assert fragment in reason

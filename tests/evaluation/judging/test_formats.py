@@ -1,0 +1,188 @@
+"""What a server can do is found by one call, and remembered."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from evaluation import JudgeSettings, JudgeUnavailable, Limits, OpenAIJudge, Text, Verdict
+from evaluation.judging import _caller as caller
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_server import Call, Fault, LLMServer, faults
+
+TEXT = Text.of("The council met on Tuesday.")
+ONE_BY_ONE = Limits(claims_per_call=1, concurrency=8, max_attempts=1, timeout_seconds=20.0)
+
+
+def check_many(judge: OpenAIJudge, count: int = 6) -> tuple[Verdict, ...]:
+    async def checked() -> tuple[Verdict, ...]:
+        try:
+            return await judge.check([f"council {number}" for number in range(count)], TEXT)
+        finally:
+            await judge.aclose()
+
+    return asyncio.run(checked())
+
+
+def formats(server: LLMServer) -> list[str]:
+    return [call.format for call in server.calls]
+
+
+@pytest.mark.parametrize(
+    ("known", "tried"),
+    [
+        (("json_schema",), ["json_schema"]),
+        (("json_object",), ["json_schema", "json_object"]),
+        ((), ["json_schema", "json_object", "text"]),
+    ],
+)
+def test_a_burst_of_first_calls_is_refused_once(
+    judge_of: JudgeMaker, llm_server: LLMServer, known: tuple[str, ...], tried: list[str]
+) -> None:
+    llm_server.formats, llm_server.latency = known, 0.05
+    verdicts = check_many(judge_of(limits=ONE_BY_ONE))
+    assert all(verdict.label == "no" for verdict in verdicts)
+    assert formats(llm_server) == [*tried, *[tried[-1]] * 5]
+
+
+def test_the_others_go_at_once_when_the_first_has_its_answer(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.latency = 0.1
+    check_many(judge_of(limits=ONE_BY_ONE))
+    assert llm_server.most_at_once == 5
+
+
+def test_where_the_first_fails_the_next_goes_ahead(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.formats = ()
+    llm_server.then(faults.status(500), faults.refusal())
+    judge = judge_of(limits=ONE_BY_ONE)
+
+    async def one(number: int) -> Any:
+        return (await judge.check([f"council {number}"], TEXT))[0].label
+
+    async def each() -> list[Any]:
+        outcomes = await asyncio.gather(*map(one, range(4)), return_exceptions=True)
+        await judge.aclose()
+        return outcomes
+
+    failed, *answered = asyncio.run(each())
+    # The second is refused by the judge, in a reply of the best format: that is known then.
+    assert isinstance(failed, JudgeUnavailable)
+    assert answered == [None, "no", "no"]
+
+
+def test_a_first_call_that_is_cancelled_hands_over(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.then(faults.hang())
+    judge = judge_of(limits=ONE_BY_ONE)
+
+    async def cancelled() -> list[Verdict]:
+        first = asyncio.create_task(judge.check(["council 1"], TEXT))
+        await asyncio.to_thread(llm_server.wait_for_calls, 1)
+        others = [asyncio.create_task(judge.check([f"council {number}"], TEXT)) for number in (2, 3)]
+        await asyncio.sleep(0.05)
+        assert len(llm_server.calls) == 1
+        first.cancel()
+        found = await asyncio.gather(*others)
+        await judge.aclose()
+        return [verdicts[0] for verdicts in found]
+
+    assert [verdict.label for verdict in asyncio.run(cancelled())] == ["no", "no"]
+
+
+def test_nobody_waits_long_for_a_first_call_that_hangs(
+    judge_of: JudgeMaker, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "_LONGEST_WAIT_FOR_FIRST", 0.1)
+
+    def rule(call: Call) -> Fault | None:
+        return faults.hang() if call.question["claims"][0]["claim"] == "council 0" else None
+
+    llm_server.where(rule)
+    judge = judge_of(limits=ONE_BY_ONE)
+
+    async def others() -> list[Verdict]:
+        hanging = asyncio.create_task(judge.check(["council 0"], TEXT))
+        await asyncio.to_thread(llm_server.wait_for_calls, 1)
+        found = await asyncio.gather(*(judge.check([f"council {number}"], TEXT) for number in (1, 2)))
+        hanging.cancel()
+        await asyncio.wait([hanging])
+        await judge.aclose()
+        return [verdicts[0] for verdicts in found]
+
+    assert [verdict.label for verdict in asyncio.run(others())] == ["no", "no"]
+
+
+def test_a_blank_question_leads_nobody(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    judge = judge_of(limits=ONE_BY_ONE)
+    verdicts = asyncio.run(judge.check([" . ", "council 1"], TEXT))
+    assert [verdict.label for verdict in verdicts] == [None, "no"]
+    assert len(llm_server.calls) == 1
+
+
+# Beyond one judge
+
+
+@pytest.mark.parametrize(
+    ("known", "told"), [(("json_schema",), "json_schema"), (("json_object",), "json_object"), ((), "text")]
+)
+def test_what_is_found_is_told_once(
+    judge_of: JudgeMaker, llm_server: LLMServer, known: tuple[str, ...], told: str
+) -> None:
+    llm_server.formats = known
+    found: list[str] = []
+    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append))
+    assert found == [told]
+
+
+def test_what_is_remembered_is_tried_first_and_nobody_waits(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.formats, llm_server.latency = ("json_object",), 0.1
+    found: list[str] = []
+    check_many(judge_of(limits=ONE_BY_ONE, reply_format="json_object", remember_format=found.append))
+    assert formats(llm_server) == ["json_object"] * 6
+    assert llm_server.most_at_once == 6
+    assert found == []
+
+
+def test_a_remembered_format_that_is_refused_is_stepped_down_from(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.formats = ()
+    found: list[str] = []
+    judge = judge_of(limits=ONE_BY_ONE, reply_format="json_object", remember_format=found.append)
+    check_many(judge, 1)
+    check_many(judge, 3)
+    assert formats(llm_server) == ["json_object", "text", "text", "text"]
+    assert found == ["text"]
+
+
+def test_what_one_judge_found_serves_the_next(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.formats = ()
+    found: list[Any] = []
+    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 1)
+    check_many(judge_of(limits=ONE_BY_ONE, reply_format=found[0]), 1)
+    assert formats(llm_server) == ["json_schema", "json_object", "text", "text"]
+
+
+def test_a_request_rejected_for_its_content_teaches_nothing(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.then(faults.status(400, "too long", "context_length_exceeded"))
+    found: list[str] = []
+    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 2)
+    assert formats(llm_server) == ["json_schema", "json_schema"]
+    assert found == ["json_schema"]
+
+
+def test_a_page_that_is_no_completion_teaches_nothing(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.always(faults.body(b"<html>tired</html>"))
+    found: list[str] = []
+    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 1)
+    assert found == []
+
+
+def test_a_format_that_does_not_exist_is_refused(judge_of: JudgeMaker) -> None:
+    with pytest.raises(JudgeSettings, match="json_schema, json_object, text"):
+        judge_of(reply_format="yaml")

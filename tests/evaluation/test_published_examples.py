@@ -1,0 +1,241 @@
+"""The worked examples on the pages of the metrics that ours go by, with the answers that those pages give.
+
+Sources: the pages of coverage (Assert LLM Tools), SummarizationMetric (Mastra), SummarizationMetric (DeepEval) and
+CompletenessMetric (Kastrax). A scripted server gives the verdicts that a page names, and the scores must be the
+page's; where a page contradicts itself the test says what is computed instead. What the lexical judge says of
+the same texts is no known answer: only what words alone decide is asked of it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from evaluation import (
+    LexicalJudge,
+    OpenAIJudge,
+    SummaryEvaluation,
+    check_claims,
+    completeness,
+    evaluate_summary,
+)
+from tests.llm_server import Answer, Call, Fault, LLMServer, faults
+
+CAT = (
+    "The cat is black and sleeps on the windowsill during sunny afternoons. "
+    "It enjoys watching birds and occasionally naps in the garden."
+)
+CAT_SUMMARY = "The black cat sleeps by the window."
+CAT_CLAIMS = {
+    "The cat is black": "yes",
+    "The cat sleeps on the windowsill during sunny afternoons": "yes",
+    "The cat enjoys watching birds": "no",
+    "The cat occasionally naps in the garden": "no",
+}
+FIRM = (
+    "The company was founded in 1995 by John Smith. It started with 10 employees and grew to 500 by 2020. "
+    "The company is based in Seattle."
+)
+FIRM_SUMMARY = "Founded in 1995 by John Smith, the company grew from 10 to 500 employees by 2020."
+CARS = (
+    "The electric car company Tesla was founded in 2003 by Martin Eberhard and Marc Tarpenning. Elon Musk joined "
+    "in 2004 as the largest investor and became CEO in 2008. The company's first car, the Roadster, was launched "
+    "in 2008."
+)
+CARS_SUMMARY = (
+    "Tesla, founded by Elon Musk in 2003, revolutionized the electric car industry starting with the Roadster "
+    "in 2008."
+)
+
+
+class Page:
+    """What a page says that its judge said: answers by the text of the claim or question, else no."""
+
+    def __init__(
+        self,
+        *,
+        claims: Sequence[Sequence[str]] = (),
+        own_claims: Mapping[str, str] | None = None,
+        covered: Mapping[str, str] | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> None:
+        self.claims = claims
+        self.own_claims = own_claims or {}
+        self.covered = covered or {}
+        self.source = source or {}
+
+    def __call__(self, call: Call) -> Fault:
+        return faults.changed(lambda _: self._answer(call))
+
+    def _answer(self, call: Call) -> Answer:
+        question = call.question
+        if "summary" in question:
+            claims = [{"claim": claim, "label": label} for claim, label in self.own_claims.items()]
+            return {"units": [{"unit": 1, "claims": claims}]}
+        asked = {**question.get("claims", {}), **question.get("questions", {})}
+        of_source = bool(question.get("text", {}).get("2"))
+        labels = self.source if of_source else self.covered
+        units = [{"unit": at, "claims": list(listed)} for at, listed in enumerate(self.claims, start=1)]
+        answers = [
+            {"id": identity, "label": labels.get(text, "no"), "evidence": [1], "reason": f"as to {text}"}
+            for identity, text in asked.items()
+        ]
+        return {"units": units, "answers": answers}
+
+
+def assert_found(result: SummaryEvaluation, scores: Mapping[str, float]) -> None:
+    assert {name: result[name] for name in scores} == pytest.approx(scores)
+
+
+def test_coverage_is_the_share_of_the_reference_s_claims(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    first, second, third, fourth = CAT_CLAIMS
+    llm_server.where(Page(claims=[[first, second], [third, fourth]], covered=CAT_CLAIMS))
+    result = evaluate_summary(
+        CAT, CAT_SUMMARY, judge=judge, metrics=["coverage", "claim_coverage"], verbose=True
+    )
+    # 2 of 4 claims.
+    assert_found(result, {"coverage": 0.5, "claim_coverage": 0.5})
+    assert (result.counts["reference_claims"], result.counts["reference_claims_yes"]) == (4, 2)
+    assert result.details is not None
+    told = {each.claim.text: each.verdict for each in result.details.reference_claims}
+    assert {text: verdict.label for text, verdict in told.items()} == CAT_CLAIMS
+    assert all(verdict.evidence == (1,) for verdict in told.values())
+    assert all(verdict.reason == f"as to {text}" for text, verdict in told.items())
+
+
+def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    # "Score of 1.0 with 0 claims"; flagged here, so that averages can leave it out.
+    llm_server.where(Page(claims=[[], []]))
+    result = evaluate_summary(CAT, CAT_SUMMARY, judge=judge, metrics=["coverage"])
+    assert (result["coverage"], result.flags) == (1.0, ("no_claims",))
+
+
+def test_summarization_is_the_lower_of_alignment_and_coverage(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    # The page scores alignment .5 for naming the wrong founder, coverage .75, and takes the lower of the two.
+    questions = [
+        "Was Tesla founded in 2003?",
+        "Was its first car the Roadster?",
+        "Was the Roadster launched in 2008?",
+        "Did Elon Musk join in 2004?",
+    ]
+    llm_server.where(
+        Page(
+            own_claims={
+                "Tesla was founded by Elon Musk": "no",
+                "Tesla was founded in 2003": "yes",
+                "Tesla revolutionized the electric car industry": "unsure",
+                "The Roadster came in 2008": "yes",
+            },
+            source=dict.fromkeys(questions, "yes"),
+            covered=dict.fromkeys(questions[:3], "yes"),
+        )
+    )
+    result = evaluate_summary(
+        CARS,
+        CARS_SUMMARY,
+        judge=judge,
+        metrics=["alignment", "question_coverage", "summarization"],
+        questions=questions,
+        scale=10,
+    )
+    # 2 of 4 claims, unsure counting as no; 3 of 4 questions; the scale multiplies the result alone.
+    assert_found(result, {"alignment": 0.5, "question_coverage": 0.75, "summarization": 5.0})
+    assert result.passed is True
+    assert "Tesla was founded by Elon Musk" in result.reasons["summarization"]
+
+
+def test_a_summary_that_leaves_out_one_of_four_is_wholly_aligned(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    claims = ["The company was founded in 1995", "John Smith founded it", "It grew from 10 to 500 by 2020"]
+    questions = ["Founded in 1995?", "Founded by John Smith?", "500 employees by 2020?", "Based in Seattle?"]
+    llm_server.where(
+        Page(
+            own_claims=dict.fromkeys(claims, "yes"),
+            source=dict.fromkeys(questions, "yes"),
+            covered=dict.fromkeys(questions[:3], "yes"),
+        )
+    )
+    result = evaluate_summary(
+        FIRM, FIRM_SUMMARY, judge=judge, metrics=["alignment", "summarization"], questions=questions
+    )
+    assert_found(result, {"alignment": 1.0, "summarization": 0.75})
+
+
+@pytest.mark.parametrize(
+    ("source", "summary", "coverage"),
+    [
+        # Both yes over yes of the source.
+        (["yes", "yes", "yes"], ["yes", "no", "yes"], 2 / 3),
+        (["yes", "no", "yes"], ["yes", "yes", "no"], 1 / 2),
+        (["yes", "unsure", "yes"], ["yes", "yes", "yes"], 1.0),
+    ],
+)
+def test_question_coverage_counts_what_both_answer_yes(
+    judge: OpenAIJudge, llm_server: LLMServer, source: list[str], summary: list[str], coverage: float
+) -> None:
+    questions = ["Is the score a percentage?", "Is it accurate?", "Is higher better?"]
+    llm_server.where(
+        Page(
+            source=dict(zip(questions, source, strict=True)),
+            covered=dict(zip(questions, summary, strict=True)),
+        )
+    )
+    result = evaluate_summary(
+        "The score is a percentage. Higher is better.",
+        "A score.",
+        judge=judge,
+        metrics=["question_coverage"],
+        questions=questions,
+    )
+    assert_found(result, {"question_coverage": coverage})
+
+
+def test_the_fox_covers_four_of_its_own_six_elements() -> None:
+    # The page prints .75 beside lists of which four of six are covered: that is .667, which is computed here.
+    found = completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")
+    assert found.score == pytest.approx(4 / 6)
+    assert found.missing_elements == ("quick", "lazy")
+
+
+def test_a_summary_in_other_order_has_most_elements() -> None:
+    found = completeness(
+        "Explain how photosynthesis works in plants using sunlight, water, and carbon dioxide.",
+        "Plants use sunlight to convert water and carbon dioxide into glucose through photosynthesis.",
+    )
+    # explain, photosynthesis, work, plants, use, sunlight, water, carbon, dioxide: all but two.
+    assert found.score == pytest.approx(7 / 9)
+    assert found.missing_elements == ("explain", "work")
+
+
+# What words alone say of the same texts
+
+
+def lexical(document: str, summary: str, *metrics: str) -> SummaryEvaluation:
+    return evaluate_summary(document, summary, judge=LexicalJudge(), metrics=metrics)
+
+
+def test_words_alone_find_the_cat_s_colour_and_miss_birds_and_garden() -> None:
+    # The page's judge also lets "by the window" stand for sunny afternoons on the windowsill; words do not.
+    verdicts = check_claims(list(CAT_CLAIMS), CAT_SUMMARY, judge=LexicalJudge())
+    assert [verdict.label for verdict in verdicts] == ["yes", "no", "no", "no"]
+    assert "sunny, afternoons" in verdicts[1].reason
+    probabilities = [verdict.probability or 0.0 for verdict in verdicts]
+    assert probabilities[0] > 0.75
+    assert probabilities[1] > max(probabilities[2:])
+
+
+def test_words_alone_find_what_the_firm_s_summary_says_and_miss_its_seat() -> None:
+    # Its three sentences are its claims, of which the summary leaves out the last.
+    assert lexical(FIRM, FIRM_SUMMARY, "coverage")["coverage"] == pytest.approx(2 / 3)
+
+
+def test_words_alone_see_that_a_summary_of_other_facts_covers_less() -> None:
+    told = lexical(CARS, CARS_SUMMARY, "coverage")["coverage"]
+    whole = lexical(CARS, CARS, "coverage", "alignment")
+    foreign = lexical(CARS, CAT_SUMMARY, "coverage", "alignment")
+    assert told is not None
+    assert 0 < told < 1
+    assert (whole["coverage"], whole["alignment"]) == (1.0, 1.0)
+    assert (foreign["coverage"], foreign["alignment"]) == (0.0, 0.0)

@@ -1,0 +1,146 @@
+"""The faults that servers and networks are known for, by what a judge does about them.
+
+Those with a reason name words of it that the unscored results must tell.
+"""
+
+from collections.abc import Callable, Mapping
+
+from tests.llm_server import Answer, Fault, faults
+
+TIMEOUT_SECONDS = 2.0
+"""What the reasons of those that never answer say; judges that meet them are given it."""
+
+
+def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
+    """The change, made to every entry of an answer, also to the claims within a unit."""
+
+    def changed(entry: Answer) -> Answer:
+        nested = entry.get("claims", [])
+        if nested and isinstance(nested[0], dict):
+            entry = {**entry, "claims": [change(claim) for claim in nested]}
+        return change(entry)
+
+    return lambda answer: {name: [changed(entry) for entry in entries] for name, entries in answer.items()}
+
+
+def listed(change: Callable[[list[Answer]], list[Answer]]) -> Callable[[Answer], Answer]:
+    """The change, made to every list of an answer."""
+    return lambda answer: {name: change(entries) for name, entries in answer.items()}
+
+
+def with_strings(entry: Answer) -> Answer:
+    """Every number of an entry as a string."""
+    changed = dict(entry)
+    for name in ("unit", "probability", "rating"):
+        if name in changed:
+            changed[name] = str(changed[name])
+    if "evidence" in changed:
+        changed["evidence"] = [str(number) for number in changed["evidence"]]
+    return changed
+
+
+def renamed(entry: Answer) -> Answer:
+    """Under an id, or a unit's number, that was not asked about."""
+    return {**entry, "id": f"x{entry.get('id')}", "unit": 1000 + int(entry.get("unit", 0))}
+
+
+def relabelled(entry: Answer) -> Answer:
+    changes = {"label": "borderline"} if "label" in entry else {"rating": "good"} if "rating" in entry else {}
+    return {**entry, **changes}
+
+
+def opposite(entry: Answer) -> Answer:
+    if "rating" in entry:
+        return {**entry, "rating": 0.1}
+    if "label" in entry:
+        return {**entry, "label": {"yes": "no", "no": "yes"}[entry["label"]]}
+    return {**entry, "claims": ["Something else was said"]}
+
+
+def each_opposite(entry: Answer) -> Answer:
+    nested = entry.get("claims", [])
+    if nested and isinstance(nested[0], dict):
+        return {**entry, "claims": [opposite(claim) for claim in nested]}
+    return opposite(entry)
+
+
+MENDED: Mapping[str, Fault] = {
+    "prose around the JSON": faults.prose(),
+    "fences": faults.fenced(),
+    "numbers as strings": faults.changed(each(with_strings)),
+    "surplus ids": faults.changed(
+        listed(lambda entries: [*entries, {**entries[0], "id": "c99", "unit": 99}])
+    ),
+    "duplicate ids that agree": faults.changed(listed(lambda entries: [*entries, *entries])),
+    "fields that nobody asked for": faults.changed(each(lambda entry: {**entry, "mood": "good"})),
+    "labels in other dress": faults.changed(
+        each(lambda entry: {**entry, "label": f" {entry['label'].upper()}. "} if "label" in entry else entry)
+    ),
+}
+"""What can be read beyond doubt."""
+
+ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
+    "absent ids": (faults.changed(listed(lambda entries: entries[:-1])), "no answer in the form asked for"),
+    "no entry at all": (faults.changed(listed(lambda _: [])), "no answer in the form asked for"),
+    "unknown ids": (
+        faults.changed(listed(lambda entries: [renamed(entry) for entry in entries])),
+        "no answer",
+    ),
+    "duplicate ids that disagree": (
+        faults.changed(listed(lambda entries: [*entries, *[each_opposite(entry) for entry in entries]])),
+        "no answer",
+    ),
+    "wrong labels": (faults.changed(each(relabelled)), "no answer"),
+    "truncation": (faults.truncated(), "cut off"),
+    "empty content": (faults.text(""), "empty"),
+    "white space alone": (faults.text(" \n\t "), "empty"),
+    "no content": (faults.text(None), "empty"),
+    "prose alone": (faults.text("All of it is supported: yes."), "no answer in the form asked for"),
+    "half of the JSON": (faults.text('{"units": [{"unit": 1, "cl'), "no answer in the form asked for"),
+    "a page": (faults.body(b"<html>try later</html>"), "not a chat completion"),
+    "an error with status 200": (faults.body(b'{"error": {"message": "tired"}}'), "tired"),
+}
+"""What cannot, and is asked for once more."""
+
+
+FINAL: Mapping[str, tuple[Fault, str]] = {
+    "refusal": (faults.refusal("I will not judge this."), "I will not judge this"),
+    "content filter": (faults.filtered(), "content filter"),
+    "too long for it": (faults.status(400, "too long", "context_length_exceeded"), "too long"),
+    "rejected": (faults.status(422, "cannot be processed"), "cannot be processed"),
+}
+"""What asking again would only repeat."""
+
+TRIED_AGAIN: Mapping[str, tuple[Fault, str]] = {
+    "429 with Retry-After": (faults.rate_limited("0"), "HTTP 429"),
+    "429 without Retry-After": (faults.rate_limited(), "HTTP 429"),
+    "408": (faults.status(408), "HTTP 408"),
+    "500": (faults.status(500), "HTTP 500"),
+    "502": (faults.status(502), "HTTP 502"),
+    "503": (faults.status(503), "HTTP 503"),
+    "504": (faults.status(504), "HTTP 504"),
+    "529": (faults.status(529), "HTTP 529"),
+    "hang": (faults.hang(), f"did not answer within {TIMEOUT_SECONDS:g} s"),
+    "trickle": (faults.trickle(), f"did not answer within {TIMEOUT_SECONDS:g} s"),
+    "reset": (faults.reset(), "connection failed"),
+    "reset in mid-answer": (faults.reset_in_answer(), "connection failed"),
+    "an end without an answer": (faults.wire(b""), "connection failed"),
+    "no HTTP": (faults.wire(b"220 mail ready\r\n"), "connection failed"),
+    "a body that is not what its header says": (
+        faults.body(b"plain", Content_Encoding="gzip"),
+        "connection failed",
+    ),
+}
+"""What another attempt may overcome."""
+
+CLOSED: Mapping[str, tuple[Fault, str]] = {
+    "401": (faults.status(401, "key sk-test-4711 is wrong"), "check the API key"),
+    "402": (faults.status(402), "cannot pay"),
+    "403": (faults.status(403), "may not use"),
+    "404": (faults.status(404), "model's name"),
+    "no quota": (faults.status(429, "pay", "insufficient_quota"), "no quota"),
+}
+"""What will answer nothing, now or later, and ends a run."""
+
+LASTING: Mapping[str, tuple[Fault, str]] = {**ASKED_AGAIN, **FINAL, **TRIED_AGAIN}
+"""What leaves everything unscored where it stays, and costs no other text its scores."""
