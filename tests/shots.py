@@ -4,19 +4,37 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests import browser as browsers
 
 
+@dataclass(frozen=True)
+class Shot:
+    """A page as one person sees it, and the way there."""
+
+    person: str
+    go: Callable[[Page], None]
+    viewport: ViewportSize | None = None
+    scheme: Literal["light", "dark"] = "light"
+
+
 @contextmanager
-def signed_in(browser: Browser, address: str, person: str) -> Iterator[Page]:
-    context = browser.new_context(base_url=address, viewport=browsers.DESKTOP, device_scale_factor=1)
+def signed_in(browser: Browser, address: str, shot: Shot) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=address,
+        viewport=shot.viewport or browsers.DESKTOP,
+        color_scheme=shot.scheme,
+        has_touch=shot.viewport is not None,
+        device_scale_factor=1,
+    )
     page = context.new_page()
     page.goto("/sign-in/")
-    page.locator(f"button[value={person}]").click()
+    page.locator(f"button[value={shot.person}]").click()
     page.get_by_role("link", name="Harbour study").first.wait_for()
     yield page
     context.close()
@@ -24,11 +42,13 @@ def signed_in(browser: Browser, address: str, person: str) -> Iterator[Page]:
 
 def see_form(page: Page) -> None:
     page.goto("/p/harbour/work/")
-    page.get_by_role("link", name=re.compile("Begin|Go on")).click()
+    page.get_by_role("link", name=re.compile("^(Begin|Go on)$")).first.click()
     page.locator("[data-see]").wait_for()
-    for key in "a5jb4jc2":
-        page.keyboard.press(key)
-        page.wait_for_timeout(200)
+    # The later shots find the form as the first one left it.
+    if page.locator("[data-answered-count]").inner_text() == "0":
+        for key in "a5b4c":
+            page.keyboard.press(key)
+            page.wait_for_timeout(200)
 
 
 def claim(page: Page) -> None:
@@ -41,18 +61,20 @@ def scores(page: Page) -> None:
     page.goto("/p/harbour/scores/?target=60")
 
 
-SHOTS: dict[str, tuple[str, Callable[[Page], None]]] = {
-    "see-form": ("ana", see_form),
-    "review": ("cleo", claim),
-    "scores": ("mona", scores),
+SHOTS: dict[str, Shot] = {
+    "see-form": Shot("ana", see_form),
+    "see-form-dark": Shot("ana", see_form, scheme="dark"),
+    "see-form-phone": Shot("ana", see_form, viewport=browsers.PHONE),
+    "review": Shot("cleo", claim),
+    "scores": Shot("mona", scores),
 }
 
 
 def main(address: str, folder: str) -> None:
     with browsers.running() as browser:
-        for name, (person, go) in SHOTS.items():
-            with signed_in(browser, address, person) as page:
-                go(page)
+        for name, shot in SHOTS.items():
+            with signed_in(browser, address, shot) as page:
+                shot.go(page)
                 page.wait_for_timeout(300)
                 path = Path(folder) / f"{name}.png"
                 page.screenshot(path=path)

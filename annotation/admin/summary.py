@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -12,6 +13,7 @@ from django.http import HttpRequest
 from annotation.admin.reach import is_allowed, person_of
 from annotation.admin.rows import READ_CONTENT, ProjectFilter, Rows
 from annotation.models import Comparison, Summary, System, Unit, UnitChange
+from annotation.models.pyramid import own_metadata
 from annotation.permissions import Verb
 from annotation.services.name_author import name_author
 
@@ -77,9 +79,19 @@ class SummaryAdmin(Rows):
     project_paths = ("document_set__project",)
     view_verbs = READ_CONTENT
     list_display = ("public_id", "document_set", "system", "is_model", "is_peer", "target_words")
+    exclude = ("metadata",)
     list_filter = (ProjectFilter, "is_model", "is_peer")
     list_select_related = ("document_set", "system")
     search_fields = ("document_set__external_id", "system__name", "public_id__exact")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Metadata without what people answered, which whoever reviews the summary must not read here."""
+        fields = super().get_readonly_fields(request, obj)
+        return [*(field for field in fields if field != "metadata"), "own_metadata"]
+
+    @admin.display(description="metadata")
+    def own_metadata(self, summary: Summary) -> str:
+        return json.dumps(own_metadata(summary.metadata), ensure_ascii=False)
 
 
 @admin.register(Unit)

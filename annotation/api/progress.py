@@ -147,7 +147,7 @@ class PersonProgressRow(serializers.Serializer[PersonRow]):
     recalled = serializers.IntegerField(source="load.recalled")
     judged_units = serializers.IntegerField(source="load.judged_units")
     hours = serializers.FloatField(source="load.hours")
-    units_per_hour = serializers.FloatField(allow_null=True)
+    units_per_hour = serializers.FloatField(source="load.units_per_hour", allow_null=True)
     agreement = AgreementRow(allow_null=True, help_text='Null without the verb "view flags".')
     flags = FlagsRow(allow_null=True, help_text='Null without the verb "view flags".')
 

@@ -13,6 +13,7 @@ from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
 from annotation.api.document_sets import UnitRow
 from annotation.api.schema import operation
 from annotation.models import Comparison, Summary, Unit
+from annotation.models.pyramid import own_metadata
 
 ROLES = ("model", "peer")
 MOST_WORDS = 2_147_483_647
@@ -46,9 +47,12 @@ class ComparisonRow(serializers.Serializer[Comparison]):
 
 class SummaryDetail(SummaryRow):
     text = serializers.CharField()
-    metadata = serializers.DictField()
+    metadata = serializers.SerializerMethodField(help_text="As its file gave them.")
     units = UnitRow(many=True)
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
+
+    def get_metadata(self, summary: Summary) -> dict[str, Any]:
+        return own_metadata(summary.metadata)
 
 
 class SummaryQuery(serializers.Serializer[Any]):

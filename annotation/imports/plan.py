@@ -48,7 +48,7 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.models.pyramid import pyramid_of
+from annotation.models.pyramid import kept_apart, pyramid_of
 from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.queries.squeezed import Squeezed, Stretch, same_words
 from annotation.records import judged_text
@@ -582,7 +582,7 @@ class _Planner:
         return True
 
     def _hold_metadata(self, summary: Summary, metadata: Mapping[str, object], *, is_partial: bool) -> bool:
-        wanted = {**summary.metadata, **metadata} if is_partial else metadata
+        wanted = {**(summary.metadata if is_partial else kept_apart(summary.metadata)), **metadata}
         if not metadata or summary.metadata == wanted:
             return False
         summary.metadata = wanted

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-PYRAMID = "pyramid"
+PYRAMID = "ducview_pyramid"
 """The key in a model summary's metadata."""
 
-PEER_ANNOTATION = "peer_annotation"
-"""The key in a peer summary's metadata."""
+PEER_ANNOTATION = "ducview_annotation"
+"""The key in a peer summary's metadata; what is under it tells what people answered."""
+
+KEPT_APART = (PYRAMID, PEER_ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,16 @@ def peer_annotation_of(metadata: Mapping[str, Any]) -> PeerAnnotation | None:
         )
     except (KeyError, TypeError, AttributeError):
         return None
+
+
+def own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What people gave as metadata: everything but what is kept here. This is what doors may show."""
+    return {name: value for name, value in metadata.items() if name not in KEPT_APART}
+
+
+def kept_apart(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept here, which a file of rows neither gives nor takes away."""
+    return {name: metadata[name] for name in KEPT_APART if name in metadata}
 
 
 def _contributors(kept: Sequence[Mapping[str, Any]]) -> tuple[Contributor, ...]:

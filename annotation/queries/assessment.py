@@ -220,7 +220,9 @@ class SourceText:
 
 def own_work(project: Project, person: User) -> list[SetWork]:
     """The person's sittings in the project, in their order. The number of queries does not grow with them."""
-    return _own_work(project, person)[0]
+    places = _own_places(project, person)
+    progress = Progress.load(project, [place.key for place in places])
+    return [place.work(progress) for place in places]
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
@@ -270,9 +272,11 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
     """One comparison of the person's own as the form shows it, with its place among the others."""
     assert assignment.comparison is not None, "sittings hold comparisons only"
     assert assignment.sitting is not None, "sittings hold comparisons only"
-    sets, progress = _own_work(project, person)
+    places = _own_places(project, person)
+    # Of the others it says only how many they are: reading them all would be felt at every page.
+    progress = Progress.load(project, [assignment.sitting.pk])
     comparison, sitting = assignment.comparison, assignment.sitting
-    here = next(work for work in sets if work.sitting_id == sitting.public_id)
+    here = next(place for place in places if place.key == sitting.pk).work(progress)
     own = next(work for work in here.summaries if work.assignment_id == assignment.public_id)
     piece = progress.of(sitting.pk).pieces[assignment.public_id]
     if not here.closed_at:
@@ -281,7 +285,7 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
     return SeeForm(
         assignment_id=assignment.public_id,
         here=here,
-        sets=len(sets),
+        sets=len(places),
         number=own.number,
         part=own.part,
         parts=own.parts,
@@ -317,21 +321,31 @@ def _own(project: Project, person: User) -> QuerySet[Assignment]:
     ).exclude(state=Assignment.State.RECALLED)
 
 
-def _own_work(project: Project, person: User) -> tuple[list[SetWork], Progress]:
-    sittings = list(
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A sitting of the person's own and its number among them."""
+
+    number: int
+    key: int
+    sitting_id: str
+    closed_at: datetime | None
+    lease_until: datetime | None
+    name: str
+
+    def work(self, progress: Progress) -> SetWork:
+        mine = progress.of(self.key)
+        if self.closed_at is not None:
+            mine.leave_unasked()
+        return _set_work(mine, self.number, self.sitting_id, self.closed_at, self.lease_until, self.name)
+
+
+def _own_places(project: Project, person: User) -> list[_Place]:
+    sittings = (
         Sitting.objects.filter(assessor=person, document_set__project=project, recalled_at__isnull=True)
         .order_by("position", "pk")
         .values_list("pk", "public_id", "closed_at", "lease_until", "document_set__external_id")
     )
-    progress = Progress.load(project, [key for key, *_ in sittings])
-    for key, _, closed_at, *_ in sittings:
-        if closed_at is not None:
-            progress.of(key).leave_unasked()
-    work = [
-        _set_work(progress.of(key), number, public_id, closed_at, lease_until, name)
-        for number, (key, public_id, closed_at, lease_until, name) in enumerate(sittings, start=1)
-    ]
-    return work, progress
+    return [_Place(number, *row) for number, row in enumerate(sittings, start=1)]
 
 
 def _set_work(

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import (
@@ -18,10 +18,9 @@ from annotation.models import (
     Membership,
     Role,
     Sitting,
-    SummaryJudgment,
     System,
-    UnitJudgment,
 )
+from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting
 from annotation.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ SITTINGS_ON_A_PAGE = 50
 SETS_SHOWN = 500
 HELD_SHOWN = 100
 AUTHORS_SHOWN = 200
-MS_PER_HOUR = 3_600_000
 
 
 class State(StrEnum):
@@ -105,7 +103,8 @@ class AssignableSet:
 class Load:
     """What one person has to do and has done. Sittings, of which `drafts` are open ones that are begun.
 
-    `hours` is the time at work in all of them, idle time left out, taken away ones included.
+    `hours` is the time at work in all of them, idle time left out, taken away ones included; `units_per_hour` the
+    pace in it, None where no time was recorded.
     """
 
     person: str
@@ -116,6 +115,7 @@ class Load:
     recalled: int
     judged_units: int
     hours: float
+    units_per_hour: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,27 +223,15 @@ def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
         )
         .order_by()
     }
-    said = {
-        key: (judged, ms)
-        for key, judged, ms in UnitJudgment.objects.filter(assignment__sitting_id__in=keys)
-        .values_list("assignment__sitting_id")
-        .annotate(judged=Count("pk", filter=Q(is_current=True, percent__isnull=False)), ms=Sum("active_ms"))
-        .order_by()
-    }
-    asked = _by_key(
-        SummaryJudgment.objects.filter(sitting_id__in=keys)
-        .values_list("sitting_id")
-        .annotate(Sum("active_ms"))
-        .order_by()
-    )
+    efforts = effort_by_sitting(Sitting.objects.filter(pk__in=keys))
     return [
         SittingProgress(
             sitting_id=sitting.public_id,
             assessor=sitting.assessor.username if sitting.assessor else None,
             document_set=sitting.document_set.external_id,
             summaries=held.get(sitting.pk, (0, 0))[0],
-            judged_units=said.get(sitting.pk, (0, 0))[0],
-            active_ms=(said.get(sitting.pk, (0, 0))[1] or 0) + asked.get(sitting.pk, 0),
+            judged_units=efforts.get(sitting.pk, Effort()).judged_units,
+            active_ms=efforts.get(sitting.pk, Effort()).active_ms,
             is_own=held.get(sitting.pk, (0, 0))[1] > 0,
             is_pulled=sitting.is_pulled,
             lease_until=sitting.lease_until,
@@ -318,42 +306,25 @@ def assessors_in(project: Project) -> list[str]:
 
 
 def loads(project: Project) -> list[Load]:
-    """Everybody who may be given sets or has been, by name. Five queries, however many."""
+    """Everybody who may be given sets or has been, by name. Four queries, however many."""
     assessors = set(assessors_in(project))
     of_sittings = _sittings_by_person(project)
-    units = _by_key(
-        UnitJudgment.objects.filter(
-            assignment__sitting__document_set__project=project,
-            assignment__sitting__recalled_at__isnull=True,
-            is_current=True,
-            percent__isnull=False,
+    efforts = effort_by_person(Sitting.objects.filter(document_set__project=project, assessor__isnull=False))
+    rows = []
+    for person in sorted(assessors | set(of_sittings)):
+        key, counts = of_sittings.get(person, (0, (0, 0, 0, 0)))
+        effort = efforts.get(key, Effort())
+        rows.append(
+            Load(
+                person,
+                person in assessors,
+                *counts,
+                judged_units=effort.judged_units,
+                hours=effort.hours,
+                units_per_hour=effort.units_per_hour,
+            )
         )
-        .values_list("assignment__sitting__assessor__username")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    at_units = _by_key(
-        UnitJudgment.objects.filter(assignment__sitting__document_set__project=project)
-        .values_list("assignment__sitting__assessor__username")
-        .annotate(Sum("active_ms"))
-        .order_by()
-    )
-    at_questions = _by_key(
-        SummaryJudgment.objects.filter(sitting__document_set__project=project)
-        .values_list("sitting__assessor__username")
-        .annotate(Sum("active_ms"))
-        .order_by()
-    )
-    return [
-        Load(
-            person,
-            person in assessors,
-            *of_sittings.get(person, (0, 0, 0, 0)),
-            judged_units=units.get(person, 0),
-            hours=(at_units.get(person, 0) + at_questions.get(person, 0)) / MS_PER_HOUR,
-        )
-        for person in sorted(assessors | set(of_sittings))
-    ]
+    return rows
 
 
 def queue_of(project: Project) -> Queue:
@@ -432,14 +403,14 @@ def authors_in(project: Project) -> list[Author]:
     return [Author(*row) for row in systems[:AUTHORS_SHOWN]]
 
 
-def _sittings_by_person(project: Project) -> Mapping[str, tuple[int, int, int, int]]:
-    """Open, begun, closed and recalled ones."""
+def _sittings_by_person(project: Project) -> Mapping[str, tuple[int, tuple[int, int, int, int]]]:
+    """By name the person's key, and their open, begun, closed and recalled ones."""
     is_open = Q(closed_at__isnull=True, recalled_at__isnull=True)
     begun = Assignment.objects.filter(sitting=OuterRef("pk"), state=Assignment.State.DRAFT)
     rows = (
         Sitting.objects.filter(document_set__project=project, assessor__isnull=False)
         .annotate(name=F("assessor__username"), is_begun=Exists(begun))
-        .values_list("name")
+        .values_list("name", "assessor_id")
         .annotate(
             open=Count("pk", filter=is_open),
             drafts=Count("pk", filter=is_open & Q(is_begun=True)),
@@ -448,7 +419,11 @@ def _sittings_by_person(project: Project) -> Mapping[str, tuple[int, int, int, i
         )
         .order_by()
     )
-    return {name: (opened, drafts, closed, recalled) for name, opened, drafts, closed, recalled in rows}
+    return {
+        name: (key, (opened, drafts, closed, recalled))
+        for name, key, opened, drafts, closed, recalled in rows
+        if key is not None
+    }
 
 
 def _by_key(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, int]:

@@ -25,9 +25,8 @@ MS_PER_SECOND = 1000
 class Effort:
     """Time at work, and what was done in it.
 
-    `judged_units` counts the units with a percent in work that was not taken away; `active_ms` is the time at
-    units and questions in all work, idle time left out. `timed_units` and `timed_ms` are for the pace: the units
-    whose judgment came with a time, taken away ones too, since they took their time like all others.
+    `judged_units` counts the units with a percent, `active_ms` is the time at units and questions, idle time left
+    out. `timed_units` are for the pace: those whose judgment came with a time.
     """
 
     judged_units: int = 0
@@ -61,13 +60,17 @@ class Effort:
 
 
 def effort_by_person(sittings: QuerySet[Sitting]) -> dict[int, Effort]:
-    """The effort in these sittings by the key of the assessor. Two queries."""
-    return _efforts(sittings, "assessor_id")
+    """The effort in these sittings by the key of the assessor. Two queries.
+
+    What was taken away is no result any more, so its units are not among the judged ones; it took its time all the
+    same, so it counts for hours and pace.
+    """
+    return _efforts(sittings, "assessor_id", Q(assignment__sitting__recalled_at__isnull=True))
 
 
 def effort_by_sitting(sittings: QuerySet[Sitting]) -> dict[int, Effort]:
-    """The effort in each of these sittings by its key. Two queries."""
-    return _efforts(sittings, "pk")
+    """The effort in each of these sittings by its key, in those that were taken away, too. Two queries."""
+    return _efforts(sittings, "pk", Q())
 
 
 def total_effort(efforts: Iterable[Effort]) -> Effort:
@@ -75,10 +78,10 @@ def total_effort(efforts: Iterable[Effort]) -> Effort:
     return sum(efforts, start=Effort())
 
 
-def _efforts(sittings: QuerySet[Sitting], key: str) -> dict[int, Effort]:
+def _efforts(sittings: QuerySet[Sitting], key: str, counts: Q) -> dict[int, Effort]:
     chosen = sittings.order_by().values("pk")
     given = Q(is_current=True, percent__isnull=False)
-    standing = Q(unit__retired_by__isnull=True, assignment__sitting__recalled_at__isnull=True)
+    standing = counts & Q(unit__retired_by__isnull=True)
     at_units = (
         UnitJudgment.objects.filter(assignment__sitting__in=chosen)
         .values_list(f"assignment__sitting__{key}")

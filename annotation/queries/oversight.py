@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.models import Assignment, Comparison, DocumentSet, Sitting, System
 from annotation.queries.assignments import Load, State, loads, sittings_of
-from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting
+from annotation.queries.effort import Effort, effort_by_sitting
 from annotation.queries.flags import Flags, flags_by_person, flags_by_sitting
 from annotation.queries.progress import Progress
 from annotation.queries.self_agreement import NO_REPEATS, agreement_by_person
@@ -64,9 +64,7 @@ class SetRow:
 class PersonRow:
     """How far one person is. `agreement` and `flags` are None where they may not be seen."""
 
-    key: int
     load: Load
-    units_per_hour: float | None
     agreement: PercentAgreement | None
     flags: Flags | None
 
@@ -162,14 +160,11 @@ def person_rows(project: Project, *, with_judgments: bool) -> list[PersonRow]:
     sittings = Sitting.objects.filter(document_set__project=project, assessor__isnull=False)
     rows = loads(project)
     keys = dict(User.objects.filter(username__in=[row.person for row in rows]).values_list("username", "pk"))
-    efforts = effort_by_person(sittings)
     agreements = agreement_by_person(sittings) if with_judgments else {}
     flags = flags_by_person(sittings) if with_judgments else {}
     return [
         PersonRow(
-            key=keys[row.person],
             load=row,
-            units_per_hour=efforts.get(keys[row.person], Effort()).units_per_hour,
             agreement=agreements.get(keys[row.person], NO_REPEATS) if with_judgments else None,
             flags=flags.get(keys[row.person], Flags()) if with_judgments else None,
         )

@@ -6,7 +6,7 @@ the set that holds them is closed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,8 @@ class OwnSet:
 class OwnDesk:
     """All of a person's work in a project, each kind in the person's own order.
 
-    `effort` holds work that was taken away, too: it was work. `agreement` compares the person with themselves on
-    the summaries of closed sets that came twice.
+    `effort` holds the time at work that was taken away, too, but not its units. `agreement` compares the person
+    with themselves on the summaries of closed sets that came twice.
     """
 
     drafts: tuple[OwnSet, ...]
@@ -65,12 +65,9 @@ def own_desk(project: Project, person: User) -> OwnDesk:
     """The person's own work in the project. The number of queries does not grow with it."""
     sittings = Sitting.objects.filter(assessor=person, document_set__project=project)
     efforts = effort_by_sitting(sittings)
-    rows = {
-        public_id: (efforts.get(key, Effort()), is_pulled, reopened_at)
-        for key, public_id, is_pulled, reopened_at in sittings.order_by().values_list(
-            "pk", "public_id", "is_pulled", "reopened_at"
-        )
-    }
+    rows: dict[str, tuple[Effort, bool, datetime | None]] = {}
+    for row in sittings.order_by().only("public_id", "is_pulled", "reopened_at"):
+        rows[row.public_id] = efforts.get(row.pk, Effort()), row.is_pulled, row.reopened_at
     sets = [OwnSet(work, *rows[work.sitting_id]) for work in own_work(project, person)]
     opened = [own for own in sets if own.work.closed_at is None]
     return OwnDesk(
@@ -79,6 +76,9 @@ def own_desk(project: Project, person: User) -> OwnDesk:
         submitted=tuple(own for own in sets if own.work.closed_at is not None),
         offer=queue_offer(project, person),
         lapsed=tuple(lapsed_work(project, person)),
-        effort=total_effort(efforts.values()),
+        effort=replace(
+            total_effort(efforts.values()),
+            judged_units=sum(own.effort.judged_units for own in sets),
+        ),
         agreement=agreement_by_person(sittings).get(person.pk, NO_REPEATS),
     )

@@ -349,7 +349,8 @@ def _make_way(plan: Plan) -> None:
     claim_sets = [row.key for row in plan.replaced_claim_sets]
     recut = [row.key for row in plan.recut_summaries]
     cut_anew = [*summaries, *recut]
-    sittings = _hold_sittings(cut_anew)
+    claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
+    sittings = _hold_sittings([*cut_anew, *claimed])
     list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
     if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(

@@ -42,6 +42,7 @@ class ActQueue extends EventTarget {
     addEventListener("online", () => this.#sendSoon(0));
     addEventListener("focus", () => this.#sendSoon(0));
     addEventListener("visibilitychange", () => document.hidden || this.#sendSoon(0));
+    addEventListener("pagehide", () => this.#sendLeaving());
     ActQueue.#forgetOld();
   }
 
@@ -248,6 +249,12 @@ class ActQueue extends EventTarget {
     this.#setState(this.pending ? "busy" : "idle");
     this.#tell("saved", { acts, answer: answer.body });
     this.#tell("change");
+  }
+
+  // With what is under way already: whichever of the two comes first, each act is saved once.
+  #sendLeaving() {
+    if (!this.pending || this.needsPerson || !this.#isHeld || this.#pen !== this.#kept.client) return;
+    this.#post(this.#urls.acts, { client: this.#kept.client, acts: this.#batch() });
   }
 
   async #post(url, body) {

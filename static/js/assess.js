@@ -19,6 +19,7 @@
   let items = [];
   let peers = [];
   let inHand = null;
+  let isReady = false;
   let isTurning = false;
   let isSetComplete = "setComplete" in see().dataset;
   let lastContact = performance.now();
@@ -93,9 +94,10 @@
   }
 
   function showChips() {
+    const marks = units().map((unit) => unit.marks);
     for (const peer of peers) {
-      const marking = units().filter((unit) => unit.marks.includes(Number(peer.dataset.peer)));
-      peer.querySelector("[data-chips]").replaceChildren(...marking.map((unit) => chip(units().indexOf(unit) + 1)));
+      const chips = marks.flatMap((marked, place) => (marked.includes(Number(peer.dataset.peer)) ? chip(place + 1) : []));
+      peer.querySelector("[data-chips]").replaceChildren(...chips);
     }
   }
 
@@ -274,7 +276,8 @@
     shown.classList.toggle("none", !isBad && queue.state === "offline");
     if (isBad) shown.textContent = `Not saved yet: ${queue.pending}${REASON[queue.state] ?? ""}`;
     else if (queue.state === "offline") shown.textContent = "Offline";
-    else shown.textContent = isBusy ? "Saving…" : "Saved";
+    else if (isBusy) shown.textContent = "Saving…";
+    else shown.textContent = isReady ? "Saved" : "";
     shown.classList.toggle("busy", isBusy);
   }
 
@@ -505,5 +508,8 @@
 
   showLease();
   setUp();
-  queue?.open();
+  queue?.open().then(() => {
+    isReady = true;
+    showSaved();
+  });
 })();

@@ -26,8 +26,9 @@ class Keeping {
     // The server's own words where the reason is known to it alone.
     const isTheirs = ["elsewhere", "lapsed", "recalled", "gone"].includes(state) && message;
     this.#box.append(this.#words(isTheirs ? message : Keeping.#SAID[state]));
-    if (state === "contradicted") this.#showBoth(theirs ?? []);
-    this.#box.append(this.#ways(state));
+    const ways = this.#ways(state);
+    this.#box.append(ways);
+    if (state === "contradicted") this.#showBoth(theirs ?? [], ways);
   }
 
   #words(text) {
@@ -79,8 +80,10 @@ class Keeping {
     if (this.#queue.isKept || !this.#queue.pending) location.reload();
   }
 
-  #showBoth(theirs) {
+  async #showBoth(theirs, ways) {
     const mine = this.#queue.acts;
+    const places = new Set(theirs.map((their) => their.assignment));
+    await Promise.all([...places].map((id) => this.#pages.bring(id)));
     const rows = theirs
       .map((their) => ({ their, own: mine.findLast((act) => ActQueue.isSamePlace(act, their)) }))
       .filter(({ their, own }) => own && !ActQueue.isSame(own, their));
@@ -88,12 +91,8 @@ class Keeping {
     table.className = "both";
     table.createTHead().append(this.#row("th", ["Asked", "There", "Here"]));
     const body = table.createTBody();
-    for (const { their, own } of rows) {
-      const row = this.#row("td", ["", this.#said(their), this.#said(own)]);
-      body.append(row);
-      this.#name(their).then((name) => (row.cells[0].textContent = name));
-    }
-    this.#box.append(table);
+    for (const { their, own } of rows) body.append(this.#row("td", [this.#name(their), this.#said(their), this.#said(own)]));
+    if (ways.isConnected) ways.before(table);
   }
 
   #row(kind, texts) {
@@ -107,18 +106,17 @@ class Keeping {
     return row;
   }
 
-  async #name(act) {
+  #name(act) {
     if (act.kind === "unmarked") return "Unmarked peer units";
     const element = act.kind === "unit" ? `unit-${act.unit}` : `question-${act.question}`;
-    let text = this.#pages.textOf(act.assignment, element);
-    if (!text && (await this.#pages.fetch(act.assignment)) === "here") text = this.#pages.textOf(act.assignment, element);
-    return text || (act.kind === "unit" ? "A model unit" : "A quality question");
+    return this.#pages.textOf(act.assignment, element) || (act.kind === "unit" ? "A model unit" : "A quality question");
   }
 
   #said(act) {
     const number = act.kind === "quality" ? act.answer : act.percent;
     const parts = [number === null || number === undefined ? "no answer" : act.kind === "quality" ? `answer ${number}` : `${number} %`];
-    if (act.kind === "unit") parts.push(act.marks?.length ? `marked: ${act.marks.join(", ")}` : "nothing marked");
+    const marks = act.marks?.map((number) => this.#pages.peerName(act.assignment, number));
+    if (act.kind === "unit") parts.push(marks?.length ? `marked: ${marks.join(", ")}` : "nothing marked");
     if (act.note) parts.push(`“${act.note}”`);
     return parts.join(" · ");
   }

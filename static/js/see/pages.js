@@ -38,6 +38,11 @@ class Pages {
     return this.#underWay.get(id);
   }
 
+  // Have a page here, as it was if it was.
+  async bring(id) {
+    if (!this.#see(id)) await this.fetch(id);
+  }
+
   async #fetch(id) {
     const changed = this.#changed.length;
     try {
@@ -71,9 +76,18 @@ class Pages {
     for (const oldest of [...this.#kept.keys()].slice(0, -Pages.#MOST)) this.#kept.delete(oldest);
   }
 
-  // The words of a unit on a page that is here; empty where it is not.
+  // The words of a unit or question on a page that is here; empty where it is not.
   textOf(id, element) {
-    const see = id === document.getElementById("see").dataset.assignment ? document.getElementById("see") : this.#kept.get(id)?.parts.see;
-    return see?.querySelector(`#${CSS.escape(element)} .t`)?.textContent.trim() ?? "";
+    return this.#see(id)?.querySelector(`#${CSS.escape(element)} .t`)?.textContent.trim() ?? "";
+  }
+
+  // The letter by which a peer unit goes on a page that is here, else its number.
+  peerName(id, number) {
+    return this.#see(id)?.querySelector(`[data-peer="${number}"] .box`)?.dataset.name ?? String(number);
+  }
+
+  #see(id) {
+    const open = document.getElementById("see");
+    return open.dataset.assignment === id ? open : this.#kept.get(id)?.parts.see;
   }
 }

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Event, PublishedScore, Score, Summary
 from tests.annotation.cast import World
-from tests.annotation.imports.duc import PEER_UNITS, ROW_2001, ROW_2002, row_2002, see_page, zipped
+from tests.annotation.imports.duc import PEER_UNITS, ROW_2001, ROW_2002, pan, row_2002, see_page, zipped
 from tests.annotation.imports.files import jsonl, row
 
 if TYPE_CHECKING:
@@ -120,3 +120,10 @@ def test_scores_follow_an_import(world: World, client_of: Client) -> None:
     }
     assert inline(client_of("mona"), files).status_code == 200
     assert Score.objects.get(summary__document_set__external_id="D04").coverage == 0.25
+
+
+def test_what_people_answered_in_a_file_is_no_metadata_for_reviewers(world: World, client_of: Client) -> None:
+    upload(client_of("mona"), {"D0901-A.M.100.F.12.pan": pan().encode()})
+    for summary in Summary.objects.filter(document_set__external_id="D0901-A"):
+        answer = client_of("rex").get(f"/api/v1/projects/harbour/summaries/{summary.public_id}/")
+        assert answer.json()["metadata"] == {}

@@ -54,6 +54,7 @@ def test_what_was_taken_away_is_time_but_no_result(world: World) -> None:
     assert (effort.judged_units, effort.active_ms) == (0, 36_000)
     # One unit in 36 s: it took its time like any other.
     assert effort.units_per_hour == pytest.approx(100)
+    assert effort_by_sitting(Sitting.objects.all())[sitting.pk].judged_units == 1
 
 
 def test_a_unit_that_was_cut_anew_is_no_result(world: World) -> None:

@@ -89,11 +89,11 @@ def test_a_person_with_what_they_did_and_what_is_worth_a_look(world: World) -> N
     assert (ana.load.open, ana.load.drafts, ana.load.closed, ana.load.judged_units) == (1, 0, 1, 4)
     # Four units of a minute each are sixty an hour.
     assert ana.load.hours == pytest.approx(4 / 60)
-    assert ana.units_per_hour == pytest.approx(60)
+    assert ana.load.units_per_hour == pytest.approx(60)
     assert ana.agreement is not None
     assert ana.flags is not None
     assert (ana.agreement.items, ana.flags.units, ana.flags.is_raised) == (0, 4, False)
-    assert (rows["ben"].units_per_hour, rows["ben"].load.closed) == (None, 0)
+    assert (rows["ben"].load.units_per_hour, rows["ben"].load.closed) == (None, 0)
 
 
 def test_without_the_right_to_them_judgments_are_not_even_looked_up(world: World) -> None:

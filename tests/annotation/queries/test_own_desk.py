@@ -8,7 +8,7 @@ from annotation.models import Sitting
 from annotation.queries.own_desk import own_desk
 from annotation.services.plan_assignments import Order, Way, carry_out
 from annotation.services.pull_sitting import pull
-from annotation.services.recall_sitting import lapse_leases
+from annotation.services.recall_sitting import lapse_leases, recall
 from tests.annotation.cast import PEERS, World, finish
 from tests.annotation.queries.judging import repeat, say, sit
 from tests.annotation.services.laying import add_sets, begin
@@ -37,6 +37,15 @@ def test_others_work_is_not_in_it(world: World) -> None:
     desk = own_desk(world.project, world.ana)
     assert desk.is_empty
     assert (desk.effort.judged_units, desk.effort.hours, desk.agreement.items) == (0, 0, 0)
+
+
+def test_what_was_taken_away_is_time_and_no_result(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    say(sitting, "alder", (60, [1], 500))
+    recall(sitting=sitting, by=world.mona)
+    say(sit(world, "ana", "bridge"), "alder", (60, [1], 400), (20, [1], 100))
+    desk = own_desk(world.project, world.ana)
+    assert (desk.effort.judged_units, desk.effort.active_ms) == (2, 1000)
 
 
 def test_repeats_show_once_their_set_is_closed(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
@@ -31,7 +32,7 @@ from annotation.models import (
     UnitChange,
     Verdict,
 )
-from annotation.models.pyramid import peer_annotation_of, pyramid_of
+from annotation.models.pyramid import own_metadata, peer_annotation_of, pyramid_of
 from annotation.queries.explanation import explain
 from annotation.queries.published import published_means, published_of
 from annotation.records import score_rules, summary_records
@@ -510,6 +511,21 @@ def test_an_annotated_text_that_is_there_keeps_its_own_spacing(project: Project,
     assert len(annotation.expressed) == 2
     said = Verdict.objects.filter(label="yes").order_by("evidence").values_list("evidence", flat=True)
     assert list(said) == [[1], [2]]
+
+
+def test_rows_that_come_again_do_not_take_an_annotation_away(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, PAN)
+    again = row(
+        document_id="D0901-A",
+        system="12",
+        target_words=100,
+        summary="\n".join(PEER_LINES),
+        metadata={"own": 2},
+    )
+    bring(project, tmp_path, {"rows.jsonl": json.dumps({**again, "reference": None})})
+    peer = the_peer("12")
+    assert own_metadata(peer.metadata) == {"own": 2}
+    assert peer_annotation_of(peer.metadata) is not None
 
 
 def test_an_annotation_of_another_text_is_refused_once_judged(project: Project, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from annotation.models import Export, UnitJudgment, Verdict
 from annotation.services.assign import assign
 from annotation.services.review import override
+from tests.annotation.web.see_sets import saved
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import PHONE
 
@@ -178,6 +179,7 @@ def test_zero_is_a_key_for_zero_percent(world: World, desk: Desk) -> None:
     open_form(page, world)
     page.keyboard.press("0")
     page.locator("#progress", has_text="1 of 2 judged").wait_for()
+    saved(page)
     assert percents() == {1: 0}
 
 

@@ -19,7 +19,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.models import Sitting, UnitJudgment
+from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from annotation.services.acts import UnitAct
 from annotation.services.close_sitting import close_sitting
 from annotation.services.save_acts import save_acts, save_at_once
@@ -31,7 +31,7 @@ from tests.browser import Desk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Dialog, Page, Route
 
     from tests.annotation.cast import World
 
@@ -177,6 +177,7 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     page.locator("#progress", has_text="3 of 6").wait_for()
     page.locator("#saved", has_text=WAITING).wait_for()
     assert page.locator("[data-peer='1'] .chip").count() == 1
+    assert violations(page) == []
     page.unroute("**/acts/")
     saved(page)
     assert told(sitting) == [(1, None, [1]), (1, 60, [1]), (2, 0, []), (3, 0, [])]
@@ -240,6 +241,23 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     open_set(other, sitting)
     saved(other)
     assert told(sitting) == [(1, 60, [])]
+
+
+def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "11")
+    saved(page)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "2")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("about:blank")
+    page.unroute("**/acts/")
+    page.goto("/p/harbour/work/")
+    page.get_by_role("button", name="Close the set").wait_for()
+    assert page.get_by_text("not saved yet").count() == 0
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
 
 
 # Two tabs, two devices
@@ -308,8 +326,8 @@ def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: D
     row.wait_for()
     assert [cell.inner_text() for cell in row.locator("td").all()] == [
         "Its wall is weak.",
-        "80 % · marked: 3",
-        "20 % · marked: 1",
+        "80 % · marked: c",
+        "20 % · marked: a",
     ]
     assert violations(laptop) == []
     laptop.get_by_role("button", name="Mine stand").click()
@@ -418,9 +436,34 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
     press(page, "4")
     page.locator("#saved", has_text=WAITING).wait_for()
     warned: list[str] = []
-    page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+
+    def go_all_the_same(dialog: Dialog) -> None:
+        warned.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", go_all_the_same)
     page.goto("/sign-in/")
     assert warned == ["beforeunload"]
+
+
+def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "111")
+    saved(page)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "k6")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("/p/harbour/work/")
+    page.get_by_text("1 act is kept in this browser and not saved yet.").wait_for()
+    assert page.get_by_role("button", name="Close the set").is_disabled()
+    page.unroute("**/acts/")
+    page.get_by_role("link", name="Open the set").click()
+    saved(page)
+    page.goto("/p/harbour/work/")
+    assert page.get_by_role("button", name="Close the set").is_enabled()
+    assert standing(sitting) == {1: 0, 2: 100}
 
 
 def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Score, SummaryJudgment, UnitJudgment
+from annotation.models import SummaryJudgment, UnitJudgment
 from annotation.services.acts import UnitAct
+from annotation.services.export_dataset import write_export
 from annotation.services.save_acts import save_at_once
 from tests.accessibility import violations
 from tests.annotation.cast import finish
+from tests.annotation.imports.duc import ROW_2002
 from tests.annotation.web.see_sets import (
     MODEL,
     OTHER_PEER,
@@ -23,9 +25,12 @@ from tests.annotation.web.see_sets import (
     saved,
 )
 from tests.annotation.web.test_flow_in_browser import scores, sign_in
+from tests.annotation.web.test_haste_in_browser import slowly
 from tests.browser import PHONE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Page, Request
 
     from annotation.models import Sitting
@@ -69,9 +74,7 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     page = ana(desk)
     open_set(page, sitting)
-    pressed: list[str] = []
-    page.expose_function("pressed", lambda key: pressed.append(key))
-    page.evaluate("addEventListener('keydown', (event) => window.pressed(event.key), true)")
+    page.evaluate("window.presses = 0; addEventListener('keydown', () => { window.presses += 1 }, true)")
     keys_of_marks, keys_of_percents, key_of_the_unmarked = "abb", "511136", "1"
     for key in ("a", "5", "1", "1", "1", "b", "3", "b", "6"):
         page.keyboard.press(key)
@@ -84,7 +87,9 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     assert marks(sitting) == [[1], [], [], [], [2], [2]]
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
     # One key per unit beyond its marks: the bar is two.
-    assert len(pressed) == len(keys_of_marks) + len(keys_of_percents) + len(key_of_the_unmarked)
+    assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
+        key_of_the_unmarked
+    )
     page.keyboard.press("n")
     page.get_by_role("button", name="Close the set").focus()
     page.keyboard.press("Enter")
@@ -107,27 +112,36 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     assert marks(sitting) == [[1], [], [], [], [2], []]
 
 
-def test_a_published_row_comes_out_of_seven_judgments(world: World, desk: Desk) -> None:
-    """NIST's row of 2002: 47 words of 50, seven model units, mean .400; length-adjusted .287."""
+def test_a_published_row_comes_out_of_what_was_judged(world: World, desk: Desk, tmp_path: Path) -> None:
+    """NIST's row of 2002, from the length on: 47 words of 50, five peer units, seven model units."""
     model = " ".join(f"Fact number {number} is told." for number in range(1, 8))
-    peer = " ".join(["The port closes in April because of its wall."] * 5 + ["Nobody minds."])
+    peer = " ".join(
+        " ".join(["Word"] * (words - 1)) + f" {end}."
+        for words, end in ((9, "one"), (9, "two"), (9, "three"), (9, "four"), (11, "five"))
+    )
     assert len(peer.split()) == 47
-    sitting = lay_set(world, models=[model], peers=[peer])
+    sitting = lay_set(world, models=[model], peers=[peer], question_set="duc2002")
     page = ana(desk)
     open_set(page, sitting)
-    # {0, 0, 0, 60, 60, 60, 100}; every percent above 0 with a mark.
-    press(page, "111" + "a4" + "b4" + "c4" + "d6")
-    press(page, "1")
+    # Answers 0 0 0 0 0 0 0 0 1 0 1 0, the first key for 0; then {0, 0, 0, 60, 60, 60, 100} with all peer units marked.
+    press(page, "111111112121")
+    page.locator("#model-title").wait_for()
+    press(page, "111" + "a4" + "bc4" + "d4" + "e6")
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     page.get_by_text("Your judgments count from now on").wait_for()
+
     summary = sitting.assignments.get().comparison
     assert summary is not None
     # c = (3 * .6 + 1) / 7 = .4; b = (50 - 47) / 50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
     world.peers["port", "alder"] = summary.peer
     shown = scores(sign_in(desk(), "cleo"), world, "alder")
     assert (shown["Coverage"], shown["Brevity"], shown["Composite, a = ⅔"]) == ("0.400", "0.060", "0.287")
-    assert Score.objects.get(summary=summary.peer).human_share == 1
+    table = tmp_path / "table.txt"
+    write_export(project=world.project, level="nist2002", path=table, by=None)
+    line, published = table.read_text().splitlines()[-1].split(), ROW_2002.split()
+    assert line[3:5] + line[9:] == published[3:5] + published[9:]
+    assert line[27:] == ["0.400", "0.600", "0.400", "0.287", "0.420", "0.267"]
 
 
 # Moving on, undo
@@ -201,12 +215,16 @@ def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Des
     open_set(page, sitting)
     second = sitting.assignments.order_by("position")[1].public_id
     page.wait_for_load_state("networkidle")
-    asked: list[Request] = []
-    page.on("request", lambda request: asked.append(request))
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
     press(page, "n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
     assert page.url.endswith(f"/{second}/")
-    assert [request.url for request in asked if request.url.endswith(f"/{second}/")] == []
+    assert [url for url in asked if url.endswith(f"/{second}/")] == []
     page.go_back()
     page.locator("#trail", has_text="Peer 1 of 2").wait_for()
 
@@ -214,7 +232,7 @@ def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Des
 def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
     sitting = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
-    page.route("**/work/*/", lambda route: (page.wait_for_timeout(100), route.continue_()))
+    page.route("**/work/*/", slowly)
     open_set(page, sitting)
     press(page, "4nb2")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
@@ -426,6 +444,7 @@ def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk,
     press(page, "32")
     page.locator("#model-title").wait_for()
     press(page, "a4")
+    saved(page)
     found["units"] = violations(page)
     press(page, "?")
     found["keys"] = violations(page)

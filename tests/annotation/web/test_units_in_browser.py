@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from annotation.models import Summary
     from tests.annotation.cast import World
-    from tests.browser import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -149,9 +148,7 @@ def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
     expect_units(page, FIRST, SECOND)
 
 
-def test_the_owner_types_the_number_to_open_judged_units(
-    world: World, opened: Callable[..., Page], desk: Desk
-) -> None:
+def test_the_owner_types_the_number_to_open_judged_units(world: World, opened: Callable[..., Page]) -> None:
     model = world.models["bridge"]
     judge(world, model)
     page = opened(model, "olga")

@@ -1,0 +1,62 @@
+// On the list of one's own sets: what was said in a set and was still on its way when its page was left goes out
+// from here. What does not is told before the set is closed, for closing it submits what the server has.
+(() => {
+  const PREFIX = "coverdict:acts:";
+  const MOST = 200;
+
+  function left(sitting) {
+    try {
+      return Object.keys(localStorage)
+        .filter((key) => key.startsWith(PREFIX) && key.endsWith(`:${sitting}`))
+        .map((key) => ({ key, ...JSON.parse(localStorage.getItem(key)) }))
+        .find(({ acts }) => acts.length);
+    } catch {
+      return undefined;
+    }
+  }
+
+  // What the server made of the acts, each under its own number; null where it took none of them.
+  async function send(sitting, { client, acts }) {
+    const token = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
+    try {
+      const answer = await fetch(new URL(`sets/${sitting}/acts/`, location.href), {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRFToken": token?.slice(token.indexOf("=") + 1) ?? "" },
+        body: JSON.stringify({ client, acts: acts.slice(0, MOST).map(({ was, ...act }) => act) }),
+      });
+      return answer.status === 200 ? await answer.json() : null;
+    } catch {
+      return null;
+    }
+  }
+
+  function forget(key, saved) {
+    const kept = JSON.parse(localStorage.getItem(key));
+    localStorage.setItem(key, JSON.stringify({ ...kept, acts: kept.acts.filter((act) => act.seq > saved) }));
+  }
+
+  function tell(panel, count) {
+    const box = document.createElement("p");
+    const link = document.createElement("a");
+    box.className = "notice warning";
+    link.href = panel.querySelector(".peers a").href;
+    link.textContent = "Open the set";
+    box.append(`${count} act${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
+    panel.querySelector(".foot").before(box);
+    for (const button of panel.querySelectorAll("form[action$='/close/'] button")) button.disabled = true;
+  }
+
+  async function deliver(panel, sitting) {
+    const kept = left(sitting);
+    if (!kept) return;
+    const answer = await send(sitting, kept);
+    if (!answer) return tell(panel, kept.acts.length);
+    forget(kept.key, answer.saved);
+    // The figures on this page may be from before.
+    location.reload();
+  }
+
+  for (const title of document.querySelectorAll(".set h2[id^='set-']")) {
+    deliver(title.closest(".set"), title.id.slice("set-".length));
+  }
+})();

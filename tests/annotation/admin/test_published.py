@@ -1,0 +1,30 @@
+"""What published tables and annotations of pyramids tell in the admin, and to whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import Summary
+from annotation.services.import_dataset import import_files
+from tests.annotation.imports.duc import pan, stored
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.annotation.admin.conftest import Door
+    from tests.annotation.cast import World
+
+
+def test_a_reviewer_does_not_read_an_annotation_off_the_metadata(
+    world: World, staff: Door, tmp_path: Path
+) -> None:
+    import_files(project=world.project, files=stored(tmp_path, {"D0901-A.M.100.F.12.pan": pan()}), by=None)
+    Summary.objects.filter(system__name="12").update(metadata={**the_peer().metadata, "own": "note"})
+    page = staff("rex").get(f"/admin/annotation/summary/{the_peer().pk}/change/").content.decode()
+    assert "own" in page
+    assert "note" in page
+    assert "expressed" not in page
+
+
+def the_peer() -> Summary:
+    return Summary.objects.get(system__name="12")
