@@ -92,8 +92,9 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Role)
-    membership = Membership.objects.filter(project=project, user=person).first()
-    return membership.role_set if membership else frozenset()
+    # Asked at every request: the roles alone, and without an order, which would join both tables.
+    memberships = Membership.objects.filter(project=project, user=person).order_by()
+    return frozenset(Role(role) for roles in memberships.values_list("roles", flat=True) for role in roles)
 
 
 def is_blind(person: Person, project: Project) -> bool:

@@ -33,6 +33,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 # An answer of 4xx to one of these is a broken page; to anything else it may be what a test is about.
 PARTS_OF_A_PAGE = {"stylesheet", "script", "image", "font"}
 FAILED, BROKEN = 500, 400
+REST_MS, LONGEST_REST_MS = 20, 1000
 # Chromium says in the console what the response says already, and more exactly.
 SAID_BY_THE_RESPONSE = "Failed to load resource"
 WATCH_POLICY = """
@@ -78,16 +79,23 @@ class Watch:
     """What the pages of a test complained about: errors, exceptions, refused content, broken parts."""
 
     complaints: list[str] = field(default_factory=list)
+    under_way: int = 0
 
     def over(self, context: BrowserContext) -> None:
         context.add_init_script(WATCH_POLICY)
         context.on("console", self._heard)
         context.on("weberror", lambda error: self._note(f"exception: {error.error}"))
         context.on("response", self._answered)
+        context.on("request", lambda _: self._count(1))
+        context.on("requestfinished", lambda _: self._count(-1))
+        context.on("requestfailed", lambda _: self._count(-1))
 
     def expect(self, text: str) -> None:
         """Take complaints that contain this text off the list: the test caused them on purpose."""
         self.complaints = [complaint for complaint in self.complaints if text not in complaint]
+
+    def _count(self, by: int) -> None:
+        self.under_way += by
 
     def _note(self, complaint: str) -> None:
         self.complaints.append(complaint)
@@ -130,6 +138,17 @@ class Desk:
     def close(self) -> None:
         for context in self.contexts:
             try:
+                self._come_to_rest(context)
+                # A page may send what it holds when it is left; by then the test's database is being emptied.
+                context.set_offline(True)
                 context.close()
             except Error as fault:
                 self.watch.complaints.append(f"closing: {fault}")
+
+    def _come_to_rest(self, context: BrowserContext) -> None:
+        """Let what the pages have asked be answered: the server goes on with it when nobody waits any more."""
+        for _ in range(0, LONGEST_REST_MS, REST_MS):
+            if context.pages:
+                context.pages[0].wait_for_timeout(REST_MS)
+            if self.watch.under_way <= 0:
+                return

@@ -11,9 +11,17 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, PageQuery
 from annotation.api.schema import operation
 from annotation.api.summaries import MOST_WORDS
-from annotation.models import Score, System
+from annotation.models import SCORES, Score, System
 from annotation.permissions import Verb
-from annotation.queries.leaderboard import ALL, Average, Leaderboard, SystemRow, TargetTable, leaderboard
+from annotation.queries.leaderboard import (
+    ALL,
+    RANKED,
+    Average,
+    Leaderboard,
+    SystemRow,
+    TargetTable,
+    leaderboard,
+)
 
 
 def _score() -> Any:
@@ -70,11 +78,14 @@ class AverageRow(serializers.Serializer[Average]):
 
 
 class SystemScores(serializers.Serializer[SystemRow]):
-    rank = serializers.IntegerField(allow_null=True, help_text="By coverage; equal means share a rank.")
+    rank = serializers.IntegerField(
+        allow_null=True, help_text="By the score of the leaderboard; equal means share a rank."
+    )
     system = serializers.CharField()
     kind = serializers.ChoiceField(choices=System.Kind.choices)
-    n = serializers.IntegerField(help_text="Peer summaries.")
-    document_sets = serializers.IntegerField()
+    n = serializers.IntegerField(help_text="Document sets behind the mean that it is ranked by.")
+    summaries = serializers.IntegerField(help_text="Peer summaries, with a value or without.")
+    document_sets = serializers.IntegerField(help_text="Document sets that hold any of them.")
     claims = serializers.IntegerField()
     claims_unscored = serializers.IntegerField()
     flags = serializers.DictField(child=serializers.IntegerField(), help_text="Summaries by flag.")
@@ -84,12 +95,17 @@ class SystemScores(serializers.Serializer[SystemRow]):
 class TargetScores(serializers.Serializer[TargetTable]):
     target_words = serializers.IntegerField(allow_null=True)
     systems = SystemScores(many=True, source="rows")
+    mixed = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="By the name of the score: that its values do not all mean the same, and what they mean.",
+    )
 
 
 class LeaderboardTables(serializers.Serializer[Leaderboard]):
     """One table per target length, since means never cross target lengths."""
 
     project = serializers.CharField()
+    score = serializers.CharField(help_text="What the systems are ranked by.")
     signature = serializers.CharField()
     confidence = serializers.FloatField()
     draws = serializers.IntegerField(help_text="Bootstrap draws behind each interval.")
@@ -107,6 +123,7 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
     )
+    score = serializers.ChoiceField(choices=SCORES, default=RANKED, help_text="What to rank systems by.")
 
 
 class Scores(ApiView):
@@ -141,5 +158,7 @@ class LeaderboardView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show every system's averages with their intervals."""
         project = self.enter(Verb.VIEW_SCORES)
-        target = self.query(LeaderboardQuery).get("target_words", ALL)
-        return Response(LeaderboardTables(leaderboard(project, target_words=target)).data)
+        query = self.query(LeaderboardQuery)
+        target = query.get("target_words", ALL)
+        board = leaderboard(project, target_words=target, score=query["score"])
+        return Response(LeaderboardTables(board).data)

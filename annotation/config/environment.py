@@ -14,8 +14,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
-        "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-65536;"
-        "PRAGMA mmap_size=134217728;PRAGMA temp_store=MEMORY"
+        "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-65536;PRAGMA temp_store=MEMORY"
     ),
 }
 POSTGRESQL_CONNECT_SECONDS = 5
@@ -26,14 +25,15 @@ BROKER_SOCKET_SECONDS = 30
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions. A PostgreSQL host may be a socket folder,
-    written `postgres://user@%2Frun%2Fpostgresql/name` as libpq does. `keep_seconds` keeps connections open;
+    SQLite gets write-ahead logging and immediate transactions, and each thread keeps its connection: the last
+    one to close would write the whole log back, at every request. A PostgreSQL host may be a socket folder,
+    written `postgres://user@%2Frun%2Fpostgresql/name` as libpq does. `keep_seconds` keeps its connections open;
     `server_side_cursors` is False behind a pooler in transaction mode.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
     if config["ENGINE"].endswith("sqlite3"):
-        return {**config, "OPTIONS": {**SQLITE_OPTIONS, **options}}
+        return {**config, "OPTIONS": {**SQLITE_OPTIONS, **options}, "CONN_MAX_AGE": None}
     return {
         **config,
         "HOST": unquote(str(config.get("HOST") or "")),

@@ -256,16 +256,35 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
     """The person's own sitting of that public id, a recalled one too. Raises NotFound."""
-    sitting = sitting_for_acts(project.slug, person, public_id)
+    own = Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
+    sitting = own.select_related("document_set__project").first()
     if sitting is None:
         raise NotFound("There is no such sitting in this project.")
     return sitting
 
 
+_NEEDED_BY_ACTS = (
+    "public_id",
+    "assessor",
+    "is_pulled",
+    "closed_at",
+    "recalled_at",
+    "recalled_as",
+    "pen",
+    "pen_seq",
+    "document_set__project__name",
+    "document_set__project__percent_scale",
+    "document_set__project__question_set",
+    "document_set__project__own_questions",
+    "document_set__project__lease_minutes",
+)
+
+
 def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
     """The person's own sitting with what saving an act needs to know of it and its project, in one query."""
-    sittings = Sitting.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
-    return sittings.select_related("document_set__project").first()
+    own = Sitting.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
+    found = own.select_related("document_set__project").only(*_NEEDED_BY_ACTS).order_by()
+    return next(iter(found), None)
 
 
 def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:

@@ -13,6 +13,7 @@ import numpy as np
 
 from annotation.models import SCORES, Score
 from annotation.queries.confounding import confounded_sets, confounding_in_words
+from annotation.refusals import Invalid
 from evaluation import bootstrap_means
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+RANKED = "coverage"
+"""What systems are ranked by unless asked otherwise."""
 CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
@@ -70,8 +73,10 @@ class Average:
 class SystemRow:
     """One system at one target length.
 
-    `n` counts its peer summaries, `flags` how many of them carry each flag, `claims_unscored` the claims
-    without a usable answer. Systems rank by coverage; equal means share a rank, no mean has none.
+    `n` counts the document sets behind the mean that it is ranked by, of the `document_sets` that hold any
+    of its `summaries`; each of the `scores` has an n of its own. `flags` says how many summaries carry each
+    flag, `claims_unscored` counts the claims without a usable answer. Equal means share a rank, no mean has
+    none.
     """
 
     rank: int | None
@@ -79,6 +84,7 @@ class SystemRow:
     system_id: str
     kind: str
     n: int
+    summaries: int
     document_sets: int
     claims: int
     claims_unscored: int
@@ -88,23 +94,38 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class TargetTable:
-    """The systems at one target length, the best coverage first."""
+    """The systems at one target length, the best first.
+
+    `mixed` says of a score that its values do not all mean the same, and what they mean; empty where they do.
+    """
 
     target_words: int | None
     rows: tuple[SystemRow, ...]
+    mixed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def summaries(self) -> int:
+        """How many peer summaries all systems have together."""
+        return sum(row.summaries for row in self.rows)
+
+    @property
+    def scores_held(self) -> list[str]:
+        """The names of the scores that any system has a mean of."""
+        return [name for name in SCORES if any(row.scores[name].mean is not None for row in self.rows)]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
     """One table per target length, shortest first and without a target last, and how they were made.
 
-    Means never cross target lengths. `signature` names the rules that made the scores; more than one only
+    Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the scores; more than one only
     while a project is being rescored. `warnings` are sentences about what the averages rest on.
     """
 
     project: str
     signature: str
     tables: tuple[TargetTable, ...]
+    score: str = RANKED
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
@@ -121,13 +142,22 @@ class Observation(NamedTuple):
     values: tuple[float | None, ...]
 
 
-def leaderboard(project: Project, *, target_words: int | Targets | None = ALL) -> Leaderboard:
-    """Every system's averages, per target length or for the one named.
+def leaderboard(
+    project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
+) -> Leaderboard:
+    """Every system's averages, per target length or for the one named, ranked by any of the scores.
 
     Several summaries within a document set are averaged first, then the document sets. Intervals resample
     clusters (the group of a set, else the set), the same ones for every system and score. A summary flagged
-    `no_claims` stays out of the averages that would rest on there being none.
+    `no_claims` stays out of the averages that would rest on there being none. Raises Invalid (code
+    `unknown_score`) with the scores that there are.
     """
+    if score not in SCORES:
+        raise Invalid(
+            f"There is no score {score!r}; scores are {', '.join(SCORES)}.",
+            field="score",
+            code="unknown_score",
+        )
     targets: dict[int | None, _Gathered] = {}
     signatures: set[str] = set()
     for row in _score_rows(project, target_words):
@@ -137,9 +167,10 @@ def leaderboard(project: Project, *, target_words: int | Targets | None = ALL) -
         project=project.slug,
         signature=", ".join(sorted(signatures)),
         tables=tuple(
-            TargetTable(target_words=target, rows=tuple(targets[target].rows()))
+            targets[target].table(target, score)
             for target in sorted(targets, key=lambda target: (target is None, target or 0))
         ),
+        score=score,
         warnings=tuple(filter(None, [confounding_in_words(confounded_sets(project))])),
     )
 
@@ -197,6 +228,13 @@ class _ScoreRow(NamedTuple):
     values: tuple[float | None, ...]
 
     @property
+    def summarization_part(self) -> str:
+        """What stands for coverage in the summary's summarization; empty where it has none."""
+        if self.averaged_values[SCORES.index("summarization")] is None:
+            return ""
+        return "claims" if self.values[SCORES.index("question_coverage")] is None else "questions"
+
+    @property
     def averaged_values(self) -> tuple[float | None, ...]:
         """The scores without those that rest on there being no claims."""
         if "no_claims" not in self.flags:
@@ -242,6 +280,7 @@ class _Gathered:
     claims: Counter[str] = field(default_factory=Counter)
     unscored: Counter[str] = field(default_factory=Counter)
     flags: dict[str, Counter[str]] = field(default_factory=dict)
+    parts: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: _ScoreRow) -> None:
         name = row.system
@@ -254,10 +293,14 @@ class _Gathered:
         self.claims[name] += row.claims
         self.unscored[name] += row.claims_unscored
         self.flags.setdefault(name, Counter()).update(flag.partition(":")[0] for flag in row.flags)
+        self.parts.update(filter(None, [row.summarization_part]))
 
-    def rows(self) -> Iterator[SystemRow]:
+    def table(self, target_words: int | None, score: str) -> TargetTable:
+        return TargetTable(target_words=target_words, rows=tuple(self.rows(score)), mixed=_mixed(self.parts))
+
+    def rows(self, score: str) -> Iterator[SystemRow]:
         found = averages(self.observations, SCORES)
-        ranks = _ranks({system: scores["coverage"].mean for system, scores in found.items()})
+        ranks = _ranks({system: scores[score].mean for system, scores in found.items()})
         for system, rank in ranks.items():
             system_id, kind = self.systems[system]
             yield SystemRow(
@@ -265,13 +308,24 @@ class _Gathered:
                 system=system,
                 system_id=system_id,
                 kind=kind,
-                n=self.summaries[system],
+                n=found[system][score].n,
+                summaries=self.summaries[system],
                 document_sets=len(self.sets[system]),
                 claims=self.claims[system],
                 claims_unscored=self.unscored[system],
                 flags=dict(sorted(self.flags[system].items())),
                 scores=found[system],
             )
+
+
+def _mixed(parts: Mapping[str, int]) -> dict[str, str]:
+    """What to say of summarization where some of it rests on questions and some on claims."""
+    if len(parts) < 2:
+        return {}
+    return {
+        "summarization": f"Summarization takes question coverage for {parts['questions']} summaries and claim "
+        f"coverage for {parts['claims']}, where no question has an answer: its values do not all mean the same."
+    }
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:

@@ -12,12 +12,11 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import Q
 
-from annotation.models import Project, UnitJudgment
+from annotation.models import Project
 from evaluation import QualityQuestion, quality_questions
 
 SHORT_TARGET = 10
@@ -260,10 +259,12 @@ class Standing(NamedTuple):
 
 def standing_judgments(pieces: Mapping[int, Piece]) -> Iterator[Standing]:
     """The current judgments in these comparisons of all that is in their lists of units today."""
-    stands = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(claim__claim_set__is_active=True)
-    rows = UnitJudgment.objects.filter(stands, assignment_id__in=pieces, is_current=True).order_by()
-    for row in rows.values_list("pk", "assignment_id", "unit_id", "claim_id", "percent", "marks"):
-        said = Standing(*row)
+    statement = _STANDING.format(pieces=", ".join(["%s"] * len(pieces)))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, list(pieces))
+        rows = cursor.fetchall()
+    for key, piece, unit_id, claim_id, percent, marks in rows:
+        said = Standing(key, piece, unit_id, claim_id, percent, _read_json(marks))
         if (said.claim_id is not None) == pieces[said.piece].has_claims_as_units:
             yield said
 
@@ -286,8 +287,19 @@ class _Row(NamedTuple):
     unmarked_percent: int | None
 
 
-# By hand and in one statement: it is asked at every click, and building it anew as five queries took half of
+# Both by hand: they are asked at every click, and building them anew as queries took more than half of
 # the time of a save. Units that were joined or split, and claims of replaced claim sets, do not count.
+# CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all units and all
+# judgments of the database; to PostgreSQL they are joins like others.
+_STANDING = """
+SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+FROM annotation_unitjudgment j
+LEFT JOIN annotation_unit u ON u.id = j.unit_id
+LEFT JOIN annotation_claim k ON k.id = j.claim_id
+LEFT JOIN annotation_claimset s ON s.id = k.claim_set_id
+WHERE j.assignment_id IN ({pieces}) AND j.is_current
+  AND ((u.id IS NOT NULL AND u.retired_by_id IS NULL) OR s.is_active)
+"""
 _STATEMENT = """
 WITH piece AS (
     SELECT a.sitting_id, a.id, a.public_id, a.state, a.position, a.repeat_of_id IS NOT NULL AS is_repeat,
@@ -299,10 +311,10 @@ WITH piece AS (
 ), texts AS (
     SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
 ), unit_counts AS (
-    SELECT u.summary_id, COUNT(*) AS n
-    FROM texts JOIN annotation_unit u ON u.summary_id = texts.id
-    WHERE u.retired_by_id IS NULL
-    GROUP BY u.summary_id
+    SELECT texts.id AS summary_id, COUNT(*) FILTER (WHERE u.retired_by_id IS NULL) AS n
+    FROM texts CROSS JOIN annotation_unit u
+    WHERE u.summary_id = texts.id
+    GROUP BY texts.id
 ), claim_counts AS (
     SELECT s.summary_id, COUNT(*) AS n
     FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
@@ -310,14 +322,13 @@ WITH piece AS (
     GROUP BY s.summary_id
     HAVING COUNT(*) > COUNT(k.unit_id)
 ), judged AS (
-    SELECT j.assignment_id, COUNT(u.id) AS units, COUNT(s.id) AS claims
-    FROM piece
-    JOIN annotation_unitjudgment j ON j.assignment_id = piece.id
+    SELECT piece.id AS assignment_id, COUNT(u.id) AS units, COUNT(s.id) AS claims
+    FROM piece CROSS JOIN annotation_unitjudgment j
     LEFT JOIN annotation_unit u ON u.id = j.unit_id AND u.retired_by_id IS NULL
     LEFT JOIN annotation_claim k ON k.id = j.claim_id
     LEFT JOIN annotation_claimset s ON s.id = k.claim_set_id AND s.is_active
-    WHERE j.is_current AND j.percent IS NOT NULL
-    GROUP BY j.assignment_id
+    WHERE j.assignment_id = piece.id AND j.is_current AND j.percent IS NOT NULL
+    GROUP BY piece.id
 )
 SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.is_repeat, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
@@ -354,6 +365,11 @@ def _reading(row: _Row, number: int, questions: tuple[QualityQuestion, ...]) -> 
         peer_units=row.peer_units,
         # A text without a unit is empty, and a headline is too short to ask about.
         questions=questions if row.peer_units and not is_short else (),
-        answers=json.loads(answers) if isinstance(answers, str) else dict(answers),
+        answers=dict(_read_json(answers)),
         unmarked_percent=row.unmarked_percent,
     )
+
+
+def _read_json(value: Any) -> Any:
+    """A JSON column as the database's own driver gives it: text, or read already."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 if TYPE_CHECKING:
     from annotation.queries.assessment import JudgedUnit
     from annotation.queries.check_view import PersonSaid
+    from annotation.queries.leaderboard import Average
 
 register = template.Library()
 
@@ -29,6 +30,16 @@ def score(value: float | None) -> str:
 def short(value: float | None) -> str:
     """A score with two decimals; a dash where there is none."""
     return NOTHING if value is None else f"{value:.2f}"
+
+
+@register.simple_tag
+def mean(average: Average, n: int) -> SafeString:
+    """A mean with three decimals, and over how many document sets where that is not `n`."""
+    if average.mean is None or average.n == n:
+        return format_html("{}", score(average.mean))
+    return format_html(
+        '{} <span class="muted">{} {}</span>', score(average.mean), average.n, "set" if average.n == 1 else "sets"
+    )
 
 
 @register.filter

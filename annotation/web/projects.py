@@ -55,5 +55,5 @@ def _excerpt(room: Room) -> League | None:
     tables = leaderboard(room.project).tables
     if not tables:
         return None
-    fullest = max(tables, key=lambda table: sum(row.n for row in table.rows))
+    fullest = max(tables, key=lambda table: table.summaries)
     return league(fullest, most=EXCERPT)

@@ -8,7 +8,7 @@ from functools import partial
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from annotation.models import System
+from annotation.models import Project, System
 from annotation.permissions import Verb
 from annotation.queries.explanation import explain, scores_of_system, summary_of
 from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
@@ -26,14 +26,25 @@ WITHOUT_TARGET = "none"
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
 
-VIEWS: tuple[tuple[str, str, str], ...] = (
-    ("coverage", "Blend", "Which system covers most?"),
-    ("coverage_human", "People alone", "Which system covers most, by people alone?"),
-    ("coverage_judge", "Judge alone", "Which system covers most, by the judge alone?"),
-    ("composite_2_3", "Composite ⅔", "Which system covers most in the fewest words?"),
-    ("alignment", "Alignment", "Which system stays with its source?"),
-)
-"""What the leaderboard can be drawn for: column, name of the view, the question it answers."""
+VIEWS: dict[str, tuple[str, str]] = {
+    "coverage": ("Blend", "Which system covers most?"),
+    "coverage_human": ("People alone", "Which system covers most, by people alone?"),
+    "coverage_judge": ("Judge alone", "Which system covers most, by the judge alone?"),
+    "composite_2_3": ("Composite ⅔", "Which system covers most in the fewest words?"),
+    "alignment": ("Alignment", "Which system stays with its source?"),
+}
+"""What the leaderboard can always be drawn for: the name of the view and the question it answers."""
+MORE_VIEWS: dict[str, tuple[str, str]] = {
+    "claim_coverage": ("Claim coverage", "Which system says most of the claims?"),
+    "factual_alignment": ("Factual alignment", "Which system covers most and stays with its source?"),
+    "question_coverage": ("Question coverage", "Which system answers most of the questions?"),
+    "summarization": ("Summarization", "Which system is best where it is weakest?"),
+    "completeness": ("Completeness", "Which system leaves out least of its source?"),
+    "conciseness": ("Conciseness", "Which system wastes fewest words?"),
+    "brevity": ("Brevity", "Which system is shortest for its target?"),
+    "composite_custom": ("Own composite", "Which system is best by the project's own composite?"),
+}
+"""What it is drawn for where the project has such scores and somebody asks."""
 DRAWN = {
     "coverage": "Coverage",
     "coverage_human": "Coverage by people",
@@ -49,8 +60,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
     table = _table(board, request.GET.get("target", ""))
     quality = quality_tables(room.project, target_words=table.target_words) if table else []
     column = request.GET.get("by", "") or _first_with_values(table)
-    if column not in {name for name, _, _ in VIEWS}:
+    if column not in VIEWS | MORE_VIEWS:
         raise Invalid(f"The leaderboard is not drawn by {column!r}.", field="by")
+    words, question = (VIEWS | MORE_VIEWS)[column]
     context = {
         "room": room,
         "board": board,
@@ -58,16 +70,18 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "target": _target_word(table),
         "targets": [(_target_word(other), other.target_words) for other in board.tables],
         "league": league(table, column=column) if table else None,
-        "views": [(name, words, name == column) for name, words, _ in VIEWS],
-        "has_own_composite": not math.isclose(room.project.composite_weight, DUC_WEIGHT, abs_tol=1e-3),
+        "views": [(name, words, name == column) for name, (words, _) in VIEWS.items()],
+        "more_views": [(name, MORE_VIEWS[name][0], name == column) for name in _more(table, room.project)],
+        "has_own_composite": _has_own_composite(room.project),
         "column": column,
-        "drawn": DRAWN.get(column) or next(words for name, words, _ in VIEWS if name == column),
-        "question": next(question for name, _, question in VIEWS if name == column),
+        "drawn": DRAWN.get(column, words),
+        "question": question,
         "caption": board.captions[column],
+        "mixed": table.mixed.get(column, "") if table else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        "summaries": sum(row.n for row in table.rows) if table else 0,
+        "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }
     return page_or_fragment(request, page="scores/page.html", fragment="scores/_league.html", context=context)
@@ -94,7 +108,7 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
     """The table of the target that the address names, else the one with most summaries. Raises NotFound."""
     if not target:
-        return max(board.tables, key=lambda table: sum(row.n for row in table.rows), default=None)
+        return max(board.tables, key=lambda table: table.summaries, default=None)
     named = next((table for table in board.tables if _target_word(table) == target), None)
     if named is None:
         raise NotFound(f"No summary has the target length {target!r}.")
@@ -103,9 +117,19 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
 
 def _first_with_values(table: TargetTable | None) -> str:
     """The first view that has anything to draw: projects of peer claims have alignment alone."""
-    rows = table.rows if table else ()
-    names = [name for name, _, _ in VIEWS]
-    return next((name for name in names if any(row.scores[name].mean is not None for row in rows)), names[0])
+    held = table.scores_held if table else []
+    return next((name for name in VIEWS | MORE_VIEWS if name in held), next(iter(VIEWS)))
+
+
+def _more(table: TargetTable | None, project: Project) -> list[str]:
+    """The further views for which the table has values; an own composite only where it is one."""
+    held = table.scores_held if table else []
+    names = [name for name in MORE_VIEWS if name in held]
+    return [name for name in names if name != "composite_custom" or _has_own_composite(project)]
+
+
+def _has_own_composite(project: Project) -> bool:
+    return not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
 
 
 def _target_word(table: TargetTable | None) -> str:

@@ -1,8 +1,10 @@
 """Asking a list of items of an LLM: read what is usable, ask once more for what is not, say why where it stays so."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from evaluation.judging.errors import BudgetSpent
@@ -11,9 +13,15 @@ from evaluation.judging.prompts import Step
 from evaluation.judging.protocol import Json, StoredCall
 
 MOST_ASKINGS = 2
+"""How often one pass asks the same thing."""
+MOST_ASKINGS_EVER = 40
+"""How often all passes together do: what no reply ever answered is not paid for without end."""
 _LONGEST_REPORTED_REPLY = 200
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
-"""Finish reasons that asking the same thing again would only repeat."""
+"""Finish reasons that asking the same thing again at once would only repeat."""
+
+_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
+"""The keys of the calls that the pass at hand has made."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
@@ -38,7 +46,8 @@ def _no_parts(_: object) -> Sequence[str]:
 class Question(Generic[_K, _A]):
     """How a list of items is asked about, whatever they are.
 
-    `parts` are those of a merged prompt that the items need.
+    `parts` are those of a merged prompt that the items need; `lacking` says what is wrong with a reply that
+    can be read and answers nothing.
     """
 
     step: Step
@@ -46,10 +55,45 @@ class Question(Generic[_K, _A]):
     parse: Callable[[str, Sequence[_K]], Mapping[_K, _A]]
     parts: Callable[[Sequence[_K]], Sequence[str]] = _no_parts
     instruction: str = ""
+    lacking: str = "the reply holds no answer in the form asked for"
 
 
 MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]]
 """Makes the call of a step with its parts, the user's instruction, the message and the number of asking."""
+
+
+@contextmanager
+def one_pass() -> Iterator[None]:
+    """Everything asked in it, and in tasks begun in it, belongs together: one run, one job.
+
+    A question is asked at most `MOST_ASKINGS` times in a pass, whoever asks it. Replies that an earlier pass
+    left and that cannot be used do not count: a provider that answered badly for a while spoils no later run.
+    Without a pass around it every list of items is a pass of its own. Within one, another changes nothing.
+    """
+    if _MADE.get() is not None:
+        yield
+        return
+    token = _MADE.set(set())
+    try:
+        yield
+    finally:
+        _MADE.reset(token)
+
+
+def note_made(key: str) -> None:
+    """Tell the pass at hand, if there is one, that a call was made and not found in the store."""
+    made = _MADE.get()
+    if made is not None:
+        made.add(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group(Generic[_K]):
+    """Items that are asked about together, for the how manieth time, and how often this pass may ask."""
+
+    items: Sequence[_K]
+    asking: int
+    left: int
 
 
 async def ask(
@@ -57,24 +101,38 @@ async def ask(
 ) -> dict[_K, Answered[_A]]:
     """Each item's answer. Items without a usable one are asked about again, once.
 
-    `first` 2 is for items that another question left open: they are asked about once.
+    `first` 2 is for items that another question left open: they are asked about once. What the store holds of
+    earlier passes is read first, asking by asking, and usable answers are taken from it.
     """
+    with one_pass():
+        return await _ask(call, question, items, first)
+
+
+async def _ask(
+    call: MakeCall, question: Question[_K, _A], items: Sequence[_K], first: int
+) -> dict[_K, Answered[_A]]:
     answered: dict[_K, Answered[_A]] = {}
-    groups: list[Sequence[_K]] = [items] if items else []
-    for asking in range(first, MOST_ASKINGS + 1):
-        calls = await together([_asked(call, question, group, asking) for group in groups])
-        again: list[Sequence[_K]] = []
+    groups = [_Group(items, first, MOST_ASKINGS + 1 - first)] if items else []
+    while groups:
+        calls = await together([_asked(call, question, group) for group in groups])
+        again: list[_Group[_K]] = []
         for group, reply in zip(groups, calls, strict=True):
-            outcome = _read(question, group, reply)
+            outcome = _read(question, group.items, reply)
             answered.update(outcome)
-            if reply.finish_reason in _FINAL:
-                continue
-            missing = [item for item in group if outcome[item].answer is None]
-            again.extend(
-                _halves(missing) if reply.finish_reason == "length" else [missing] if missing else []
-            )
+            again += _left_open(group, reply, [item for item in group.items if outcome[item].answer is None])
         groups = again
     return answered
+
+
+def _left_open(group: _Group[_K], reply: StoredCall, missing: Sequence[_K]) -> list[_Group[_K]]:
+    """What is to be asked again after this reply."""
+    is_of_now = reply.finish_reason == "rejected" or reply.key in (_MADE.get() or ())
+    left = group.left - is_of_now
+    is_final = is_of_now and reply.finish_reason in _FINAL
+    if not missing or is_final or not left or group.asking >= MOST_ASKINGS_EVER:
+        return []
+    groups = _halves(missing) if reply.finish_reason == "length" else [missing]
+    return [_Group(items, group.asking + 1, left) for items in groups]
 
 
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
@@ -103,17 +161,16 @@ async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     return [result for task in tasks for result in task.result()]
 
 
-async def _asked(call: MakeCall, question: Question[_K, _A], items: Sequence[_K], asking: int) -> StoredCall:
-    parts = question.parts(items)
-    return await call(question.step, parts, question.instruction, question.compose(items), asking)
+async def _asked(call: MakeCall, question: Question[_K, _A], group: _Group[_K]) -> StoredCall:
+    items = group.items
+    message = question.compose(items)
+    return await call(question.step, question.parts(items), question.instruction, message, group.asking)
 
 
 def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> dict[_K, Answered[_A]]:
     fault = _fault(call)
     answers: Mapping[_K, _A] = {} if fault else question.parse(call.reply, items)
-    missing = fault or (
-        "the reply does not answer this one" if answers else "the reply holds no answer in the form asked for"
-    )
+    missing = fault or ("the reply does not answer this one" if answers else question.lacking)
     key = None if call.finish_reason == "rejected" else call.key
     return {
         item: Answered(answers[item], "", key) if item in answers else Answered(None, f"{missing}.", key)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from evaluation.judging._asking import note_made
 from evaluation.judging._formats import KnownFormat
 from evaluation.judging._pace import Pace
 from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
@@ -138,6 +139,7 @@ class Caller:
             async with self._first_alone(session):
                 call = await self._fetch(session, key, _Request(prompt, parts, system, message))
             if call.finish_reason != "rejected":
+                note_made(key)
                 await self._store.put(call)
             return call
 

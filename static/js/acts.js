@@ -9,7 +9,8 @@
 // (detail: the acts and the answer), "unkept" (this browser keeps nothing).
 class ActQueue extends EventTarget {
   static #PREFIX = "coverdict:acts:";
-  static #BATCH = 40;
+  // As many as the server takes at once.
+  static #BATCH = 200;
   static #MOST_UNDO = 200;
   static #RETRY_MS = [500, 1000, 2000, 4000, 8000];
   static #TIMEOUT_MS = 20_000;
@@ -183,7 +184,7 @@ class ActQueue extends EventTarget {
   }
 
   async #compare() {
-    const answer = await this.#post(this.#urls.acts, { client: this.#kept.client, acts: this.#batch() });
+    const answer = await this.#postActs(this.#batch());
     if (answer.status === 409 && answer.body.code === "elsewhere" && !this.#contradicts(answer.body.theirs)) {
       this.#startAnew(this.#kept.acts);
       await this.#takePen();
@@ -216,7 +217,12 @@ class ActQueue extends EventTarget {
   // Sending
 
   #batch() {
-    return this.#kept.acts.slice(0, ActQueue.#BATCH).map(({ was, ...act }) => act);
+    return this.#kept.acts.slice(0, ActQueue.#BATCH);
+  }
+
+  #postActs(acts) {
+    const told = acts.map(({ was, ...act }) => act);
+    return this.#post(this.#urls.acts, { client: this.#kept.client, acts: told });
   }
 
   #sendSoon(delay) {
@@ -238,7 +244,7 @@ class ActQueue extends EventTarget {
   async #sendBatch() {
     const acts = this.#batch();
     if (!acts.length) return;
-    const answer = await this.#post(this.#urls.acts, { client: this.#kept.client, acts });
+    const answer = await this.#postActs(acts);
     // Another tab has it by now, and sends whatever the server had not heard.
     if (!this.#isHeld) return;
     if (answer.status !== 200) return this.#heed(answer);
@@ -254,7 +260,7 @@ class ActQueue extends EventTarget {
   // With what is under way already: whichever of the two comes first, each act is saved once.
   #sendLeaving() {
     if (!this.pending || this.needsPerson || !this.#isHeld || this.#pen !== this.#kept.client) return;
-    this.#post(this.#urls.acts, { client: this.#kept.client, acts: this.#batch() });
+    this.#postActs(this.#batch());
   }
 
   async #post(url, body) {

@@ -219,10 +219,16 @@
     }
     showAhead();
     tellSaved(acts.at(-1), answer);
-    if (stage() === "quality" && answer.gates[here()]?.quality === "done" && !queue.pending) {
-      turn(here(), { isAnew: true });
-    }
+    if (answer.gates[here()]?.quality === "done") showModel();
   });
+
+  // The model summary is told only after the last answer was saved, so it may be late.
+  function showModel() {
+    const isAnswered = stage() === "quality" && items.every((item) => item.isAnswered);
+    if (isAnswered && queue && !queue.pending && !isTurning) turn(here(), { isAnew: true });
+  }
+  addEventListener("online", showModel);
+  addEventListener("focus", showModel);
 
   function heedGates(assignment, { quality, units: ofUnits, unmarked: ofUnmarked }) {
     const step = stepOf(assignment);
@@ -236,7 +242,11 @@
   function heedResult(act, { status, message, seq }) {
     if (!act || status !== "refused") return;
     said = said.filter((each) => each.seq !== seq);
-    items.find((item) => item.isAbout(act))?.warn(message, { isRefused: true });
+    const item = items.find((each) => each.isAbout(act));
+    if (!item || isWaiting(item)) return;
+    item.warn(message, { isRefused: true });
+    // It may be said again.
+    before.set(item.key, item.valueOf(act.was));
   }
 
   function tellSaved(act, answer) {

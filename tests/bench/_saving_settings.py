@@ -1,7 +1,8 @@
 """The demo's settings, with one address more: a save that does nothing but save."""
 
 from annotation.config.settings.base import PLAIN_STORAGES, env
-from annotation.config.settings.demo import *
+from annotation.config.settings.demo import *  # noqa: F403
+from annotation.config.settings.local import DATABASES
 
 ROOT_URLCONF = "tests.bench._bare_save"
 # Static files are not what is measured, and collecting them takes longer than the rest.

@@ -16,6 +16,10 @@ def test_sqlite_gets_a_write_ahead_log_and_immediate_transactions() -> None:
     assert "journal_mode=WAL" in options["init_command"]
 
 
+def test_a_thread_keeps_its_connection_to_sqlite() -> None:
+    assert environment.database("sqlite:///data/coverdict.sqlite3")["CONN_MAX_AGE"] is None
+
+
 @pytest.mark.parametrize(
     ("url", "host"),
     [

@@ -13,34 +13,23 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotation.management.commands.export_dataset import project_named
-from annotation.queries.leaderboard import Average, Leaderboard, SystemRow, TargetTable, leaderboard
+from annotation.models import SCORES
+from annotation.queries.leaderboard import RANKED, Average, Leaderboard, SystemRow, TargetTable, leaderboard
 
-HEADINGS = (
-    "rank",
-    "system",
-    "coverage",
-    "interval",
-    "judge",
-    "human",
-    "human share",
-    "alignment",
-    "brevity",
-    "X a=1",
-    "X a=2/3",
-    "n",
-    "unscored",
-)
-MEANS = (
-    "coverage_judge",
-    "coverage_human",
-    "human_share",
-    "alignment",
-    "brevity",
-    "composite_1",
-    "composite_2_3",
-)
+MEANS = {
+    "coverage": "coverage",
+    "coverage_judge": "judge",
+    "coverage_human": "human",
+    "human_share": "human share",
+    "alignment": "alignment",
+    "brevity": "brevity",
+    "composite_1": "X a=1",
+    "composite_2_3": "X a=2/3",
+}
+"""What stands beside the ranked score, with its heading."""
 NOTHING = "-"
 _LEFT_ALIGNED = 1
+_GAPS = ", n of them for the ranked score, others in brackets"
 
 
 class Command(BaseCommand):
@@ -48,11 +37,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
+        parser.add_argument(
+            "--score",
+            choices=SCORES,
+            default=RANKED,
+            metavar="NAME",
+            help=f"what to rank systems by, {RANKED} unless named; of {', '.join(SCORES)}",
+        )
         parser.add_argument("--format", choices=("table", "json"), default="table")
         parser.add_argument("--digits", type=int, default=3, choices=range(1, 10), help="decimals")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        board = leaderboard(project_named(options["project"]))
+        board = leaderboard(project_named(options["project"]), score=options["score"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(asdict(board), indent=2, ensure_ascii=False, allow_nan=False))
         else:
@@ -66,11 +62,17 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         return
     for table in board.tables:
         yield _title(table)
-        yield from _aligned([HEADINGS, *(_cells(row, digits) for row in table.rows)])
+        yield from _aligned(
+            [_headings(board.score), *(_cells(row, board.score, digits) for row in table.rows)]
+        )
         yield ""
+        for words in table.mixed.values():
+            yield from textwrap.wrap(words, width=100)
+    # Told where somebody may wonder: a mean with brackets, or a system with sets that have no value.
+    has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
-        f"Macro means over document sets; X = a·coverage + (1 - a)·brevity. {board.confidence:.0%} bootstrap "
-        f"intervals ({board.draws} draws, seed {board.seed}): {board.captions['coverage']}. "
+        f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. {board.confidence:.0%} bootstrap "
+        f"intervals ({board.draws} draws, seed {board.seed}): {board.captions[board.score]}. "
         f"The column human: {board.captions['coverage_human']}.",
         width=100,
     )
@@ -83,17 +85,29 @@ def _title(table: TargetTable) -> str:
     return "No target length" if table.target_words is None else f"Target length {table.target_words}"
 
 
-def _cells(row: SystemRow, digits: int) -> tuple[str, ...]:
-    coverage = row.scores["coverage"]
+def _headings(score: str) -> tuple[str, ...]:
+    ranked = MEANS.get(score, score.replace("_", " "))
+    others = [words for name, words in MEANS.items() if name != score]
+    return ("rank", "system", ranked, "interval", *others, "n", "unscored")
+
+
+def _cells(row: SystemRow, score: str, digits: int) -> tuple[str, ...]:
+    ranked = row.scores[score]
     return (
         NOTHING if row.rank is None else str(row.rank),
         row.system,
-        _number(coverage.mean, digits),
-        _interval(coverage, digits),
-        *(_number(row.scores[name].mean, digits) for name in MEANS),
-        str(row.n),
+        _number(ranked.mean, digits),
+        _interval(ranked, digits),
+        *(_beside(row.scores[name], ranked, digits) for name in MEANS if name != score),
+        f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),
         str(row.claims_unscored),
     )
+
+
+def _beside(average: Average, ranked: Average, digits: int) -> str:
+    """A mean, with its own number of document sets where that is not the ranked score's."""
+    said = _number(average.mean, digits)
+    return said if average.mean is None or average.n == ranked.n else f"{said} ({average.n})"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -86,6 +86,12 @@ class Item {
     return !isShut && !this.element.closest("details:not([open])");
   }
 
+  // What an act on it says, as its value.
+  valueOf({ percent, answer, marks, note }) {
+    if (this.kind === "quality") return { answer };
+    return this.kind === "unmarked" ? { percent } : { percent, marks, note };
+  }
+
   act(value) {
     return { ...this.#place, ...value };
   }

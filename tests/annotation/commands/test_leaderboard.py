@@ -5,9 +5,11 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from annotation.models import Score, Summary, System
 from tests.annotation.cast import World
+from tests.annotation.queries.mixing import mix_summarization
 
 
 def run(*arguments: str) -> str:
@@ -27,9 +29,9 @@ def test_the_table_by_hand(world: World) -> None:
         "   2  birch      0.000         -  0.000      -   ",
     ]
     assert [line[48:] for line in lines] == [
-        "human share  alignment  brevity  X a=1  X a=2/3  n  unscored",
-        "      0.000          -    0.350  0.750    0.617  2         0",
-        "      0.000          -    0.450  0.000    0.150  2         0",
+        "human share  alignment    brevity  X a=1  X a=2/3       n  unscored",
+        "      0.000          -  0.350 (2)  0.750    0.617  1 of 2         0",
+        "      0.000          -  0.450 (2)  0.000    0.150  1 of 2         0",
     ]
 
 
@@ -67,7 +69,7 @@ def test_json_has_full_precision(world: World) -> None:
     board = json.loads(run("--format", "json"))
     alder = board["tables"][0]["rows"][0]
     assert (board["project"], board["seed"], board["tables"][0]["target_words"]) == ("harbour", 0, 20)
-    assert (alder["system"], alder["rank"], alder["n"]) == ("alder", 1, 2)
+    assert (alder["system"], alder["rank"], alder["n"], alder["summaries"]) == ("alder", 1, 1, 2)
     assert alder["scores"]["claim_coverage"]["mean"] == pytest.approx(2 / 3, abs=1e-15)
     assert alder["scores"]["alignment"] == {"mean": None, "low": None, "high": None, "n": 0, "left_out": 2}
 
@@ -75,3 +77,35 @@ def test_json_has_full_precision(world: World) -> None:
 def test_a_project_without_scores_says_so(world: World) -> None:
     Score.objects.all().delete()
     assert run() == "harbour has no scored summaries yet.\n"
+
+
+def test_gaps_are_told_and_no_gaps_are_not(world: World) -> None:
+    said = "n of them for the ranked score, others in brackets"
+    assert said in " ".join(run().split())
+    # With both sets judged there is nothing to tell: n is 2 for every score.
+    Score.objects.filter(summary__document_set=world.sets["bridge"]).update(
+        coverage=0.25, coverage_judge=0.25, human_share=0.0, composite_1=0.25, composite_2_3=0.25
+    )
+    table = run()
+    assert said not in " ".join(table.split())
+    assert [line.split()[-2:] for line in table.splitlines()[2:4]] == [["2", "0"], ["2", "0"]]
+
+
+def test_systems_can_be_ranked_by_another_score(world: World) -> None:
+    # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
+    title, heading, first, second = run("--score", "brevity").splitlines()[:4]
+    assert heading.split()[:5] == ["rank", "system", "brevity", "interval", "coverage"]
+    assert first.split()[:3] == ["1", "birch", "0.450"]
+    assert second.split()[:3] == ["2", "alder", "0.350"]
+    assert first.split()[-2:] == ["2", "0"]
+    assert "0.000 (1)" in first
+
+
+def test_a_score_that_is_none_is_refused(world: World) -> None:
+    with pytest.raises(CommandError, match="invalid choice: 'bleu'"):
+        run("--score", "bleu")
+
+
+def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
+    mix_summarization(world)
+    assert "question coverage for 1 summaries and claim coverage for 1" in " ".join(run().split())

@@ -6,8 +6,10 @@ import pytest
 
 from annotation.models import SCORES, Score, Summary
 from annotation.queries.leaderboard import CAPTIONS, Observation, averages, leaderboard
+from annotation.refusals import Invalid
 from evaluation import bootstrap_interval
 from tests.annotation.cast import World
+from tests.annotation.queries.mixing import mix_summarization
 
 
 def observe(system: str, document_set: str, value: float | None, cluster: str | None = None) -> Observation:
@@ -117,7 +119,7 @@ def test_the_world_by_hand(world: World) -> None:
         (1, "alder", 0.75),
         (2, "birch", 0.0),
     ]
-    assert (alder.n, alder.document_sets, alder.scores["coverage"].n) == (2, 2, 1)
+    assert (alder.n, alder.summaries, alder.document_sets, alder.scores["coverage"].n) == (1, 2, 2, 1)
     assert alder.scores["coverage"].left_out == 1
     assert alder.scores["brevity"].mean == pytest.approx(0.35)
     assert birch.scores["brevity"].mean == pytest.approx(0.45)
@@ -239,3 +241,39 @@ def test_captions_say_what_an_interval_covers(world: World) -> None:
     assert captions["coverage"] == captions["coverage_judge"]
     assert captions["coverage"] == "sampling of documents only; judge error not included"
     assert "people's own scores" in captions["coverage_human"]
+
+
+@pytest.mark.django_db
+def test_systems_rank_by_the_score_asked_for(world: World) -> None:
+    board = leaderboard(world.project, score="brevity")
+    # 0.45 of birch and 0.35 of alder, each over both sets.
+    assert board.score == "brevity"
+    assert [(row.rank, row.system, row.n) for row in board.tables[0].rows] == [(1, "birch", 2), (2, "alder", 2)]
+
+
+@pytest.mark.django_db
+def test_a_score_that_is_none_cannot_be_ranked_by(world: World) -> None:
+    with pytest.raises(Invalid, match="There is no score 'bleu'; scores are coverage"):
+        leaderboard(world.project, score="bleu")
+
+
+@pytest.mark.django_db
+def test_a_table_names_the_scores_that_it_holds(world: World) -> None:
+    held = leaderboard(world.project).tables[0].scores_held
+    assert {"coverage", "brevity", "claim_coverage"} <= set(held)
+    assert not {"summarization", "question_coverage", "conciseness"} & set(held)
+
+
+@pytest.mark.django_db
+def test_summarization_of_questions_here_and_claims_there_is_told(world: World) -> None:
+    assert leaderboard(world.project).tables[0].mixed == {}
+    mix_summarization(world)
+    said = leaderboard(world.project).tables[0].mixed["summarization"]
+    assert said.startswith("Summarization takes question coverage for 1 summaries and claim coverage for 1")
+
+
+@pytest.mark.django_db
+def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: World) -> None:
+    mix_summarization(world)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(flags=["no_claims"])
+    assert leaderboard(world.project).tables[0].mixed == {}

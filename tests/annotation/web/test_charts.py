@@ -19,6 +19,7 @@ def system(name: str, value: Average) -> SystemRow:
         system_id=name,
         kind="summariser",
         n=12,
+        summaries=12,
         document_sets=12,
         claims=0,
         claims_unscored=0,

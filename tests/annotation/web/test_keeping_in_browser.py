@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.conf import settings
 from django.utils import timezone
+from playwright.sync_api import Error
 
 from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from annotation.services.acts import UnitAct
@@ -391,12 +392,19 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     comparison = sitting.assignments.get().comparison
     assert comparison is not None
     gone = comparison.model.units.get(position=1)
-    gone.public_id = "replaced"
+    before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
     press(page, "41")
     page.locator(".slip.refused", has_text="Not saved: This model unit is not in this comparison").wait_for()
     saved(page)
     assert told(sitting) == [(2, 0, [])]
+    # What was refused can be said again.
+    gone.public_id = before
+    gone.save(update_fields=["public_id"])
+    press(page, "kk4")
+    saved(page)
+    assert told(sitting) == [(2, 0, []), (1, 60, [])]
+    assert page.locator(".slip.refused").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -432,7 +440,7 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
     page = ana(desk)
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
     open_set(page, sitting)
-    page.route("**/acts/", lambda route: route.abort())
+    page.context.set_offline(True)
     press(page, "4")
     page.locator("#saved", has_text=WAITING).wait_for()
     warned: list[str] = []
@@ -442,7 +450,8 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
         dialog.accept()
 
     page.on("dialog", go_all_the_same)
-    page.goto("/sign-in/")
+    with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+        page.goto("/sign-in/")
     assert warned == ["beforeunload"]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.models import Score
 from annotation.services.rescore import rescore
 from annotation.services.review import override
+from tests.annotation.queries.mixing import mix_summarization
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -101,3 +104,43 @@ def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: 
     units = page.context["made"].comparisons[0].units
     assert [[said.percent for said in unit.by_judges] for unit in units] == [[50.0], [100.0]]
     assert "judge, from its checks; marked 1" in page.content.decode()
+
+
+def cells(page: str, system: str) -> list[str]:
+    """What stands in a system's row of the leaderboard."""
+    row = next(row for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL) if f">{system}</a>" in row)
+    return [
+        " ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)
+    ]
+
+
+def test_a_row_says_how_many_sets_have_the_score(world: World, vic: Client) -> None:
+    alder = cells(vic.get("/p/harbour/scores/").content.decode(), "alder")
+    # One of two sets is judged; brevity is known of both, as its cell says.
+    assert alder[-2] == "1 of 2"
+    assert "0.350 2 sets" in alder
+    assert "0.617" in alder
+
+
+def test_sets_are_counted_for_the_score_that_is_drawn(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/?by=brevity").content.decode()
+    assert cells(page, "alder")[-2] == "2"
+    assert "0.750 1 set" in cells(page, "alder")
+    assert page.index(">birch</a>") < page.index(">alder</a>")
+
+
+def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/").content.decode()
+    assert "by=claim_coverage" in page
+    assert "by=conciseness" not in page
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
+    page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
+    assert "Which system wastes fewest words?" in page
+    assert cells(page, "birch")[1].startswith("0.400")
+
+
+def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
+    mix_summarization(world)
+    said = "question coverage for 1 summaries and claim coverage for 1"
+    assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
+    assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
