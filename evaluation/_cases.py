@@ -1,11 +1,12 @@
 """What is evaluated, by which metrics, with which options."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Literal, TypeAlias, cast, get_args
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, cast, get_args
 
-from evaluation.errors import EvaluationError, InvalidBudget, InvalidWeight
+from evaluation._guards import checked_share
+from evaluation.errors import EvaluationError, InvalidBudget, InvalidPercent, InvalidWeight
 from evaluation.judging.protocol import DocumentRequest, RatingName, Text
 
 Metric = Literal[
@@ -27,6 +28,8 @@ Metric = Literal[
 METRICS: tuple[Metric, ...] = get_args(Metric)
 DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
 Reasons: TypeAlias = bool | Literal["judge"]
+MOST_QUESTIONS = 100
+"""How many questions a judge can be asked to make up about one document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class SummaryInput:
 class Options:
     """What is wanted of every summary, as `evaluate_summary` describes it.
 
-    Raises EvaluationError and InvalidWeight for options that cannot be.
+    Raises EvaluationError, InvalidPercent and InvalidWeight for options that cannot be.
     """
 
     metrics: tuple[Metric, ...]
@@ -66,10 +69,18 @@ class Options:
 
     def __post_init__(self) -> None:
         checked_target(self.target_words)
-        if self.n_questions < 0:
-            raise EvaluationError(f"n_questions must be at least 0, got {self.n_questions}.")
-        if not 0 < self.scale < float("inf"):
+        if not (_is(self.n_questions, Integral) and 0 <= self.n_questions <= MOST_QUESTIONS):
+            raise EvaluationError(
+                f"n_questions must be a whole number of 0 to {MOST_QUESTIONS}, got {self.n_questions!r}."
+            )
+        if not _is(self.threshold, Real):
+            raise InvalidPercent(f"The threshold must be a number of 0 to 1, got {self.threshold!r}.")
+        checked_share("The threshold", self.threshold)
+        if not (_is(self.scale, Real) and 0 < self.scale < float("inf")):
             raise InvalidWeight(f"The scale must be a finite number above 0, got {self.scale!r}.")
+        for name, value in (("strict", self.strict), ("verbose", self.verbose)):
+            if not isinstance(value, bool):
+                raise EvaluationError(f"{name} must be True or False, got {value!r}.")
         if self.include_reason not in (True, False, "judge"):
             raise EvaluationError(
                 f"include_reason must be True, False or 'judge', got {self.include_reason!r}."
@@ -129,14 +140,40 @@ class Case:
         )
 
 
-def checked_metrics(metrics: Sequence[str]) -> tuple[Metric, ...]:
+def checked_metrics(metrics: object) -> tuple[Metric, ...]:
     if isinstance(metrics, str):
         raise EvaluationError(f"metrics is a list of names, got one string; write [{metrics!r}].")
-    if unknown := [name for name in metrics if name not in METRICS]:
+    if not isinstance(metrics, Iterable):
+        raise EvaluationError(f"metrics is a list of names, got {metrics!r}. Known: {', '.join(METRICS)}.")
+    names = tuple(metrics)
+    if unknown := [str(name) for name in names if name not in METRICS]:
         raise EvaluationError(f"Unknown metrics: {', '.join(unknown)}. Known: {', '.join(METRICS)}.")
-    if not metrics:
+    if not names:
         raise EvaluationError(f"No metrics are asked for. Known: {', '.join(METRICS)}.")
-    return cast("tuple[Metric, ...]", tuple(dict.fromkeys(metrics)))
+    return cast("tuple[Metric, ...]", tuple(dict.fromkeys(names)))
+
+
+def checked_items(items: object) -> Iterable[object]:
+    """The summaries to evaluate. Raises EvaluationError for one that does not stand in a list."""
+    wanted = "items is a list of summaries, each a SummaryInput or (document, summary)"
+    if isinstance(items, SummaryInput):
+        raise EvaluationError(f"{wanted}, got one SummaryInput; write [item].")
+    if isinstance(items, tuple | list) and items and all(isinstance(each, str) for each in items):
+        raise EvaluationError(f"{wanted}, got {len(items)} texts; write [(document, summary)].")
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise EvaluationError(f"{wanted}, got {type(items).__name__}.")
+    return items
+
+
+def checked_instruction(instruction: object) -> str:
+    """The user's addition to what the judge is told, "" where there is none."""
+    if not isinstance(instruction, str | None):
+        raise EvaluationError(f"custom_instruction must be a text or None, got {instruction!r}.")
+    return (instruction or "").strip()
+
+
+def _is(value: object, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def checked_questions(questions: object) -> tuple[str, ...]:
@@ -147,6 +184,8 @@ def checked_questions(questions: object) -> tuple[str, ...]:
     given = () if questions is None else tuple(questions)
     if odd := [each for each in given if not isinstance(each, str)]:
         raise EvaluationError(f"Every question must be a text, got {type(odd[0]).__name__}.")
+    if blank := [position for position, each in enumerate(given, start=1) if not each.strip()]:
+        raise EvaluationError(f"Question {blank[0]} is empty. Write it out or leave it away.")
     return tuple(dict.fromkeys(given))
 
 

@@ -15,18 +15,27 @@ from evaluation._cases import (
     Reasons,
     SummaryInput,
     checked_input,
+    checked_instruction,
+    checked_items,
     checked_metrics,
     checked_questions,
     input_of,
 )
-from evaluation._guards import checked_share
 from evaluation._metrics import EMPTY_DOCUMENT, Facts, Scores
 from evaluation._results import SummaryEvaluation
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import JudgeRefused
-from evaluation.judging.protocol import CoverRequest, DocumentReading, Judge, Text, metered
+from evaluation.judging.protocol import (
+    CoverRequest,
+    DocumentReading,
+    Judge,
+    Text,
+    checked_judge,
+    metered,
+    one_pass,
+)
 
 _MOST_DOCUMENTS_KEPT = 1000
 
@@ -113,6 +122,8 @@ def evaluate_summaries(
     Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
+    # Before anything is begun that ends with closing it.
+    checked_judge(judge)
 
     async def collected() -> None:
         stream = stream_evaluations(
@@ -166,15 +177,17 @@ async def stream_evaluations(
         questions=checked_questions(questions),
         n_questions=n_questions,
         target_words=target_words,
-        instruction=(custom_instruction or "").strip(),
-        threshold=checked_share("The threshold", threshold),
+        instruction=checked_instruction(custom_instruction),
+        threshold=threshold,
         strict=strict,
         scale=scale,
         include_reason=include_reason,
         verbose=verbose,
     )
+    given = checked_items(items)
+    checked_judge(judge)
     ready: asyncio.Queue[tuple[int, SummaryEvaluation] | None] = asyncio.Queue()
-    work = asyncio.create_task(_Evaluation(judge, options, ready.put_nowait).all(items))
+    work = asyncio.create_task(_Evaluation(judge, options, ready.put_nowait).all(given))
     work.add_done_callback(lambda _: ready.put_nowait(None))
     try:
         while (result := await ready.get()) is not None:
@@ -210,9 +223,10 @@ class _Evaluation:
         # Some wait for what their document's first one asks; few, so that a run cut off has few half done.
         at_once = 2 * self._judge.concurrency
         try:
-            async with self._group:
-                for _ in range(at_once):
-                    self._group.create_task(self._some(waiting))
+            with one_pass():
+                async with self._group:
+                    for _ in range(at_once):
+                        self._group.create_task(self._some(waiting))
         except BaseExceptionGroup as failures:
             raise _worst(failures) from None
 

@@ -17,6 +17,7 @@ from evaluation._results import EvaluationDetails, JudgedQuestion, JudgedTopic
 from evaluation._summarization import summarization
 from evaluation._text import count_words, has_word_breaks
 from evaluation._topics import topic_preservation
+from evaluation.judging._claims import is_worded
 from evaluation.judging.protocol import (
     CoverReading,
     DocumentReading,
@@ -30,6 +31,7 @@ from evaluation.judging.protocol import (
 
 EMPTY_DOCUMENT = "The document is empty."
 EMPTY_SUMMARY = "The summary is empty."
+EMPTY_REFERENCE = "The reference is empty."
 
 _ALIGNMENT_NAMES = frozenset({"alignment", "factual_consistency", "faithfulness"})
 _MOST_NAMED = 3
@@ -154,6 +156,8 @@ class Scores:
     def _claim_coverage(self) -> tuple[float | None, str]:
         if self.case.summary.is_blank:
             return 0.0, EMPTY_SUMMARY
+        if nothing := self._nothing_to_cover():
+            return None, nothing
         if self._claims is None:
             return None, self._fault("claims")
         if not self._claims:
@@ -162,6 +166,15 @@ class Scores:
         value = claim_coverage(judged.verdict.label for judged in self._claims)
         whose = "document" if self.case.reference is None else "reference"
         return value, _told(f"claims of the {whose} are expressed", "Not expressed", self._claims)
+
+    def _nothing_to_cover(self) -> str:
+        """Why the text whose claims are to be covered cannot have any, or nothing."""
+        reference = self.case.reference
+        text = self.case.document if reference is None else reference
+        if text.is_blank:
+            return EMPTY_DOCUMENT if reference is None else EMPTY_REFERENCE
+        whose = "document" if reference is None else "reference"
+        return "" if is_worded(text.text) else f"The {whose} holds no words."
 
     def _alignment(self) -> tuple[float | None, str]:
         if self.case.summary.is_blank:
@@ -223,6 +236,9 @@ class Scores:
         item = self.case.item
         found = completeness(item.document, item.summary, item.language)
         self._missing_elements = tuple(found.missing_elements)
+        if not found.input_elements:
+            beside = "and neither does the summary" if found.score else "but the summary does"
+            return found.score, f"The document holds no elements that could be covered, {beside}."
         return found.score, _listed("Every element is found.", "Missing", found.missing_elements)
 
     def _conciseness(self) -> tuple[float | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -35,6 +36,18 @@ MOST_TRIALS = 3
 
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
+
+BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "temperature": (lambda value: 0 <= value <= 2, "A temperature lies between 0 and 2."),
+    "concurrency": (lambda value: value >= 1, "A judge is asked at least one question at once."),
+    "timeout_seconds": (lambda value: value > 0, "Name more than 0 seconds to wait for a reply."),
+    "max_tokens": (lambda value: value >= 1, "A reply needs at least one token."),
+    "calls_per_minute": (lambda value: value >= 1, "Name at least 1, or leave it empty for no limit."),
+    "tokens_per_minute": (lambda value: value >= 1, "Name at least 1, or leave it empty for no limit."),
+    "prompt_price": (lambda value: value >= 0, "A price is 0 or more."),
+    "completion_price": (lambda value: value >= 0, "A price is 0 or more."),
+}
+"""What the numbers of a profile may be, as the database holds them to it, and that in words."""
 
 SERVER = ("model", "base_url")
 """What decides which reply format a judge's server takes."""
@@ -81,9 +94,47 @@ class JudgeForm(JudgeModelForm):
             self._check_address(cleaned)
         elif cleaned.get("base_url") or cleaned.get("api_key_env"):
             self.add_error("base_url", "Only an OpenAI-compatible judge has an address and a key.")
-        if kind != Judge.Kind.PANEL and cleaned.get("members"):
-            self.add_error("members", "Only a panel has members.")
+        self._check_members(kind, cleaned)
+        self._check_numbers(cleaned)
         return cleaned
+
+    def _check_members(self, kind: str, cleaned: dict[str, Any]) -> None:
+        members = cleaned.get("members") or ()
+        if kind != Judge.Kind.PANEL:
+            if members:
+                self.add_error("members", "Only a panel has members.")
+            return
+        if not members:
+            self.add_error("members", "Name the judges that the panel asks.")
+        nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
+        if nested:
+            self.add_error("members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges.")
+
+    def _check_numbers(self, cleaned: dict[str, Any]) -> None:
+        for name, (is_within, words) in BOUNDS.items():
+            value = cleaned.get(name)
+            if value is not None and not is_within(value):
+                self.add_error(name, words)
+        context, reply = cleaned.get("context_tokens"), cleaned.get("max_tokens")
+        if context is not None and reply is not None and context <= reply:
+            self.add_error(
+                "context_tokens",
+                f"The context holds question and reply, so it must be larger than a reply's {reply} tokens.",
+            )
+        self._check_prices(cleaned.get("prompt_price"), cleaned.get("completion_price"))
+
+    def _check_prices(self, prompt: float | None, completion: float | None) -> None:
+        """A cap would not hold what seems to be free."""
+        if prompt and prompt > 0 and completion == 0:
+            self.add_error(
+                "completion_price",
+                "Without it replies would count as free under a cap. Give both prices, or neither.",
+            )
+        if completion and completion > 0 and prompt == 0:
+            self.add_error(
+                "prompt_price",
+                "Without it prompts would count as free under a cap. Give both prices, or neither.",
+            )
 
     def _check_address(self, cleaned: dict[str, Any]) -> None:
         if not cleaned.get("model", self.instance.model):
@@ -113,13 +164,22 @@ class JudgeAdmin(Rows):
 
     @admin.action(description="Try the selected judges with one sample claim", permissions=["run"])
     def try_it(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
-        for judge in queryset[:MOST_TRIALS]:
+        chosen = list(queryset.order_by("name"))
+        for judge in chosen[:MOST_TRIALS]:
             try:
                 trial = try_judge(judge=judge, by=person_of(request))
             except Refusal as refusal:
-                self.message_user(request, f"{judge}: {refusal.message}", messages.ERROR)
+                self.message_user(request, f"Judge {judge}: {refusal.message}", messages.ERROR)
             else:
-                self.message_user(request, _told(judge, trial), messages.SUCCESS)
+                level = messages.WARNING if trial.label is None else messages.SUCCESS
+                self.message_user(request, _told(judge, trial), level)
+        if left := chosen[MOST_TRIALS:]:
+            self.message_user(
+                request,
+                f"Not tried: {', '.join(map(str, left))}. You wait for every trial, so at most {MOST_TRIALS} are "
+                "made at a time; choose these again.",
+                messages.WARNING,
+            )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Judge | None = None) -> list[str]:
         if obj is None:
@@ -146,9 +206,11 @@ class JudgeAdmin(Rows):
 
 
 def _told(judge: Judge, trial: Trial) -> str:
-    answer = f"{trial.label or 'no usable answer'}: {trial.reason}".removesuffix(": ")
+    # The admin writes the first letter large, so no message begins with a judge's name.
+    begun = "answers" if trial.label else "gave no usable answer"
+    answer = f"{trial.label or 'unscored'}: {trial.reason}".removesuffix(": ")
     return (
-        f"{judge} answers in {trial.seconds:.2f} s. “{CLAIM}” – {answer} "
+        f"Judge {judge} {begun} in {trial.seconds:.2f} s. “{CLAIM}” – {answer} "
         f"({trial.format_in_words}; {trial.prompt_tokens} + {trial.completion_tokens} tokens, "
         f"cost {trial.cost:.6f})"
     )

@@ -90,12 +90,17 @@ class Change(serializers.Serializer[Any]):
 
 
 class NewWords(Change):
-    """What is left out keeps the words in force."""
+    """`system`, `parts`, or both; what is left out keeps the words in force."""
 
     system = serializers.CharField(required=False, max_length=2 * LONGEST_SYSTEM, trim_whitespace=False)
     parts = serializers.DictField(
         child=serializers.CharField(max_length=2 * LONGEST_PART, trim_whitespace=False), required=False
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not {"system", "parts"} & set(attrs):
+            raise serializers.ValidationError("Name the new words: system, parts, or both.")
+        return attrs
 
 
 class Prompts(ApiView):

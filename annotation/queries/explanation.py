@@ -213,7 +213,7 @@ def explain(
             *_pyramid_formulas(summary, value, said),
             *(
                 formula
-                for formula in _formulas_of_wholes(score, questions, ratings, terms)
+                for formula in _formulas_of_wholes(score, questions, ratings, terms, value)
                 if formula.value is not None or formula.text
             ),
         ),
@@ -387,6 +387,7 @@ def _formulas_of_wholes(
     questions: Sequence[AskedQuestion],
     ratings: Mapping[str, GivenRating],
     terms: ConcisenessTerms | None,
+    value: ScoredSummary,
 ) -> Iterable[Formula]:
     """The scores that few projects have; they are shown where somebody asked for them."""
     yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
@@ -394,7 +395,7 @@ def _formulas_of_wholes(
     computed = ratings.get(Rating.Name.COMPLETENESS)
     yield Formula("Completeness", "completeness", score.completeness, computed.reason if computed else "")
     rated = ratings.get(Rating.Name.CONCISENESS)
-    yield Formula("Conciseness", "conciseness", score.conciseness, _conciseness(rated, terms))
+    yield Formula("Conciseness", "conciseness", score.conciseness, _conciseness(rated, terms, value))
 
 
 def _pairs(questions: Sequence[AskedQuestion]) -> str:
@@ -415,11 +416,15 @@ def _lower(score: SummaryScore) -> str:
     return f"the lower of alignment {_number(score.alignment)} and {COVERED_BY[part]} {_number(covered)}"
 
 
-def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None) -> str:
+def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None, value: ScoredSummary) -> str:
     if rated is None:
         return ""
-    if rated.value is None or terms is None:
+    if rated.value is None:
         return rated.reason
+    if terms is None and not value.has_word_breaks:
+        return "Words cannot be counted in this script."
+    if terms is None:
+        return "The words of the source cannot be counted."
     lengths = f".6·{terms.compression:.3f} compression + .4·{terms.sentences:.3f} sentence length"
     return f".7·({lengths}) + .3·{rated.value:.3f} rated by {rated.judge}"
 

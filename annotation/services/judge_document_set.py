@@ -4,8 +4,8 @@ What depends on the documents alone is asked once: claims of model summaries, qu
 answers. Then the peer summaries are gone through a few at a time, with at most two calls for each: one
 aligns it with the source, one covers it with claims, questions and ratings. The judge is asked without any
 transaction; what it answered is written with the scores that follow from it, in one short transaction for
-some dozens of checks. Whatever is in the rows already is not asked again, so a job that was cut off goes on
-where it stopped.
+some dozens of checks. Whatever is answered in the rows already is not asked again, so a job that was cut off
+goes on where it stopped; what is there unscored is asked anew.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from evaluation.judging.protocol import (
     DocumentRequest,
     ExtractedClaim,
     JudgedClaim,
+    one_pass,
 )
 from evaluation.judging.protocol import Verdict as Answer
 
@@ -69,7 +70,7 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     if run is None or document_set is None:
         raise jobs.HopelessJob("The job names no document set.")
     parts = frozenset[Part]().union(*(METRICS[name] for name in run.metrics))
-    with at_work(run.judge, job=claimed.job) as judge:
+    with one_pass(), at_work(run.judge, job=claimed.job) as judge:
         _Work(claimed, lease, judge, run.project, document_set, parts).do()
 
 
@@ -104,6 +105,7 @@ class _Work:
         self.document_set = document_set
         self.parts = parts
         self.problems: list[str] = []
+        self.bare: dict[str, list[str]] = {}
         self.peers = peers_of(document_set)
         self.units = units_of_summaries(document_set)
         self.source = source_of(document_set)
@@ -130,8 +132,8 @@ class _Work:
             if self.lease.is_lost:
                 raise jobs.LostJob
             self._judge(some, given)
-        if self.problems:
-            raise jobs.HopelessJob(" ".join(self.problems))
+        if problems := [*self.problems, *self._bare_in_words()]:
+            raise jobs.HopelessJob(" ".join(problems))
 
     def _peers_at_once(self) -> int:
         # Twice as many as calls may run at once, so that a slow one keeps fewer of the others waiting.
@@ -232,8 +234,12 @@ class _Work:
             self.claims.load_summaries([owner.pk])
 
     def _note_bare(self, owner: Summary | None, why: object) -> None:
-        what = "the documents" if owner is None else f"summary {owner.public_id}"
-        self.problems.append(f"No claims could be taken from {what}. {why}")
+        self.bare.setdefault(str(why), []).append("the documents" if owner is None else _named(owner))
+
+    def _bare_in_words(self) -> Iterator[str]:
+        """Which texts gave no claims, those with the same reason together."""
+        for why, texts in self.bare.items():
+            yield f"No claims could be taken from {', '.join(texts)}. {why}"
 
     def _piece(self, owner: Summary | None) -> Piece:
         if owner is None:
@@ -438,6 +444,8 @@ class _Work:
 def _in_words(found: Completeness) -> str:
     """What a completeness is made of, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
     elements, missing = len(found.input_elements), found.missing_elements
+    if not elements:
+        return "The source holds no elements that could be covered."
     told = f"{elements - len(missing)} of {elements} elements are covered."
     if not missing:
         return told
@@ -481,6 +489,14 @@ def _by_size(judged: Iterable[Judged], most_checks: int) -> Iterator[list[Judged
         checks += len(each.sides)
     if group:
         yield group
+
+
+def _named(summary: Summary) -> str:
+    """A summary as a person knows it, within its document set."""
+    system = summary.system.name if summary.system else ""
+    if summary.is_peer:
+        return f"the summary of {system}"
+    return f"the model summary {summary.external_id or system}".rstrip()
 
 
 def _raise_worst(failures: Sequence[BaseException]) -> None:

@@ -78,6 +78,14 @@ def has_price(judge: Judge) -> bool:
     return any(member.has_price for member in _members(judge))
 
 
+def without_a_price(judge: Judge) -> str:
+    """What of the judge's calls would count as free beside the rest that has a price; empty where nothing."""
+    for member in _members(judge):
+        if member.has_price and not (member.prompt_price and member.completion_price):
+            return f"{'replies' if member.prompt_price else 'prompts'} of {member.name}"
+    return ""
+
+
 def _members(judge: Judge) -> list[Judge]:
     """The judges that are asked: the members of a panel, else the judge itself."""
     return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]

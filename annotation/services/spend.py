@@ -12,6 +12,7 @@ from django.db.models.functions import Greatest
 from annotation.models import Job, Run
 from annotation.services.database_thread import DatabaseThread
 from evaluation.judging.errors import BudgetSpent
+from evaluation.judging.protocol import most_of_a_call
 
 
 class RunBudget:
@@ -56,8 +57,8 @@ class RunBudget:
             aside = working.aggregate(sum=Sum("reserved_cost", default=0.0))["sum"]
             if run.cost + aside + cost > run.max_cost:
                 raise BudgetSpent(
-                    f"The run may cost {run.max_cost:g} and has cost {run.cost:.4g}; the next call could "
-                    "exceed that. Let it go on with a higher cap: nothing is paid for twice."
+                    f"The run's cap of {run.max_cost:g} leaves no room for another call: {most_of_a_call(cost)} "
+                    "Let it go on with a higher cap: nothing is paid for twice."
                 )
         Job.objects.filter(pk=self._job_id).update(reserved_cost=F("reserved_cost") + cost)
 

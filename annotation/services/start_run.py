@@ -18,7 +18,7 @@ from annotation.refusals import Conflict, Invalid
 from annotation.services import jobs
 from annotation.services.events import log
 from annotation.services.judge_document_set import METRICS
-from annotation.services.judges import has_price, require_usable
+from annotation.services.judges import has_price, require_usable, without_a_price
 from annotation.services.rescore import rescore
 
 if TYPE_CHECKING:
@@ -47,10 +47,9 @@ def start_run(
     run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
-    wanted = _known(metrics)
-    _refuse_questions(n_questions, wanted)
-    require_usable(judge)
-    _refuse_cap(max_cost, judge)
+    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
+        raise fault
+    wanted = _once(metrics)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -91,6 +90,24 @@ def start_run(
     if is_stale:
         rescore(project=project)
     return run
+
+
+def faults_of_start(
+    *, judge: Judge, metrics: Sequence[str], n_questions: int | None, max_cost: float | None
+) -> list[Invalid]:
+    """Everything that is wrong with what a run is asked to do, whatever the project holds."""
+    found = []
+    for refuse in (
+        lambda: _refuse_metrics(metrics),
+        lambda: _refuse_questions(n_questions, metrics),
+        lambda: require_usable(judge),
+        lambda: _refuse_cap(max_cost, judge),
+    ):
+        try:
+            refuse()
+        except Invalid as fault:
+            found.append(fault)
+    return found
 
 
 @transaction.atomic
@@ -146,14 +163,16 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     return run
 
 
-def _known(metrics: Sequence[str]) -> list[str]:
-    wanted = list(dict.fromkeys(metrics))
-    unknown = [name for name in wanted if name not in METRICS]
-    if unknown or not wanted:
+def _once(metrics: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(metrics))
+
+
+def _refuse_metrics(metrics: Sequence[str]) -> None:
+    unknown = [name for name in metrics if name not in METRICS]
+    if unknown or not metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
         known = ", ".join(METRICS)
         raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
-    return wanted
 
 
 def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
@@ -165,7 +184,7 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
             field="n_questions",
             code="invalid_questions",
         )
-    if not any("questions" in METRICS[name] for name in metrics):
+    if not any("questions" in METRICS.get(name, ()) for name in metrics):
         raise Invalid(
             "Questions are asked for question_coverage alone. Add it to the metrics, or name no number of "
             "questions.",
@@ -183,6 +202,14 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
         raise Invalid(
             f"The judge {judge.name} has no price, so a cap would hold nothing. A superuser gives it one "
             "in the admin, under Judges.",
+            field="max_cost",
+            code="invalid_cap",
+        )
+    free = without_a_price(judge)
+    if free:
+        raise Invalid(
+            f"The {free} have no price, so they would count as free under a cap. A superuser gives them one in "
+            "the admin, under Judges.",
             field="max_cost",
             code="invalid_cap",
         )

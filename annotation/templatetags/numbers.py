@@ -38,7 +38,10 @@ def mean(average: Average, n: int) -> SafeString:
     if average.mean is None or average.n == n:
         return format_html("{}", score(average.mean))
     return format_html(
-        '{} <span class="muted">{} {}</span>', score(average.mean), average.n, "set" if average.n == 1 else "sets"
+        '{} <span class="muted">{} {}</span>',
+        score(average.mean),
+        average.n,
+        "set" if average.n == 1 else "sets",
     )
 
 

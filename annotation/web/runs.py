@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -12,13 +15,15 @@ from annotation.queries.runs import is_worker_alive, run_progress
 from annotation.refusals import Invalid
 from annotation.services.judge_document_set import METRICS
 from annotation.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.services.start_run import cancel_run, resume_run
+from annotation.services.start_run import cancel_run, faults_of_start, resume_run
 from annotation.services.start_run import start_run as start
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 RUNS_SHOWN = 30
+
+Value = TypeVar("Value", int, float)
 
 
 @screen("GET")
@@ -30,26 +35,34 @@ def runs(request: Request, slug: str) -> HttpResponse:
 @screen("POST")
 def start_run(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
-    form = {
+    form: dict[str, object] = {
         "judge": request.POST.get("judge", ""),
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
     }
+    judge = judge_by_name(str(form["judge"]))
+    metrics = request.POST.getlist("metrics")
+    n_questions, no_number = _read(_questions, request)
+    max_cost, no_cap = _read(_cap, request)
+    faults = [
+        *no_number,
+        *no_cap,
+        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
+    ]
+    if faults:
+        return _refused(request, room, form, faults)
     try:
         run = start(
             project=room.project,
-            judge=judge_by_name(str(form["judge"])),
-            metrics=request.POST.getlist("metrics"),
-            n_questions=_questions(request),
-            max_cost=_cap(request),
+            judge=judge,
+            metrics=metrics,
+            n_questions=n_questions,
+            max_cost=max_cost,
             by=request.user,
         )
     except Invalid as refusal:
-        context = {**_list_context(room), "form": form, "refusal": refusal}
-        return page_or_fragment(
-            request, page="runs/list.html", fragment="runs/_start.html", context=context, status=422
-        )
+        return _refused(request, room, form, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
     return _follow(request, response)
 
@@ -75,6 +88,26 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     except Invalid as refusal:
         return _show(request, room, _run(room, run_id), refusal=refusal)
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
+
+
+def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
+    context = {
+        **_list_context(room),
+        "form": form,
+        "refusals": faults,
+        "faulty": {fault.field for fault in faults},
+    }
+    return page_or_fragment(
+        request, page="runs/list.html", fragment="runs/_start.html", context=context, status=422
+    )
+
+
+def _read(reader: Callable[[Request], Value | None], request: Request) -> tuple[Value | None, list[Invalid]]:
+    """What the reader finds in the form, and what is wrong with it."""
+    try:
+        return reader(request), []
+    except Invalid as fault:
+        return None, [fault]
 
 
 def _questions(request: Request) -> int | None:

@@ -38,6 +38,7 @@ from evaluation.judging.protocol import (
     Text,
     Usage,
     Verdict,
+    checked_judge,
 )
 
 __all__ = [
@@ -86,7 +87,7 @@ def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> t
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     given = _as_text(text, language)
-    return _sync.run(_sync.closing(judge, judge.extract(given)))
+    return _sync.run(_sync.closing(judge, checked_judge(judge).extract(given)))
 
 
 def check_claims(
@@ -108,7 +109,8 @@ def check_claims(
     if isinstance(claims, str):
         raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")
     given = _as_text(text, language)
-    return _sync.run(_sync.closing(judge, judge.check(tuple(claims), given, side=side)))
+    work = checked_judge(judge).check(tuple(claims), given, side=side)
+    return _sync.run(_sync.closing(judge, work))
 
 
 def _as_text(text: str | Text, language: str) -> Text:

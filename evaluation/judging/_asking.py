@@ -1,27 +1,22 @@
 """Asking a list of items of an LLM: read what is usable, ask once more for what is not, say why where it stays so."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.parsing import one_line
 from evaluation.judging.prompts import Step
-from evaluation.judging.protocol import Json, StoredCall
+from evaluation.judging.protocol import Json, StoredCall, is_of_this_pass, one_pass
 
 MOST_ASKINGS = 2
-"""How often one pass asks the same thing."""
+"""How often one pass asks the same thing (see `one_pass`)."""
 MOST_ASKINGS_EVER = 40
 """How often all passes together do: what no reply ever answered is not paid for without end."""
 _LONGEST_REPORTED_REPLY = 200
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
 """Finish reasons that asking the same thing again at once would only repeat."""
-
-_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
-"""The keys of the calls that the pass at hand has made."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
@@ -60,31 +55,6 @@ class Question(Generic[_K, _A]):
 
 MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]]
 """Makes the call of a step with its parts, the user's instruction, the message and the number of asking."""
-
-
-@contextmanager
-def one_pass() -> Iterator[None]:
-    """Everything asked in it, and in tasks begun in it, belongs together: one run, one job.
-
-    A question is asked at most `MOST_ASKINGS` times in a pass, whoever asks it. Replies that an earlier pass
-    left and that cannot be used do not count: a provider that answered badly for a while spoils no later run.
-    Without a pass around it every list of items is a pass of its own. Within one, another changes nothing.
-    """
-    if _MADE.get() is not None:
-        yield
-        return
-    token = _MADE.set(set())
-    try:
-        yield
-    finally:
-        _MADE.reset(token)
-
-
-def note_made(key: str) -> None:
-    """Tell the pass at hand, if there is one, that a call was made and not found in the store."""
-    made = _MADE.get()
-    if made is not None:
-        made.add(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +96,7 @@ async def _ask(
 
 def _left_open(group: _Group[_K], reply: StoredCall, missing: Sequence[_K]) -> list[_Group[_K]]:
     """What is to be asked again after this reply."""
-    is_of_now = reply.finish_reason == "rejected" or reply.key in (_MADE.get() or ())
+    is_of_now = reply.finish_reason == "rejected" or is_of_this_pass(reply.key)
     left = group.left - is_of_now
     is_final = is_of_now and reply.finish_reason in _FINAL
     if not missing or is_final or not left or group.asking >= MOST_ASKINGS_EVER:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from evaluation.judging._asking import note_made
 from evaluation.judging._formats import KnownFormat
 from evaluation.judging._pace import Pace
 from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
@@ -27,6 +26,7 @@ from evaluation.judging.protocol import (
     ReplyFormat,
     StoredCall,
     Usage,
+    note_made,
     note_usage,
 )
 

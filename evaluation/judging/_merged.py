@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from evaluation._means import mean
 from evaluation.judging._asking import Answered, Question
+from evaluation.judging._claims import is_worded
 from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
 from evaluation.judging.parsing import (
     Answer,
@@ -59,11 +60,6 @@ Taken: TypeAlias = Listed | MadeUp | Answer
 Found: TypeAlias = Answer | Rating
 """What an item of a summary got."""
 ReadCall: TypeAlias = tuple[Question[str, Taken], Sequence[str]]
-
-
-def is_worded(content: str) -> bool:
-    """Whether there is anything in it that could be claimed."""
-    return any(character.isalnum() for character in content)
 
 
 def located(claim: str, unit: int, text: Text) -> ExtractedClaim:
@@ -180,6 +176,10 @@ class ReadItems:
             question = self._question(pieces, ())
             for chunk in chunks(self._of_source(pieces, window, len(found)), most, largest, size):
                 yield question, chunk
+
+    def is_unit(self, item: str) -> bool:
+        """Whether the item is a unit whose claims are wanted."""
+        return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
         """What the answers say, and why where they say nothing."""

@@ -4,6 +4,7 @@ Nothing else knows that package.
 """
 
 import json
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -36,6 +37,9 @@ _NEVER_ASKED = (
     httpx2.WriteTimeout,
 )
 _LONGEST_MESSAGE = 300
+_ESCAPABLE = '/"\\'
+_SHORTEST_SECRET = 8
+"""Shorter keys are no secrets but words, and are left in answers."""
 NO_COMPLETION = "not a completion"
 # A reply that tells of more is not believed: such numbers cannot be counted with, or be kept in a row.
 _MOST_TOKENS = 2**31 - 1
@@ -143,7 +147,8 @@ class Service:
         timeout_seconds: float,
         http_client: httpx2.AsyncClient | None,
     ) -> None:
-        self._key = api_key
+        self._key = _any_spelling(api_key) if api_key else None
+        self._quotes_key = api_key is not None and len(api_key) >= _SHORTEST_SECRET
         self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
         # Every value that is None would be looked up in the environment instead.
         self._client = _SealedClient(
@@ -182,11 +187,7 @@ class Service:
             raise Transient(message, is_broken=_is_broken(failure)) from None
         except openai.APIStatusError as failure:
             raise self._status_fault(failure) from None
-        reply = _reply(request, response.content, time.perf_counter() - started)
-        if reply.finish_reason != NO_COMPLETION:
-            return reply
-        # Some gateways tell of errors with status 200, and quote the key there.
-        return replace(reply, content=self._without_key(reply.content))
+        return self._clean(_reply(request, response.content, time.perf_counter() - started))
 
     async def aclose(self) -> None:
         """Close the connections, unless they belong to a client that was handed in."""
@@ -201,12 +202,31 @@ class Service:
         if status in _TRANSIENT_STATUS or status >= 500:
             return Transient(f"it answered HTTP {status}", _retry_after(failure.response.headers))
         if status in _REJECTED_STATUS:
-            message = self._without_key(_server_message(failure))
+            message = self._without_key(_server_message(failure))[:_LONGEST_MESSAGE]
             return Rejected(f"HTTP {status}: {message}", code=code, parameter=_string(failure.param))
         return Denied(f"it answered HTTP {status}{_HINTS.get(status, '')}")
 
-    def _without_key(self, message: str) -> str:
-        return message.replace(self._key, "[key]") if self._key else message
+    def _clean(self, reply: Reply) -> Reply:
+        """The reply without the key, which some gateways quote: in errors with status 200 and in answers too."""
+        # "none" and "local" are sent to servers that want no key, and are words of answers.
+        if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
+            return reply
+        content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)
+        return replace(reply, content=content, finish_reason=reason)
+
+    def _without_key(self, text: str) -> str:
+        return self._key.sub("[key]", text) if self._key else text
+
+
+def _any_spelling(key: str) -> re.Pattern[str]:
+    """The key as it is, and with any of its characters escaped as JSON may have them."""
+    return re.compile("".join(map(_spelling, key)))
+
+
+def _spelling(character: str) -> str:
+    # A backslash before any other character belongs to what stands before the key.
+    plain = rf"\\?{re.escape(character)}" if character in _ESCAPABLE else re.escape(character)
+    return rf"(?:{plain}|\\u(?i:{ord(character):04x}))"
 
 
 _HINTS = {
@@ -235,7 +255,7 @@ def _is_broken(failure: openai.APIConnectionError) -> bool:
 def _server_message(failure: openai.APIStatusError) -> str:
     body = failure.body
     message = body.get("message") if isinstance(body, dict) else body
-    return str(message or "no reason given")[:_LONGEST_MESSAGE]
+    return str(message or "no reason given")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from evaluation.judging._asking import Answered, Question, ask, together
+from evaluation.judging._claims import ask_for_claims, is_worded
 from evaluation.judging._merged import (
     CoverItems,
+    Listed,
     ReadItems,
     align_question,
-    is_worded,
     located,
     over_windows,
     verdict_of,
@@ -56,6 +57,7 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Limits,
     MemoryCallStore,
+    MoneyCap,
     Price,
     ReplyFormat,
     Side,
@@ -84,7 +86,7 @@ class OpenAIJudge:
     answered calls are kept in memory as long as the judge lives. `http_client` is used as it is and left
     open; it must belong to the event loop in which the judge is used. `custom_instruction` is added to what
     every step tells the judge; `prompts` tell steps in other words than the built-in ones (see
-    `Prompt.reworded`). With a `price` the cost of calls is known, and a `budget` can cap it.
+    `Prompt.reworded`). With a `price` the cost of calls is known, and a `budget` can cap it; not without one.
 
     Asks for answers by JSON schema, and where the server does not know that, as a JSON object, then as plain
     text. Which of them it knows is found by the first call, while the others wait; `reply_format` is what was
@@ -118,7 +120,14 @@ class OpenAIJudge:
         reply_format: ReplyFormat | None = None,
         remember_format: Callable[[ReplyFormat], None] | None = None,
     ) -> None:
-        if not model.strip():
+        _check_texts(
+            model=model or "",
+            base_url=base_url,
+            api_key=api_key,
+            name=name,
+            custom_instruction=custom_instruction,
+        )
+        if not (model and model.strip()):
             raise JudgeSettings("A judge needs the name of a model.")
         self._base_url = _checked_url(base_url or DEFAULT_BASE_URL)
         self._limits = _checked_limits(limits or Limits())
@@ -134,7 +143,7 @@ class OpenAIJudge:
         self._custom_instruction = (custom_instruction or "").strip()
         self._prompts = with_own(prompts or {})
         self._price = price
-        self._budget = budget
+        self._budget = _checked_budget(budget, price, self.name)
         self._reply_format = _checked_format(reply_format)
         self._remember_format = remember_format
         self._identity = canonical(
@@ -186,7 +195,14 @@ class OpenAIJudge:
             [], reference=[(0, "")], wanted=_numbers(request.claims_text, most), n_questions=99
         )
         calls = items.calls(self._room("read_document", request.instruction, beside), most)
-        return items.reading(await together([ask(self._call, question, chunk) for question, chunk in calls]))
+        parts = await ask_for_claims(
+            self._call,
+            calls,
+            request.claims_text,
+            is_unit=items.is_unit,
+            has_claims=lambda taken: not isinstance(taken, Listed) or bool(taken.texts),
+        )
+        return items.reading(parts)
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
@@ -208,7 +224,7 @@ class OpenAIJudge:
             return tuple(map(JudgedClaim, claims, verdicts))
         question = align_question(source, summary, wanted, instruction)
         found: list[tuple[ExtractedClaim, Answered[Answer]]] = []
-        for part in await together([ask(self._call, question, chunk) for chunk in self._chunks(wanted)]):
+        for part in await self._units_claims([(question, chunk) for chunk in self._chunks(wanted)], summary):
             for number, answered in part.items():
                 listed = self._usable(answered, number)
                 found += [
@@ -266,19 +282,24 @@ class OpenAIJudge:
 
     async def _extract(self, text: Text, instruction: str) -> tuple[ExtractedClaim, ...]:
         beside = extract_input(text, _numbers(text, self._limits.claims_per_call), [])
-        parts = await together(
-            [
-                ask(self._call, _extract_question(text, pieces, instruction), chunk)
-                for pieces in windows(text, self._room("extract", instruction, beside))
-                for chunk in self._chunks([number for number, content in pieces if is_worded(content)])
-            ]
-        )
+        calls = [
+            (_extract_question(text, pieces, instruction), chunk)
+            for pieces in windows(text, self._room("extract", instruction, beside))
+            for chunk in self._chunks([number for number, content in pieces if is_worded(content)])
+        ]
+        parts = await self._units_claims(calls, text)
         return tuple(
             located(claim, number, text)
             for part in parts
             for number, answered in part.items()
             for claim in self._usable(answered, number)
         )
+
+    async def _units_claims(
+        self, calls: Sequence[tuple[Question[int, tuple[_A, ...]], Sequence[int]]], text: Text
+    ) -> list[Mapping[int, Answered[tuple[_A, ...]]]]:
+        """What each unit got that is asked about by its number."""
+        return await ask_for_claims(self._call, calls, text, is_unit=lambda _: True, has_claims=bool)
 
     async def _check(
         self, claims: Sequence[str], text: Text, side: Side, instruction: str, first: int = 1
@@ -409,6 +430,13 @@ def _check_question(
     )
 
 
+def _check_texts(**settings: object) -> None:
+    for name, value in settings.items():
+        # Only its type is told: it might be a key.
+        if not isinstance(value, str | None):
+            raise JudgeSettings(f"A judge's {name} must be a text, got {type(value).__name__}.")
+
+
 def _checked_url(base_url: str) -> str:
     parts = urlsplit(base_url.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -427,6 +455,19 @@ def _checked_key(api_key: str | None) -> str | None:
     if not key.isascii() or not key.isprintable():
         raise JudgeSettings("The API key holds characters that cannot be sent in a header.")
     return key or None
+
+
+def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Budget | None:
+    if budget is None:
+        return None
+    prices = (0.0,) if price is None else (price.prompt, price.completion)
+    # A cap that knows half of what a call costs is none; other budgets may only count.
+    if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
+        raise JudgeSettings(
+            f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens "
+            "of prompts and of replies, both above 0: price=Price(2.0, 8.0)."
+        )
+    return budget
 
 
 def _checked_format(reply_format: ReplyFormat | None) -> ReplyFormat | None:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from evaluation.judging.protocol import (
     Side,
     Text,
     Verdict,
+    checked_judge,
 )
 
 _R = TypeVar("_R")
@@ -51,16 +52,20 @@ class JudgePanel:
     kind = "panel"
 
     def __init__(self, judges: Sequence[Judge], *, name: str = "panel") -> None:
-        if not judges:
+        given: object = judges
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise JudgeSettings(f"A panel is made of a list of judges, got {type(given).__name__}.")
+        members = tuple(map(checked_judge, given))
+        if not members:
             raise JudgeSettings("A panel needs at least one judge.")
-        names = [judge.name for judge in judges]
+        names = [judge.name for judge in members]
         if doubled := sorted({each for each in names if names.count(each) > 1}):
             raise JudgeSettings(
                 f"Members of a panel need names of their own; given more than once: {', '.join(doubled)}."
             )
-        self._judges = tuple(judges)
+        self._judges = members
         self.name = name
-        self.signature = _signed([judge.signature for judge in judges])
+        self.signature = _signed([judge.signature for judge in members])
 
     @property
     def concurrency(self) -> int:

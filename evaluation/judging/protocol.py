@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, Self, TypeAlias, get_args
+from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
 from evaluation._labels import Label
 from evaluation._text import Span, sentence_spans
-from evaluation.judging.errors import BudgetSpent
+from evaluation.judging.errors import BudgetSpent, JudgeSettings
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A value that can be written as JSON."""
@@ -304,6 +304,41 @@ def note_usage(usage: Usage) -> None:
         meter.add(usage)
 
 
+_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
+
+
+@contextmanager
+def one_pass() -> Iterator[None]:
+    """Whatever is asked in this context, and in tasks begun in it, belongs together: one run, one job.
+
+    A judge asks a question twice at most in a pass, whoever puts it. Unusable replies that a store holds of
+    earlier passes do not count: they are kept to be seen, and the question is asked anew, so a provider that
+    answered badly for a while spoils no later run. Without a pass every list of items is one of its own; a
+    pass within another changes nothing.
+    """
+    if _MADE.get() is not None:
+        yield
+        return
+    token = _MADE.set(set())
+    try:
+        yield
+    finally:
+        _MADE.reset(token)
+
+
+def note_made(key: str) -> None:
+    """Tell the pass in place, if there is one, that the call was made and not found. For judges."""
+    made = _MADE.get()
+    if made is not None:
+        made.add(key)
+
+
+def is_of_this_pass(key: str) -> bool:
+    """Whether the call was made in the pass in place. For judges."""
+    made = _MADE.get()
+    return made is not None and key in made
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How hard a judge may press its service.
@@ -345,6 +380,14 @@ class Budget(Protocol):
         ...
 
 
+def most_of_a_call(cost: float) -> str:
+    """A sentence for budgets that have no room: what the next call may cost at most, and why so much."""
+    return (
+        f"The next one may cost up to {cost:.4g}, that of its prompt and of a reply as long as max_tokens lets "
+        "it be."
+    )
+
+
 class MoneyCap:
     """A budget of a fixed sum, which is never exceeded. Safe to share between judges and threads.
 
@@ -364,8 +407,8 @@ class MoneyCap:
         with self._guard:
             if self.spent + self._reserved + cost > self.limit:
                 raise BudgetSpent(
-                    f"The money cap of {self.limit:g} leaves no room for another call ({self.spent:.4g} spent). "
-                    "Raise it and start again: what was answered is kept and not paid for twice."
+                    f"The money cap of {self.limit:g} leaves no room for another call: {most_of_a_call(cost)} "
+                    "Raise the cap and start again: what was answered is kept and not paid for twice."
                 )
             self._reserved += cost
 
@@ -494,3 +537,15 @@ def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
     if text.is_blank:
         return Verdict("no", probability=0.0, reason=BLANK_TEXT_REASON)
     return None
+
+
+def checked_judge(judge: object) -> Judge:
+    """The judge itself. Raises JudgeSettings for what is none, such as a model's name or a judge's class."""
+    asked = ("extract", "check", "read_document", "align_summary", "check_source", "cover_summary", "aclose")
+    if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in asked):
+        return cast("Judge", judge)
+    # A text is not repeated: it might be a key.
+    got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__
+    raise JudgeSettings(
+        f"A judge is an object that answers, such as LexicalJudge() or OpenAIJudge('gpt-4o-mini'); got {got}."
+    )

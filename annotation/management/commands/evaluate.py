@@ -23,7 +23,8 @@ from annotation.services.judges import LEXICAL, judge_by_name
 from annotation.services.start_run import cancel_run, start_run
 from annotation.services.workers import worker_command, worker_environment
 
-BELOW_THE_BAR = 2
+BELOW_THE_BAR = 3
+"""Exit code 2 is what every command ends with that was called in a wrong way."""
 TOLD_EVERY_SECONDS = 5.0
 REAP_EVERY_SECONDS = 5.0
 
@@ -37,8 +38,8 @@ class Bar(NamedTuple):
 
 class Command(BaseCommand):
     help = (
-        "Let a judge answer the checks of a project. Exit code 1 where something failed, 2 where a system "
-        "stays below --fail-under."
+        "Let a judge answer the checks of a project. Exit code 1 where something failed, 2 where the "
+        "command line makes no sense, 3 where a system stays below --fail-under."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -78,7 +79,7 @@ class Command(BaseCommand):
             default=[],
             type=_bar,
             dest="bars",
-            help="exit with 2 if any system's mean of the score is below the value, or there is none",
+            help="exit with 3 if any system's mean of the score is below the value, or there is none",
         )
 
     def handle(

@@ -82,7 +82,7 @@ class ActiveQuestions:
             )
             for question in self.open
             if (answer := answers.get(question.text)) is not None
-            and not self._failed_so(question, answer.reason)
+            and not (answer.label is None and self._failed_so(question, answer.reason))
         ]
         QuestionAnswer.objects.bulk_create(rows)
         self.load()

@@ -180,10 +180,19 @@ class TestJudges:
             ({"api_key_env": "SECRET_KEY"}, "a secret of this installation"),
             ({"model": ""}, "Name the model"),
             ({"kind": "lexical"}, "Only an OpenAI-compatible judge"),
-            ({"concurrency": "0"}, "concurrency"),
-            ({"prompt_price": "-1"}, "prompt_price"),
-            ({"context_tokens": "4000"}, "judge_context_holds_a_reply"),
-            ({"calls_per_minute": "0"}, "judge_limits_at_least_1"),
+            ({"concurrency": "0"}, "at least one question at once"),
+            ({"timeout_seconds": "0"}, "more than 0 seconds"),
+            ({"max_tokens": "0"}, "at least one token"),
+            ({"prompt_price": "-1"}, "A price is 0 or more"),
+            ({"prompt_price": "nan"}, "Enter a number"),
+            ({"context_tokens": "4000"}, "larger than a reply&#x27;s 4000 tokens"),
+            ({"calls_per_minute": "0"}, "Name at least 1, or leave it empty"),
+            ({"tokens_per_minute": "0"}, "Name at least 1, or leave it empty"),
+            ({"temperature": "-0.1"}, "between 0 and 2"),
+            ({"temperature": "2.5"}, "between 0 and 2"),
+            ({"prompt_price": "0"}, "prompts would count as free"),
+            ({"completion_price": "0"}, "replies would count as free"),
+            ({"kind": "panel", "base_url": "", "api_key_env": ""}, "Name the judges that the panel asks"),
         ],
     )
     def test_a_profile_that_would_leak_or_fail_is_refused(
@@ -192,7 +201,24 @@ class TestJudges:
         answer = staff("root").post(address(Judge, "add/"), {**self.PROFILE, **changes})
         assert answer.status_code == 200
         assert told in answer.content.decode()
+        assert "Constraint" not in answer.content.decode()
         assert not Judge.objects.filter(name="remote").exists()
+
+    def test_a_panel_of_judges_is_saved_and_one_of_panels_is_not(self, world: World, staff: Door) -> None:
+        profile = {**self.PROFILE, "kind": "panel", "base_url": "", "api_key_env": "", "model": ""}
+        panel = {**profile, "name": "three", "members": [world.judge.pk]}
+        assert staff("root").post(address(Judge, "add/"), panel).status_code == 302
+        made = Judge.objects.get(name="three")
+        assert list(made.members.all()) == [world.judge]
+        answer = staff("root").post(address(Judge, "add/"), {**profile, "members": [made.pk]})
+        assert "A panel cannot ask panels: three" in answer.content.decode()
+
+    @pytest.mark.parametrize("temperature", ["0", "2"])
+    def test_the_ends_of_the_temperatures_are_taken(
+        self, world: World, staff: Door, temperature: str
+    ) -> None:
+        profile = {**self.PROFILE, "temperature": temperature}
+        assert staff("root").post(address(Judge, "add/"), profile).status_code == 302
 
     def test_the_keys_value_is_never_shown(
         self, world: World, staff: Door, monkeypatch: pytest.MonkeyPatch

@@ -161,6 +161,19 @@ def test_the_leaderboard_ranks_by_coverage(world: World, client_of: Client) -> N
     assert table["systems"][0]["scores"]["coverage"]["mean"] == pytest.approx(0.75)
 
 
+def test_the_leaderboard_ranks_by_any_score(world: World, client_of: Client) -> None:
+    board = client_of("vic").get(f"{HERE}leaderboard/?score=brevity").json()
+    assert board["score"] == "brevity"
+    # 0.45 of birch and 0.35 of alder over both sets; coverage is known of one.
+    assert [(row["rank"], row["system"], row["n"]) for row in board["tables"][0]["systems"]] == [
+        (1, "birch", 2),
+        (2, "alder", 2),
+    ]
+    alder = client_of("vic").get(f"{HERE}leaderboard/").json()["tables"][0]["systems"][0]
+    assert (alder["n"], alder["summaries"], alder["document_sets"]) == (1, 2, 2)
+    assert client_of("vic").get(f"{HERE}leaderboard/?score=bleu").status_code == 400
+
+
 def test_the_leaderboard_of_another_target_is_empty(world: World, client_of: Client) -> None:
     assert client_of("vic").get(f"{HERE}leaderboard/?target_words=7").json()["tables"] == []
 

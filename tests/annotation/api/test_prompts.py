@@ -96,3 +96,13 @@ def test_a_run_tells_the_words_that_it_began_with(world: World, client_of: Clien
     run = start_run(project=world.project, judge=judge, by=None)
     shown = client_of("vic").get(f"/api/v1/projects/harbour/runs/{run.public_id}/").json()
     assert shown["prompts"] == [{"step": "extract", "number": 1, "version": row.version}]
+
+
+@pytest.mark.parametrize("body", [{}, {"note": "Nothing but a note.", "seen": 0}])
+def test_a_version_without_words_makes_no_sense(
+    world: World, client_of: Client, body: dict[str, object]
+) -> None:
+    answer = client_of("mona").post(f"{EXTRACT}versions/", body, format="json")
+    assert answer.status_code == 400
+    assert "Name the new words" in str(answer.json())
+    assert not PromptVersion.objects.exists()

@@ -104,7 +104,12 @@ def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
 
 def test_a_cap_goes_with_the_run(world: World) -> None:
     priced = Judge.objects.create(
-        name="priced", kind="openai", model="m", base_url="http://127.0.0.1:9/v1", prompt_price=2.0
+        name="priced",
+        kind="openai",
+        model="m",
+        base_url="http://127.0.0.1:9/v1",
+        prompt_price=2.0,
+        completion_price=8.0,
     )
     evaluate("harbour", "--judge", "priced", "--max-cost", "0.5")
     assert Run.objects.get(judge=priced).max_cost == 0.5
@@ -132,6 +137,11 @@ def test_a_bar_needs_waiting(world: World) -> None:
 @pytest.mark.parametrize("bar", ["coverage", "coverage=high", "coverage=1.5", "coverage=nan", "bleu=0.5"])
 def test_a_bar_that_makes_no_sense_is_told(world: World, bar: str) -> None:
     assert "--fail-under" in str(complaint("harbour", "--wait", "--fail-under", bar))
+
+
+def test_a_wrong_call_ends_otherwise_than_a_low_score(world: World, subprocess_env: dict[str, str]) -> None:
+    wrong = manage(subprocess_env, "evaluate", "harbour", "--wait", "--fail-under", "bleu=0.5")
+    assert (wrong.returncode, "there is no score 'bleu'" in wrong.stderr) == (2, True)
 
 
 def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[str, str]) -> None:
@@ -201,7 +211,7 @@ def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, coll
         "--fail-under=coverage=0",
         "--fail-under=alignment=0",
     )
-    assert failed.returncode == 2
+    assert failed.returncode == 3
     assert re.fullmatch(
         r"Below the bar:\nalder: coverage 0\.\d{4} < 0\.99\nbirch: coverage 0\.\d{4} < 0\.99\n"
         r"alder: alignment none < 0\nbirch: alignment none < 0",
@@ -231,7 +241,7 @@ def test_document_sets_that_failed_are_told(
     with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
     assert failed.value.returncode == 1
-    assert "bridge: No claims could be taken from summary" in stderr.getvalue()
+    assert "bridge: No claims could be taken from the model summary" in stderr.getvalue()
 
 
 def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(

@@ -248,7 +248,10 @@ def test_systems_rank_by_the_score_asked_for(world: World) -> None:
     board = leaderboard(world.project, score="brevity")
     # 0.45 of birch and 0.35 of alder, each over both sets.
     assert board.score == "brevity"
-    assert [(row.rank, row.system, row.n) for row in board.tables[0].rows] == [(1, "birch", 2), (2, "alder", 2)]
+    assert [(row.rank, row.system, row.n) for row in board.tables[0].rows] == [
+        (1, "birch", 2),
+        (2, "alder", 2),
+    ]
 
 
 @pytest.mark.django_db

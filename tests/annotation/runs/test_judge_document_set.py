@@ -537,6 +537,16 @@ def test_a_reference_that_cannot_be_cut_into_claims_fails_its_job_alone(
     assert run.state == "finished"
 
 
+def test_texts_that_fail_alike_are_told_by_name_in_one_sentence(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.text("garbage"))
+    error = run_to_end(world.project, llm_judge, "alignment").jobs.get(document_set=world.sets["bridge"]).error
+    assert error.startswith("No claims could be taken from the summary of alder, the summary of birch. ")
+    assert error.count("No claims could be taken") == 1
+    assert world.peers["bridge", "alder"].public_id not in error
+
+
 def test_a_peer_that_cannot_be_cut_into_claims_costs_the_others_nothing(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:

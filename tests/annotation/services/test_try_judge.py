@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from tests.annotation.cast import World
-    from tests.llm_server import LLMServer
+    from tests.llm_server import Fault, LLMServer
 
 __all__ = ["llm_server"]
 
@@ -187,5 +187,33 @@ def test_the_admin_tells_the_trial(judge: Judge, admin_client: Client) -> None:
     chosen = {"action": "try_it", "_selected_action": [judge.pk]}
     answer = admin_client.post(page, chosen)
     [message] = get_messages(answer.wsgi_request)
-    assert str(message).startswith("scripted answers in ")
+    assert str(message).startswith("Judge scripted answers in ")
     assert "answers by JSON schema" in str(message)
+
+
+def test_the_admin_says_which_judges_it_did_not_try(judge: Judge, admin_client: Client) -> None:
+    for name in ("a", "b", "c"):
+        Judge.objects.create(name=name, kind="lexical")
+    chosen = list(Judge.objects.values_list("pk", flat=True))
+    answer = admin_client.post("/admin/annotation/judge/", {"action": "try_it", "_selected_action": chosen})
+    *tried, last = get_messages(answer.wsgi_request)
+    assert [str(message).split()[:2] for message in tried] == [["Judge", name] for name in "abc"]
+    assert str(last).startswith("Not tried: scripted.")
+    assert last.level_tag == "warning"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.text("Well."), faults.refusal(), faults.status(400, "no")],
+    ids=["rubbish", "refused", "rejected"],
+)
+def test_the_admin_warns_of_an_answer_that_is_none(
+    judge: Judge, llm_server: LLMServer, admin_client: Client, fault: Fault
+) -> None:
+    llm_server.always(fault)
+    answer = admin_client.post(
+        "/admin/annotation/judge/", {"action": "try_it", "_selected_action": [judge.pk]}, follow=True
+    )
+    [message] = answer.context["messages"]
+    assert message.level_tag == "warning"
+    assert "Judge scripted gave no usable answer in " in answer.content.decode()

@@ -119,7 +119,12 @@ def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[
 @pytest.fixture
 def priced(world: World) -> Judge:
     return Judge.objects.create(
-        name="priced", kind="openai", model="m", base_url="http://127.0.0.1:9/v1", prompt_price=2.0
+        name="priced",
+        kind="openai",
+        model="m",
+        base_url="http://127.0.0.1:9/v1",
+        prompt_price=2.0,
+        completion_price=8.0,
     )
 
 
@@ -158,3 +163,26 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
     mona.post(resume, {"max_cost": "3"}, headers=HTMX)
     run.refresh_from_db()
     assert (run.state, run.max_cost) == ("active", 3.0)
+
+
+def test_every_fault_of_the_form_is_named_at_once(mona: Client) -> None:
+    form = {"judge": "lexical", "metrics": ["coverage"], "n_questions": "some", "max_cost": "much"}
+    page = mona.post(START, form, headers=HTMX).content.decode()
+    assert "The number of questions is a whole number." in page
+    assert "A cap is a number above 0." in page
+    assert page.count('aria-invalid="true"') == 2
+    page = mona.post(START, {**form, "n_questions": "5", "max_cost": "1"}, headers=HTMX).content.decode()
+    assert "Questions are asked for question_coverage alone." in page
+    assert "The judge lexical has no price" in page
+    assert not Run.objects.exists()
+
+
+def test_a_price_for_prompts_alone_holds_no_cap(mona: Client, priced: Judge) -> None:
+    Judge.objects.update(completion_price=0.0)
+    asked = {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"}
+    assert b"The replies of priced have no price" in mona.post(START, asked).content
+    Judge.objects.update(prompt_price=0.0, completion_price=8.0)
+    assert b"The prompts of priced have no price" in mona.post(START, asked).content
+    assert not Run.objects.exists()
+    # Without a cap nobody is promised anything.
+    assert mona.post(START, {**asked, "max_cost": ""}).status_code == 302

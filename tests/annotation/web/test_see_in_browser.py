@@ -250,7 +250,7 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     sitting = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
     page = ana(desk)
     told: list[str] = []
-    page.on("response", lambda answer: told.append(answer.text()) if "/work/" in answer.url else None)
+    page.on("response", lambda answer: told.append(answer.text()) if "harbour/work/" in answer.url else None)
     open_set(page, sitting)
     page.wait_for_load_state("networkidle")
     assert told
