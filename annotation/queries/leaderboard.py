@@ -118,8 +118,9 @@ class TargetTable:
 class Leaderboard:
     """One table per target length, shortest first and without a target last, and how they were made.
 
-    Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the scores; more than one only
-    while a project is being rescored. `warnings` are sentences about what the averages rest on.
+    Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
+    scores; more than one only while a project is being rescored. `warnings` are sentences about what the
+    averages rest on.
     """
 
     project: str
@@ -323,8 +324,9 @@ def _mixed(parts: Mapping[str, int]) -> dict[str, str]:
     if len(parts) < 2:
         return {}
     return {
-        "summarization": f"Summarization takes question coverage for {parts['questions']} summaries and claim "
-        f"coverage for {parts['claims']}, where no question has an answer: its values do not all mean the same."
+        "summarization": "Summarization takes question coverage where questions have answers and claim "
+        "coverage elsewhere: its values do not all mean the same (summaries by questions: "
+        f"{parts['questions']}, by claims: {parts['claims']})."
     }
 
 

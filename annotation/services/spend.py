@@ -57,7 +57,7 @@ class RunBudget:
             aside = working.aggregate(sum=Sum("reserved_cost", default=0.0))["sum"]
             if run.cost + aside + cost > run.max_cost:
                 raise BudgetSpent(
-                    f"The run's cap of {run.max_cost:g} leaves no room for another call: {most_of_a_call(cost)} "
+                    f"The run may cost {run.max_cost:g}, which leaves no room for another call. {most_of_a_call(cost)} "
                     "Let it go on with a higher cap: nothing is paid for twice."
                 )
         Job.objects.filter(pk=self._job_id).update(reserved_cost=F("reserved_cost") + cost)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -96,13 +97,14 @@ def faults_of_start(
     *, judge: Judge, metrics: Sequence[str], n_questions: int | None, max_cost: float | None
 ) -> list[Invalid]:
     """Everything that is wrong with what a run is asked to do, whatever the project holds."""
+    refusals: tuple[Callable[[], None], ...] = (
+        partial(_refuse_metrics, metrics),
+        partial(_refuse_questions, n_questions, metrics),
+        partial(require_usable, judge),
+        partial(_refuse_cap, max_cost, judge),
+    )
     found = []
-    for refuse in (
-        lambda: _refuse_metrics(metrics),
-        lambda: _refuse_questions(n_questions, metrics),
-        lambda: require_usable(judge),
-        lambda: _refuse_cap(max_cost, judge),
-    ):
+    for refuse in refusals:
         try:
             refuse()
         except Invalid as fault:

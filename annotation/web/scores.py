@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from django.http import HttpResponse
@@ -11,7 +13,7 @@ from django.shortcuts import render
 from annotation.models import Project, System
 from annotation.permissions import Verb
 from annotation.queries.explanation import explain, scores_of_system, summary_of
-from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
+from annotation.queries.leaderboard import Average, Leaderboard, TargetTable, leaderboard
 from annotation.queries.published import published_means
 from annotation.queries.quality import quality_tables
 from annotation.records import score_rules, summary_records
@@ -51,6 +53,15 @@ DRAWN = {
     "coverage_judge": "Coverage by the judge",
 }
 """Heads of the drawn column where the view is named otherwise."""
+NAMES = {
+    "coverage_judge": "coverage by the judge",
+    "coverage_human": "coverage by people",
+    "human_share": "share decided by people",
+    "composite_1": "composite, a = 1",
+    "composite_2_3": "composite, a = ⅔",
+    "composite_custom": "composite of the project",
+}
+"""Scores whose names in the code are no words."""
 
 
 @screen("GET")
@@ -91,7 +102,12 @@ def scores(request: Request, slug: str) -> HttpResponse:
 def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = found(System.objects.filter(project=room.project), system_id, "system")
-    context = {"room": room, "system": row, "scores": scores_of_system(room.project, row)}
+    context = {
+        "room": room,
+        "system": row,
+        "scores": scores_of_system(room.project, row),
+        "means": list(_means(leaderboard(room.project), row)),
+    }
     return render(request, "scores/system.html", context)
 
 
@@ -103,6 +119,30 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     result = score(record.value, score_rules(room.project))
     made = explain(room.project, row, record.value, result, record.conciseness_terms)
     return render(request, "scores/summary.html", {"room": room, "made": made})
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """All means that a system has at one target length, by the score in words."""
+
+    target_words: int | None
+    document_sets: int
+    averages: dict[str, Average]
+    mixed: tuple[str, ...]
+
+
+def _means(board: Leaderboard, system: System) -> Iterator[Means]:
+    for table in board.tables:
+        for row in table.rows:
+            if row.system_id != system.public_id:
+                continue
+            held = [name for name, average in row.scores.items() if average.mean is not None]
+            yield Means(
+                target_words=table.target_words,
+                document_sets=row.document_sets,
+                averages={NAMES.get(name, name.replace("_", " ")): row.scores[name] for name in held},
+                mixed=tuple(words for name, words in table.mixed.items() if name in held),
+            )
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:

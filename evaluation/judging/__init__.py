@@ -87,7 +87,7 @@ def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> t
     Example: `extract_claims("It rained, but the match went on.", judge=LexicalJudge())`.
     """
     given = _as_text(text, language)
-    return _sync.run(_sync.closing(judge, checked_judge(judge).extract(given)))
+    return _sync.run(_sync.closing(judge, checked_judge(judge, "extract").extract(given)))
 
 
 def check_claims(
@@ -109,7 +109,7 @@ def check_claims(
     if isinstance(claims, str):
         raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")
     given = _as_text(text, language)
-    work = checked_judge(judge).check(tuple(claims), given, side=side)
+    work = checked_judge(judge, "check").check(tuple(claims), given, side=side)
     return _sync.run(_sync.closing(judge, work))
 
 

@@ -407,7 +407,7 @@ class MoneyCap:
         with self._guard:
             if self.spent + self._reserved + cost > self.limit:
                 raise BudgetSpent(
-                    f"The money cap of {self.limit:g} leaves no room for another call: {most_of_a_call(cost)} "
+                    f"The money cap of {self.limit:g} leaves no room for another call. {most_of_a_call(cost)} "
                     "Raise the cap and start again: what was answered is kept and not paid for twice."
                 )
             self._reserved += cost
@@ -539,10 +539,16 @@ def verdict_by_rule(claim: str, text: Text) -> Verdict | None:
     return None
 
 
-def checked_judge(judge: object) -> Judge:
-    """The judge itself. Raises JudgeSettings for what is none, such as a model's name or a judge's class."""
-    asked = ("extract", "check", "read_document", "align_summary", "check_source", "cover_summary", "aclose")
-    if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in asked):
+_MERGED_CALLS = ("read_document", "align_summary", "check_source", "cover_summary")
+
+
+def checked_judge(judge: object, *asked: str) -> Judge:
+    """The judge itself. Raises JudgeSettings for what is none, such as a model's name or a judge's class.
+
+    `asked` names what it will be asked for; without it that is what an evaluation asks for.
+    """
+    wanted = (*(asked or _MERGED_CALLS), "aclose")
+    if not isinstance(judge, type) and all(callable(getattr(judge, name, None)) for name in wanted):
         return cast("Judge", judge)
     # A text is not repeated: it might be a key.
     got = f"the class {judge.__name__}" if isinstance(judge, type) else type(judge).__name__

@@ -18,6 +18,7 @@ from evaluation import (
     EvaluationError,
     InvalidBudget,
     JudgeRefused,
+    JudgeSettings,
     LexicalJudge,
     Limits,
     MemoryCallStore,
@@ -26,9 +27,11 @@ from evaluation import (
     Price,
     SummaryEvaluation,
     SummaryInput,
+    check_claims,
     completeness,
     evaluate_summaries,
     evaluate_summary,
+    extract_claims,
     stream_evaluations,
 )
 from tests.evaluation.judging.conftest import JudgeMaker
@@ -38,6 +41,7 @@ DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge st
 # One claim of two holds in the document; two of the document's four stand in the summary.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 ALL_METRICS = list(METRICS)
+JUDGED = [name for name in METRICS if name not in ("completeness", "redundancy", "brevity")]
 
 
 def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
@@ -231,9 +235,130 @@ def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMS
     assert llm_server.calls == []
 
 
-def test_a_reference_without_claims_is_covered_and_flagged(judge: OpenAIJudge) -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, reference="...", judge=judge, metrics=["coverage"])
-    assert (result["coverage"], result.flags) == (1.0, ("no_claims",))
+@pytest.mark.parametrize(
+    ("document", "reference", "reason"),
+    [
+        (DOCUMENT, "", "The reference is empty."),
+        (DOCUMENT, " \n", "The reference is empty."),
+        (DOCUMENT, "...", "The reference holds no words."),
+        ("", None, "The document is empty."),
+        ("?! \u2014 \U0001f642\U0001f642", None, "The document holds no words."),
+    ],
+)
+def test_where_there_is_nothing_to_cover_there_is_no_coverage(
+    judge: OpenAIJudge, document: str, reference: str | None, reason: str
+) -> None:
+    result = evaluate_summary(
+        document, SUMMARY, reference=reference, judge=judge, metrics=["coverage", "claim_coverage"]
+    )
+    assert (result["coverage"], result["claim_coverage"], result.flags) == (None, None, ())
+    assert result.reasons == {"coverage": reason, "claim_coverage": reason}
+
+
+def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, reference="", judge=judge)
+    assert (result["coverage"], result["question_coverage"] is None) == (None, False)
+    assert result["summarization"] is not None
+
+
+@pytest.mark.parametrize(
+    ("document", "summary", "score", "reason"),
+    [
+        (
+            "",
+            "It rained.",
+            0.0,
+            "The document holds no elements that could be covered, but the summary does.",
+        ),
+        (
+            "!",
+            "?",
+            1.0,
+            "The document holds no elements that could be covered, and neither does the summary.",
+        ),
+        ("It rained.", "It rained.", 1.0, "Every element is found."),
+    ],
+)
+def test_completeness_says_why(document: str, summary: str, score: float, reason: str) -> None:
+    result = evaluate_summary(document, summary, judge=LexicalJudge(), metrics=["completeness"])
+    assert (result["completeness"], result.reasons["completeness"]) == (score, reason)
+
+
+# A provider's bad spell
+
+
+def emptied(answer: dict[str, Any]) -> dict[str, Any]:
+    return answer | {"units": [{**unit, "claims": []} for unit in answer.get("units", [])]}
+
+
+NO_CLAIMS = faults.changed(emptied)
+"""Every unit is listed, and none has a claim."""
+
+
+def test_a_bad_spell_of_the_provider_spoils_no_later_run(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    store = MemoryCallStore()
+    llm_server.always(faults.text("rubbish"))
+    bad = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
+    assert set(bad.scores.values()) == {None}
+    llm_server.always(None)
+    good = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
+    fresh = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(), metrics=JUDGED, reference=SUMMARY)
+    assert good.scores == fresh.scores
+    assert None not in good.scores.values()
+    paid = len(llm_server.calls)
+    again = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY
+    )
+    assert (again.scores, len(llm_server.calls)) == (good.scores, paid)
+
+
+def test_the_same_judge_heals_too(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.always(faults.text("rubbish"))
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is None
+    llm_server.always(None)
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is not None
+
+
+def test_a_text_asked_about_for_many_summaries_is_asked_about_twice_in_a_run(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.text("rubbish"))
+    evaluate_summaries([(DOCUMENT, SUMMARY)] * 6, judge=judge, metrics=["alignment"])
+    assert len(llm_server.calls) == 2
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(claims_per_call=1)], ids=["one call", "one a unit"])
+def test_sentences_without_any_claim_are_unscored_with_the_reason(
+    judge_of: JudgeMaker, llm_server: LLMServer, limits: Limits
+) -> None:
+    store = MemoryCallStore()
+    llm_server.always(NO_CLAIMS)
+    judge = judge_of(store=store, limits=limits)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment"])
+    assert (result["coverage"], result["alignment"], result.flags) == (None, None, ())
+    for reason in result.reasons.values():
+        assert "finds no claim in any sentence" in reason
+    llm_server.always(None)
+    healed = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge_of(store=store, limits=limits), metrics=["alignment"]
+    )
+    assert healed["alignment"] is not None
+
+
+def test_sentences_without_any_claim_are_asked_about_once_more(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.then(NO_CLAIMS)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])
+    assert result["alignment"] is not None
+    assert len(llm_server.calls) == 2
+
+
+def test_a_unit_without_claims_among_others_is_an_answer(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.claims_of = lambda unit: [unit] if "mayor" in unit else []
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])
+    assert result.counts["summary_claims"] == 1
+    assert len(llm_server.calls) == 1
 
 
 @pytest.mark.parametrize("character", ["\x00", "\ud800", "\u202e", "\ufffe", "\x1b"])
@@ -514,15 +639,56 @@ def test_two_runs_at_once_do_not_meet(judge: OpenAIJudge) -> None:
         ({"metrics": "coverage"}, "write \\['coverage'\\]"),
         ({"metrics": []}, "No metrics"),
         ({"questions": "Why?"}, "list of questions"),
-        ({"n_questions": -1}, "at least 0"),
+        ({"metrics": None}, "metrics is a list of names, got None"),
+        ({"metrics": 5}, "metrics is a list of names, got 5"),
+        ({"metrics": [5]}, "Unknown metrics: 5"),
+        ({"questions": [" "]}, "Question 1 is empty"),
+        ({"n_questions": -1}, "whole number of 0 to 100, got -1"),
+        ({"n_questions": "5"}, "whole number of 0 to 100, got '5'"),
+        ({"n_questions": 2.5}, "whole number of 0 to 100, got 2.5"),
+        ({"n_questions": True}, "whole number of 0 to 100, got True"),
+        ({"n_questions": 10**6}, "whole number of 0 to 100, got 1000000"),
         ({"scale": 0}, "above 0"),
+        ({"scale": "10"}, "above 0, got '10'"),
         ({"threshold": 1.5}, "0 to 1"),
+        ({"threshold": "x"}, "0 to 1, got 'x'"),
+        ({"strict": "no"}, "strict must be True or False"),
+        ({"verbose": 1}, "verbose must be True or False"),
+        ({"custom_instruction": 5}, "custom_instruction must be a text or None, got 5"),
         ({"include_reason": "llm"}, "include_reason"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(EvaluationError, match=reason):
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
+
+
+@pytest.mark.parametrize(
+    ("judge", "got"),
+    [("gpt-4o", "got str"), (None, "got NoneType"), (LexicalJudge, "the class LexicalJudge")],
+)
+def test_what_is_no_judge_is_refused(judge: Any, got: str) -> None:
+    with pytest.raises(JudgeSettings, match=f"such as LexicalJudge.*{got}"):
+        evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    with pytest.raises(JudgeSettings, match=got):
+        extract_claims(DOCUMENT, judge=judge)
+    with pytest.raises(JudgeSettings, match=got):
+        check_claims(["It rained."], DOCUMENT, judge=judge)
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        (None, "got NoneType"),
+        ("text", "got str"),
+        ((DOCUMENT, SUMMARY), r"got 2 texts; write \[\(document, summary\)\]"),
+        (SummaryInput(DOCUMENT, SUMMARY), r"write \[item\]"),
+        ({"document": DOCUMENT}, "got dict"),
+    ],
+)
+def test_items_that_are_no_list_of_summaries_are_refused(items: Any, reason: str) -> None:
+    with pytest.raises(EvaluationError, match=reason):
+        evaluate_summaries(items, judge=LexicalJudge())
 
 
 def test_a_missing_summary_is_an_error() -> None:

@@ -105,7 +105,8 @@ def test_coverage_is_the_share_of_the_reference_s_claims(judge: OpenAIJudge, llm
 def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     # "Score of 1.0 with 0 claims"; flagged here, so that averages can leave it out.
     llm_server.where(Page(claims=[[], []]))
-    result = evaluate_summary(CAT, CAT_SUMMARY, judge=judge, metrics=["coverage"])
+    asked = "Where did the cat sit down? And who saw it there?"
+    result = evaluate_summary(asked, CAT_SUMMARY, judge=judge, metrics=["coverage"])
     assert (result["coverage"], result.flags) == (1.0, ("no_claims",))
 
 

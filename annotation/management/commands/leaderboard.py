@@ -71,8 +71,9 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     # Told where somebody may wonder: a mean with brackets, or a system with sets that have no value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
-        f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. {board.confidence:.0%} bootstrap "
-        f"intervals ({board.draws} draws, seed {board.seed}): {board.captions[board.score]}. "
+        f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
+        f"{board.confidence:.0%} bootstrap intervals ({board.draws} draws, seed {board.seed}): "
+        f"{board.captions[board.score]}. "
         f"The column human: {board.captions['coverage_human']}.",
         width=100,
     )

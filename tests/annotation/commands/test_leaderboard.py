@@ -93,7 +93,7 @@ def test_gaps_are_told_and_no_gaps_are_not(world: World) -> None:
 
 def test_systems_can_be_ranked_by_another_score(world: World) -> None:
     # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
-    title, heading, first, second = run("--score", "brevity").splitlines()[:4]
+    _, heading, first, second = run("--score", "brevity").splitlines()[:4]
     assert heading.split()[:5] == ["rank", "system", "brevity", "interval", "coverage"]
     assert first.split()[:3] == ["1", "birch", "0.450"]
     assert second.split()[:3] == ["2", "alder", "0.350"]
@@ -108,4 +108,4 @@ def test_a_score_that_is_none_is_refused(world: World) -> None:
 
 def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
     mix_summarization(world)
-    assert "question coverage for 1 summaries and claim coverage for 1" in " ".join(run().split())
+    assert "(summaries by questions: 1, by claims: 1)" in " ".join(run().split())

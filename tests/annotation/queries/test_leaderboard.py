@@ -272,7 +272,7 @@ def test_summarization_of_questions_here_and_claims_there_is_told(world: World) 
     assert leaderboard(world.project).tables[0].mixed == {}
     mix_summarization(world)
     said = leaderboard(world.project).tables[0].mixed["summarization"]
-    assert said.startswith("Summarization takes question coverage for 1 summaries and claim coverage for 1")
+    assert said.endswith("do not all mean the same (summaries by questions: 1, by claims: 1).")
 
 
 @pytest.mark.django_db

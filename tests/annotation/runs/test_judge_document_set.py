@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import connection, transaction
 
-from annotation.models import SCORES, Check, Claim, ClaimSet, Judge, Project, Run, Score, Summary, Verdict
+from annotation.models import (
+    SCORES,
+    Check,
+    Claim,
+    ClaimSet,
+    Judge,
+    JudgeCall,
+    Project,
+    Run,
+    Score,
+    Summary,
+    Verdict,
+)
 from annotation.services import jobs, judge_document_set, perform_job
 from annotation.services.judges import judge_by_name
 from annotation.services.rescore import DERIVED, rescore
@@ -521,6 +533,59 @@ def test_the_same_failure_is_not_written_twice(world: World, llm_judge: Judge, l
     assert sum(second.jobs.values_list("unscored", flat=True)) == before_unscored(llm_judge)
 
 
+ALL = ["coverage", "alignment", "question_coverage", "conciseness"]
+
+
+def test_a_bad_spell_of_the_provider_spoils_no_later_run(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    Project.objects.filter(pk=world.project.pk).update(deciding_judge=llm_judge)
+    llm_server.always(faults.text("rubbish"))
+    run_to_end(world.project, llm_judge, ALL)
+    kept = JudgeCall.objects.filter(reply="rubbish").count()
+    assert kept
+    llm_server.always(None)
+    healed = run_to_end(world.project, llm_judge, ALL)
+    assert set(healed.jobs.values_list("state", "unscored", "error")) == {("done", 0, "")}
+    assert not Check.objects.filter(project=world.project, final_label=None).exists()
+    assert JudgeCall.objects.filter(reply="rubbish").count() == kept
+    paid = len(llm_server.calls)
+    run_to_end(world.project, llm_judge, ALL)
+    assert len(llm_server.calls) == paid
+
+
+def test_what_a_run_left_unscored_is_asked_anew_by_the_next_one(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.where(lambda call: faults.text("rubbish") if "claims" in call.question else None)
+    first = run_to_end(world.project, llm_judge, ALL)
+    assert before_unscored(llm_judge)
+    # Two askings of each question, not one more for the same question of another peer.
+    asked = [call.body["messages"][-1]["content"] for call in llm_server.calls if "claims" in call.question]
+    assert {asked.count(question) for question in asked} == {2}
+    llm_server.where(lambda call: None)
+    second = run_to_end(world.project, llm_judge, ALL)
+    assert sum(first.jobs.values_list("unscored", flat=True))
+    assert not sum(second.jobs.values_list("unscored", flat=True))
+
+
+def test_a_judge_that_finds_no_claim_in_any_sentence_is_not_believed(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    def emptied(answer: dict[str, Any]) -> dict[str, Any]:
+        return answer | {"units": [{**unit, "claims": []} for unit in answer.get("units", [])]}
+
+    llm_server.always(faults.changed(emptied))
+    run = run_to_end(world.project, llm_judge, ["coverage", "alignment"])
+    assert set(run.jobs.values_list("state", flat=True)) == {"failed"}
+    for error in run.jobs.values_list("error", flat=True):
+        assert "finds no claim in any sentence of the text" in error
+    assert not ClaimSet.objects.filter(claims=None).exists()
+    llm_server.always(None)
+    healed = run_to_end(world.project, llm_judge, ["coverage", "alignment"])
+    assert set(healed.jobs.values_list("state", flat=True)) == {"done"}
+
+
 def before_unscored(judge: Judge) -> int:
     return Verdict.objects.filter(judge=judge, label=None).count()
 
@@ -541,7 +606,9 @@ def test_texts_that_fail_alike_are_told_by_name_in_one_sentence(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     llm_server.always(faults.text("garbage"))
-    error = run_to_end(world.project, llm_judge, "alignment").jobs.get(document_set=world.sets["bridge"]).error
+    error = (
+        run_to_end(world.project, llm_judge, ["alignment"]).jobs.get(document_set=world.sets["bridge"]).error
+    )
     assert error.startswith("No claims could be taken from the summary of alder, the summary of birch. ")
     assert error.count("No claims could be taken") == 1
     assert world.peers["bridge", "alder"].public_id not in error
@@ -558,7 +625,7 @@ def test_a_peer_that_cannot_be_cut_into_claims_costs_the_others_nothing(
     run = run_to_end(world.project, llm_judge, ["factual_alignment"])
     job = run.jobs.get(document_set=world.sets["port"])
     assert (job.state, job.attempt) == ("failed", 1)
-    assert world.peers["port", "birch"].public_id in job.error
+    assert "from the summary of birch." in job.error
     # Alder's two sentences are one claim each; both peers are covered.
     checks = Check.objects.filter(peer__document_set=world.sets["port"], verdicts__run=run)
     by_peer = {

@@ -85,6 +85,9 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     perform_all(run)
     assert run.state == "stopped"
     assert f"may cost {cap:g}" in run.stop_reason
+    assert "as long as max_tokens lets it be" in run.stop_reason
+    # What it has cost goes on changing while other calls end, so a kept reason does not tell it.
+    assert "has cost" not in run.stop_reason
     assert set(run.jobs.values_list("state", flat=True)) <= {"done", "cancelled"}
     assert 0 < run.cost <= cap
     assert run.cost == pytest.approx(paid_by(run))

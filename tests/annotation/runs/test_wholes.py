@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import SCORES, Check, Judge, Project, Question, QuestionAnswer, Rating, Score
+from annotation.models import SCORES, Check, Judge, Project, Question, QuestionAnswer, Rating, Score, Summary
+from annotation.queries.explanation import explain
+from annotation.records import score_rules, summary_records
 from annotation.services.judges import judge_by_name
 from annotation.services.rescore import rescore
-from evaluation import completeness, conciseness
+from evaluation import completeness, conciseness, score
 from tests.annotation.runs.doing import add_document_set, run_to_end
 from tests.llm_server import faults
 
@@ -122,6 +124,30 @@ def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -
         0.6,
         "6 of 10 elements are covered. Missing: new, one, open, june.",
     )
+
+
+def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
+    add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, peers={"yew": ELM})
+    run_to_end(project, llm_judge, ["completeness"])
+    rating = Rating.objects.get(summary__system__name="yew")
+    assert (rating.value, rating.reason) == (0.0, "The source holds no elements that could be covered.")
+
+
+def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judge: Judge) -> None:
+    add_document_set(
+        project,
+        external_id="b",
+        documents=["工厂昨夜起火。没有人受伤。"],
+        reference="工厂昨夜起火。",
+        peers={"yew": "工厂昨夜起火。"},
+    )
+    run_to_end(project, llm_judge, ["conciseness"])
+    peer = Summary.objects.get(system__name="yew")
+    (record,) = summary_records(project, [peer.pk])
+    result = score(record.value, score_rules(project))
+    made = explain(project, peer, record.value, result, record.conciseness_terms)
+    (formula,) = [each for each in made.formulas if each.score == "conciseness"]
+    assert (formula.value, formula.text) == (None, "Words cannot be counted in this script.")
 
 
 def test_a_second_run_asks_and_writes_nothing(

@@ -106,12 +106,20 @@ def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: 
     assert "judge, from its checks; marked 1" in page.content.decode()
 
 
+def rows_of(page: str) -> list[list[str]]:
+    """The words in every cell of every table."""
+    return [
+        [
+            " ".join(re.sub(r"<[^>]*>", " ", cell).split())
+            for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    ]
+
+
 def cells(page: str, system: str) -> list[str]:
     """What stands in a system's row of the leaderboard."""
-    row = next(row for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL) if f">{system}</a>" in row)
-    return [
-        " ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)
-    ]
+    return next(row for row in rows_of(page) if row[1].startswith(system))
 
 
 def test_a_row_says_how_many_sets_have_the_score(world: World, vic: Client) -> None:
@@ -136,11 +144,24 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
     Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
     assert "Which system wastes fewest words?" in page
-    assert cells(page, "birch")[1].startswith("0.400")
+    assert cells(page, "birch")[2].startswith("0.400")
 
 
 def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
     mix_summarization(world)
-    said = "question coverage for 1 summaries and claim coverage for 1"
+    said = "(summaries by questions: 1, by claims: 1)"
     assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
     assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
+
+
+def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: Client) -> None:
+    mix_summarization(world)
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    (means,) = page.context["means"]
+    assert means.averages["summarization"].mean == 0.5
+    assert "conciseness" not in means.averages
+    # One of two sets is judged; brevity is known of both, 0.35 each time.
+    rows = rows_of(page.content.decode())
+    assert ["question coverage", "0.500", "–", "1 of 2"] in rows
+    assert ["brevity", "0.350", "0.350–0.350", "2"] in rows
+    assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()

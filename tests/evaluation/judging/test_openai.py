@@ -17,13 +17,17 @@ from evaluation.judging import (
     JudgeUnavailable,
     Limits,
     MemoryCallStore,
+    MoneyCap,
     OpenAIJudge,
+    Price,
     Text,
     UnusableReply,
     Verdict,
+    _asking,
     check_claims,
     extract_claims,
 )
+from evaluation.judging.protocol import one_pass
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Answer, Call, Fault, LLMServer, faults
 
@@ -457,6 +461,46 @@ def test_a_wrong_key_is_never_quoted_though_the_server_quotes_it(
     assert caught.value.__cause__ is None
 
 
+KEY = "sk-te/st-4711"
+
+
+@pytest.mark.parametrize("escaped", [KEY, KEY.replace("/", "\\/"), KEY.replace("s", "\\u0073")])
+@pytest.mark.parametrize(
+    "quoting",
+    [
+        lambda said: faults.text(f'{{"verdicts": [{{"id": "c1", "label": "no", "reason": "{said}"}}]}}'),
+        faults.text,
+        faults.refusal,
+        lambda said: Fault(finish_reason=said),
+        lambda said: faults.status(400, "x" * 290 + said),
+        lambda said: faults.completion(lambda _: {"error": {"message": said}}),
+    ],
+    ids=["an answer", "prose", "a refusal", "the finish reason", "an error", "an error with 200"],
+)
+def test_a_key_that_the_server_repeats_is_neither_kept_nor_shown(
+    judge_of: JudgeMaker, llm_server: LLMServer, quoting: Callable[[str], Fault], escaped: str
+) -> None:
+    store = MemoryCallStore()
+    llm_server.always(quoting(escaped))
+    (verdict,) = check(judge_of(store=store, api_key=KEY), FOUND)
+    for shown in (verdict.reason, repr(verdict), *(call.reply + call.finish_reason for call in store.calls)):
+        assert "4711" not in shown
+        assert "sk-te" not in shown
+
+
+def test_what_redacting_leaves_is_read_as_before(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.always(
+        faults.text(f'{{"verdicts": [{{"id": "c1", "label": "yes", "reason": "C:\\\\{KEY} is said"}}]}}')
+    )
+    (verdict,) = check(judge_of(api_key=KEY), FOUND)
+    assert (verdict.label, verdict.reason) == ("yes", "C:\\[key] is said")
+
+
+@pytest.mark.parametrize("word", ["yes", "none", "id"])
+def test_a_key_that_is_a_word_changes_no_answer(judge_of: JudgeMaker, word: str) -> None:
+    assert labels(check(judge_of(api_key=word), FOUND, ABSENT)) == ["yes", "no"]
+
+
 def test_without_a_key_none_is_sent(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     assert labels(check(judge_of(api_key=None), FOUND)) == ["yes"]
     assert "authorization" not in llm_server.calls[0].headers
@@ -504,14 +548,60 @@ def test_the_same_question_is_paid_for_once(judge_of: JudgeMaker, llm_server: LL
     assert len(llm_server.calls) == 1
 
 
-def test_bad_replies_are_kept_and_not_paid_for_again(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+def test_bad_replies_are_kept_and_spoil_no_later_asking(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     store = MemoryCallStore()
     llm_server.always(faults.truncated())
-    first = check(judge_of(store=store), FOUND)
+    assert labels(check(judge_of(store=store), FOUND)) == [None]
     llm_server.always(None)
-    assert check(judge_of(store=store), FOUND) == first
-    assert [call.finish_reason for call in store.calls] == ["length", "length"]
+    assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
+    assert [call.finish_reason for call in store.calls] == ["length", "length", "stop"]
+    # What is answered now is never paid for again, however many bad replies stand before it.
+    assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
+    assert len(llm_server.calls) == 3
+
+
+def test_each_pass_asks_what_stays_unanswered_twice_and_all_together_not_for_ever(
+    judge_of: JudgeMaker, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_asking, "MOST_ASKINGS_EVER", 5)
+    llm_server.always(faults.text("rubbish"))
+    store = MemoryCallStore()
+    paid = []
+    for _ in range(4):
+        check(judge_of(store=store), FOUND)
+        paid.append(len(llm_server.calls))
+    assert paid == [2, 4, 5, 5]
+
+
+def test_a_pass_counts_its_own_askings_whoever_asks(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.always(faults.text("rubbish"))
+    store = MemoryCallStore()
+    with one_pass():
+        check(judge_of(store=store), FOUND)
+        check(judge_of(store=store), FOUND)
     assert len(llm_server.calls) == 2
+
+
+def test_a_later_pass_asks_for_nothing_but_what_is_missing(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.without("c2"))
+    store = MemoryCallStore()
+    assert labels(check(judge_of(store=store), FOUND, ABSENT)) == ["yes", None]
+    llm_server.always(None)
+    assert labels(check(judge_of(store=store), FOUND, ABSENT)) == ["yes", "no"]
+    assert list(llm_server.calls[-1].question["claims"]) == [{"id": "c2", "claim": ABSENT}]
+    assert len(llm_server.calls) == 3
+
+
+def test_a_refusal_is_asked_for_anew_once_a_pass(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.always(faults.refusal())
+    store = MemoryCallStore()
+    check(judge_of(store=store), FOUND)
+    check(judge_of(store=store), FOUND)
+    assert len(llm_server.calls) == 2
+    llm_server.always(None)
+    assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
 
 
 def test_those_who_ask_the_same_at_once_pay_once(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -638,6 +728,11 @@ def test_a_client_handed_in_is_used_and_left_open(judge_of: JudgeMaker, llm_serv
         (lambda: OpenAIJudge("m", "http://ana:pw@127.0.0.1/v1"), "neither user, password"),
         (lambda: OpenAIJudge("m", "http://127.0.0.1/v1?key=1"), "neither user, password"),
         (lambda: OpenAIJudge("m", api_key="sk-\nX: 1"), "cannot be sent"),
+        (lambda: OpenAIJudge(5), "model must be a text, got int"),  # type: ignore[arg-type]
+        (lambda: OpenAIJudge("m", api_key=b"sk-1"), "api_key must be a text, got bytes"),  # type: ignore[arg-type]
+        (lambda: OpenAIJudge("m", budget=MoneyCap(1)), "no price, so a cap would hold nothing"),
+        (lambda: OpenAIJudge("m", budget=MoneyCap(1), price=Price(2.0)), "no price, so a cap"),
+        (lambda: OpenAIJudge("m", budget=MoneyCap(1), price=Price(0, 2.0)), "no price, so a cap"),
         (lambda: OpenAIJudge("m", limits=Limits(max_attempts=0)), "max_attempts must be at least 1"),
         (lambda: OpenAIJudge("m", limits=Limits(timeout_seconds=0)), "timeout_seconds"),
         (lambda: OpenAIJudge("m", limits=Limits(calls_per_minute=0)), "calls_per_minute must be at least 1"),

@@ -112,6 +112,10 @@ def test_a_member_that_is_turned_away_ends_it() -> None:
 def test_members_need_names_of_their_own() -> None:
     with pytest.raises(JudgeSettings, match="at least one"):
         JudgePanel([])
+    with pytest.raises(JudgeSettings, match="got str"):
+        JudgePanel(["gpt"])  # type: ignore[list-item]
+    with pytest.raises(JudgeSettings, match="list of judges, got NoneType"):
+        JudgePanel(None)  # type: ignore[arg-type]
     with pytest.raises(JudgeSettings, match="more than once: m"):
         JudgePanel([Member("m"), Member("m")])
 
