@@ -146,7 +146,7 @@ def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judg
     (record,) = summary_records(project, [peer.pk])
     result = score(record.value, score_rules(project))
     made = explain(project, peer, record.value, result, record.conciseness_terms)
-    (formula,) = [each for each in made.formulas if each.score == "conciseness"]
+    (formula,) = [each for each in made.formulas if each.column == "conciseness"]
     assert (formula.value, formula.text) == (None, "Words cannot be counted in this script.")
 
 
