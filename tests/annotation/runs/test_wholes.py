@@ -142,6 +142,7 @@ def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judg
         peers={"yew": "工厂昨夜起火。"},
     )
     run_to_end(project, llm_judge, ["conciseness"])
+    project.refresh_from_db()
     peer = Summary.objects.get(system__name="yew")
     (record,) = summary_records(project, [peer.pk])
     result = score(record.value, score_rules(project))
