@@ -224,7 +224,7 @@ class OwnWork(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show the caller's own work: open, begun and submitted sets, time, and agreement with themselves.
 
-        Nothing of a set that is not closed enters the agreement.
+        The agreement is empty while there is work in hand or in the queue.
         """
         project = self.enter(Verb.ASSESS)
         return Response(OwnDeskRow(own_desk(project, self.person)).data)

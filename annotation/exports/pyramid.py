@@ -29,6 +29,7 @@ from annotation.models.pyramid import (
     pyramid_of,
 )
 from annotation.queries.squeezed import Squeezed, Stretch
+from annotation.refusals import Invalid
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -59,7 +60,7 @@ _OF_PEER = """ <!ELEMENT peerAnnotation (pyramid,annotation)>
 def write(project: Project, people: People, stream: BinaryIO) -> Written:
     """Write the zip to a stream; returns what is in it and what is not.
 
-    A content unit is expressed where its final verdict is yes.
+    A content unit is expressed where its final verdict is yes. Raises Invalid for a project without pyramids.
     """
     names, seen = NistNames.of(project, people), Counter[str]()
     models = Summary.objects.filter(document_set__project=project, is_model=True).select_related(
@@ -79,6 +80,12 @@ def write(project: Project, people: People, stream: BinaryIO) -> Written:
                 member.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(member, content)
                 seen["files"] += 1
+    if not seen["files"] and not seen["changed"]:
+        raise Invalid(
+            "The project has no pyramid to export. Import DUCView files first, or take another level.",
+            field="level",
+            code="no_pyramids",
+        )
     return Written(rows=seen["files"], left_out=_left(project, seen), renamed=names.told())
 
 

@@ -30,7 +30,9 @@ _ROUNDING = 0.0011
 _WHOLE = re.compile(r"\d{1,9}")
 _DECIMAL = re.compile(r"\d{1,4}(\.\d{1,6})?")
 _SCORE = re.compile(r"-?\d{1,4}(\.\d{1,6})?")
+_NUMBER = re.compile(r"-+|-?\d{1,9}(\.\d{1,6})?")
 _DASHES = re.compile(r"-+")
+_SUMMARISER = re.compile(r"[A-Za-z]{1,20}|0|[1-9]\d{0,8}")
 _SET = re.compile(r"[A-Za-z]{0,10}\d[\w-]{0,40}")
 _MARKS = re.compile(r"-|\d{1,6}(,\d{1,6})*")
 _RESPONSES = re.compile(r"(?:^|[._-])table\.([RU])(?:\.|$)")
@@ -77,17 +79,29 @@ LAYOUTS = (
 
 FIRST_UNIT_2001 = 17
 
+HIGHEST_RESPONSE = 5
+"""Scales of responsiveness began at 0 until 2004 and ended at 5 from 2005."""
+
 
 def looks_like_table(head: str, base_name: str) -> bool:
     """Whether the beginning of a file is that of a table; its header lines may be any text."""
     if _RESPONSES.search(base_name):
         return True
-    return any(_is_almost(line.split()) for line in head.split("\n")[:200])
+    return any(_is_almost(cells) or _is_tabular(cells) for cells in map(str.split, head.split("\n")[:200]))
 
 
 def _is_almost(cells: Sequence[str]) -> bool:
     """Whether a line begins as the lines of all these tables do, however many columns it has."""
     return len(cells) >= 10 and cells[1] in {"M", "P"} and _WHOLE.fullmatch(cells[3]) is not None
+
+
+def _is_tabular(cells: Sequence[str]) -> bool:
+    """Whether a line is cells between white space, begun by a set and most of them numbers: no row of a CSV."""
+    return (
+        len(cells) >= 10
+        and _SET.fullmatch(cells[0]) is not None
+        and 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in cells) > len(cells)
+    )
 
 
 def _shape(cells: Sequence[str]) -> Table | None:
@@ -111,12 +125,41 @@ def take_table(member: Member, dataset: Dataset, problems: Problems, remarks: Re
         reader = _ResponseReader(member.name, problems, letter=responses[1])
     else:
         reader = _UnitReader(member.name, problems)
-    found = list(reader.rows(content))
+    found = list(_told_once(reader, content, problems, remarks))
     if not found and not reader.bad_lines:
-        problems.add(None, "", "holds no line of a NIST result table.", file=member.name)
+        _tell_no_line(reader, member.name, problems)
     for remark in reader.remarks(found):
         remarks.add(member.name, remark.removesuffix("."))
     dataset.published.extend(_counted_from_one(found))
+
+
+def _told_once(reader: _Reader, content: str, problems: Problems, remarks: Remarks) -> Iterator[PublishedRow]:
+    """The rows without those that repeat an earlier one; one that contradicts an earlier one is a problem."""
+    earlier: dict[tuple[object, ...], PublishedRow] = {}
+    for row in reader.rows(content):
+        first = earlier.setdefault(reader.about(row), row)
+        if first is row:
+            yield row
+        elif (first.figures, first.percents) == (row.figures, row.percents):
+            remarks.add(row.file, f"line {row.line} repeats line {first.line}, so it is counted once")
+        else:
+            problems.add(
+                row.line,
+                "",
+                f"line {row.line} says otherwise than line {first.line}, of the same summary, model author and "
+                "assessor. Leave one of them.",
+                file=row.file,
+            )
+
+
+def _tell_no_line(reader: _Reader, file: str, problems: Problems) -> None:
+    nearest = reader.nearest
+    if nearest is None:
+        problems.add(None, "", "holds no line of a NIST result table.", file=file)
+        return
+    line, bad = nearest
+    reason = f"{bad.reason} The file holds no line of a NIST result table."
+    problems.add(line, f"column {bad.column}", reason, file=file)
 
 
 class _BadCell(ValueError):
@@ -160,6 +203,24 @@ class _Cells:
             raise _BadCell(column, f"is {printable(value)!r}, not a score.")
         return float(value) if "." in value else int(value)
 
+    def summariser(self, column: int) -> str:
+        """The number or the letters of who wrote a summary; a target length such as 050 is none."""
+        value = self.name(column)
+        if not _SUMMARISER.fullmatch(value):
+            raise _BadCell(
+                column,
+                f"is {printable(value)!r}, not a summariser: a letter, or a number that does not begin with 0.",
+            )
+        return value
+
+    def response(self, column: int) -> int:
+        value = self.cells[column]
+        if not _WHOLE.fullmatch(value) or int(value) > HIGHEST_RESPONSE:
+            raise _BadCell(
+                column, f"is {printable(value)!r}, not a whole number from 0 to {HIGHEST_RESPONSE}."
+            )
+        return int(value)
+
     def answer(self, column: int) -> float | int | None:
         """A score, or None where a dash says that it was not asked for."""
         return None if self.cells[column] == "-" else self.score(column)
@@ -186,6 +247,8 @@ class _Reader:
     header_lines: int = 0
     bad_lines: int = 0
     has_begun: bool = False
+    nearest: tuple[int, _BadCell] | None = None
+    """The first line that is wide enough for a row and is none, and why."""
 
     def rows(self, content: str) -> Iterator[PublishedRow]:
         for number, line in enumerate(io.StringIO(content, newline="\n"), start=1):
@@ -195,8 +258,8 @@ class _Reader:
             cells = line.split()
             if not self.has_begun and not self.begins(cells):
                 self.header_lines += 1
-                if _is_almost(cells):
-                    self._complain(number, "", _unknown_width(cells))
+                if self.is_foreign(cells):
+                    self._complain(number, "", _unknown_table(number, cells))
                 continue
             self.has_begun = True
             if not cells:
@@ -223,6 +286,10 @@ class _Reader:
     def begins(self, cells: Sequence[str]) -> bool:
         raise NotImplementedError
 
+    def is_foreign(self, cells: Sequence[str]) -> bool:
+        """Whether a line before the first row is no header but a row of a table that is not known."""
+        return _is_almost(cells)
+
     def fault(self, cells: Sequence[str]) -> str:
         """Why a line cannot be one of this table; "" where it can."""
         raise NotImplementedError
@@ -230,16 +297,26 @@ class _Reader:
     def read(self, number: int, cells: _Cells) -> PublishedRow:
         raise NotImplementedError
 
+    def about(self, row: PublishedRow) -> tuple[object, ...]:
+        """What a row is about and who says it: a table says such a thing once."""
+        people = (row.selector, row.model_author, row.assessor)
+        return (row.set_name, row.document, row.target, row.system, *people)
+
     def remarks(self, found: Sequence[PublishedRow]) -> Iterator[str]:
         raise NotImplementedError
 
 
-def _unknown_width(cells: Sequence[str]) -> str:
+def _unknown_table(number: int, cells: Sequence[str]) -> str:
     known = ", ".join(f"{layout.width} ({layout.table.label})" for layout in LAYOUTS)
     return (
-        f"begins like a line of a NIST table but has {len(cells)} columns. Known are {known}, and "
+        f"not a known table: line {number} has {len(cells)} columns, {_first_cells(cells)}. Known are lines that "
+        f"begin with a set, M or P, a document or dashes and a target length, of {known} columns, and of "
         f"{FIRST_UNIT_2001} with 3 more for each of the model units that column 14 counts ({Table.DUC_2001.label})."
     )
+
+
+def _first_cells(cells: Sequence[str]) -> str:
+    return f"the first of them {printable(' '.join(cells[:4]))!r}"
 
 
 @dataclass(slots=True)
@@ -251,6 +328,9 @@ class _UnitReader(_Reader):
     def begins(self, cells: Sequence[str]) -> bool:
         self.table = _shape(cells)
         return self.table is not None
+
+    def is_foreign(self, cells: Sequence[str]) -> bool:
+        return _is_almost(cells) or _is_tabular(cells)
 
     def fault(self, cells: Sequence[str]) -> str:
         shape = _shape(cells)
@@ -405,13 +485,16 @@ def _first_mark(found: Sequence[PublishedRow]) -> int | None:
     """From which number a table of 2001 counts its peer units; None where its lines leave that open.
 
     A 0 among the marks tells one, a mark as high as the larger of the line's counts of peer units the other.
+    A line that marks a peer unit beyond those counts tells nothing.
     """
     has_zero = has_last = False
     for row in (row for row in found if row.percents):
         marks = {mark for _, _, of_unit in row.percents for mark in of_unit}
-        counts = [int(row.cells[15]), int(row.cells[16])]
+        last = max(int(row.cells[15]), int(row.cells[16]))
+        if not marks or max(marks) > last:
+            continue
         has_zero |= 0 in marks
-        has_last |= max(counts) > 0 and max(counts) in marks
+        has_last |= last > 0 and last in marks
     if has_zero is has_last:
         return None
     return 0 if has_zero else 1
@@ -426,6 +509,26 @@ def _counted_from_one(found: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
             for number, percent, marks in row.percents
         )
         yield replace(row, percents=percents)
+
+
+def marks_beyond(row: PublishedRow, units: int) -> list[tuple[int, int]]:
+    """(column, number as the line has it) of each marked peer unit that a summary of so many units lacks.
+
+    Where the table does not tell from which number it counts, a number is beyond if it is so in either case.
+    """
+    found: list[tuple[int, int]] = []
+    for column, (_, _, marks) in zip(
+        range(FIRST_UNIT_2001 + 2, len(row.cells), 3), row.percents, strict=True
+    ):
+        written = sorted(int(mark) for mark in row.cells[column].split(",") if mark != "-")
+        counted = marks or written
+        lowest = 1 if marks else 0
+        found += [
+            (column, as_written)
+            for as_written, mark in zip(written, counted, strict=True)
+            if not lowest <= mark <= units
+        ]
+    return found
 
 
 def _adjusts(row: PublishedRow) -> bool:
@@ -474,6 +577,10 @@ class _ResponseReader(_Reader):
         of_r = _SINGLE_R if self.header_lines else _PAIRED_R
         kind = _PAIRED_U if self.letter == "U" else of_r
         self.responses = kind if _is_response(cells, kind) else None
+        if self.responses is None and self.nearest is None and _is_wide_enough(cells, kind):
+            column = next(column for column in kind.scores if not _SCORE.fullmatch(cells[column]))
+            bad = _BadCell(column, f"is {printable(cells[column])!r}, not a score.")
+            self.nearest = (self.header_lines + 1, bad)
         return self.responses is not None
 
     def fault(self, cells: Sequence[str]) -> str:
@@ -495,9 +602,15 @@ class _ResponseReader(_Reader):
             cells=tuple(cells.cells),
             set_name=cells.name(0),
             document="" if kind.document is None else cells.document(kind.document),
-            system=cells.name(kind.system),
-            figures={"scores": [cells.score(column) for column in kind.scores]},
+            system=cells.summariser(kind.system),
+            figures={"scores": [cells.response(column) for column in kind.scores]},
         )
+
+    def about(self, row: PublishedRow) -> tuple[object, ...]:
+        """Everything but the scores, since nothing says which of the other columns is the assessor's."""
+        assert self.responses is not None, "a table has begun"
+        scores = self.responses.scores
+        return tuple(cell for column, cell in enumerate(row.cells) if column not in scores)
 
     def remarks(self, found: Sequence[PublishedRow]) -> Iterator[str]:
         if self.responses is None:
@@ -512,8 +625,8 @@ class _ResponseReader(_Reader):
 
 
 def _is_response(cells: Sequence[str], kind: _Responses) -> bool:
-    return (
-        kind.widths(len(cells))
-        and _SET.fullmatch(cells[0]) is not None
-        and all(_SCORE.fullmatch(cells[column]) for column in kind.scores)
-    )
+    return _is_wide_enough(cells, kind) and all(_SCORE.fullmatch(cells[column]) for column in kind.scores)
+
+
+def _is_wide_enough(cells: Sequence[str], kind: _Responses) -> bool:
+    return kind.widths(len(cells)) and _SET.fullmatch(cells[0]) is not None

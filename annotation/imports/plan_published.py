@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.db.models import Count
+
 from annotation.imports.dataset import PublishedRow
 from annotation.imports.duc_names import other_names
 from annotation.imports.existing import summary_key
+from annotation.imports.nist_tables import marks_beyond
 from annotation.imports.set_names import SetNames
 from annotation.models import Claim, Comparison, DocumentSet, PublishedPercent, PublishedScore, Summary, Unit
 from annotation.records import judged_text
@@ -50,6 +53,7 @@ class _Tables:
     peers: dict[str, list[Summary]]
     comparisons: dict[int, list[Comparison]]
     units: dict[int, int]
+    peer_units: dict[int, int]
     with_claims: set[int]
     there: dict[tuple[str, int], PublishedScore]
     twins: dict[tuple[str, ...], str]
@@ -74,6 +78,7 @@ class _Tables:
             peers=defaultdict(list),
             comparisons=defaultdict(list),
             units={},
+            peer_units={},
             with_claims=set(),
             there={},
             twins={},
@@ -100,6 +105,8 @@ class _Tables:
                 ).select_related("system", "document_set")
                 for peer in stored:
                     self.peers[peer.document_set.external_id].append(planned.get(peer.pk, peer))
+                of_peers = Unit.objects.filter(summary__in=stored).values_list("summary_id")
+                self.peer_units.update(of_peers.annotate(count=Count("pk")).order_by())
                 held = Comparison.objects.filter(
                     peer__document_set__project=self.plan.project, peer__document_set__external_id__in=some
                 ).select_related("model__system", "peer")
@@ -127,6 +134,7 @@ class _Tables:
         for row in rows:
             self._plan_row(row)
         self._remark(rows)
+        self._remark_gone(rows)
 
     def _plan_row(self, row: PublishedRow) -> None:
         origin = row.file[-MAX_ORIGIN_CHARACTERS:]
@@ -142,7 +150,7 @@ class _Tables:
             self.unlinked[row.file] += 1
         made = _score(self.plan, row, origin, peer)
         comparison = self._comparison(row, peer, made) if row.percents and peer is not None else None
-        percents = row.percents if comparison is not None else ()
+        percents = self._with_marks_there(row, peer) if comparison is not None and peer is not None else ()
         if before is not None and _is_as_before(before, made, len(percents), self.counted.get(before.pk, 0)):
             count.unchanged += 1
             self.plan.counts.published_percents.unchanged += len(percents)
@@ -199,20 +207,60 @@ class _Tables:
             )
         return comparison
 
-    def _unit_count(self, model: Summary) -> int | None:
-        """How many units the model summary will have; None where its claims stand for them."""
-        given = self.plan.given_units.get(summary_key(model))
+    def _with_marks_there(
+        self, row: PublishedRow, peer: Summary
+    ) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+        """The line's percents; without any marks where one is of a peer unit that the summary does not have."""
+        units = self._units_to_come(peer)
+        units = self.peer_units.get(peer.pk, 0) if units is None else units
+        beyond = marks_beyond(row, units)
+        if not beyond:
+            return row.percents
+        for column, mark in beyond:
+            self.plan.remarks.append(
+                f"{row.file}, line {row.line}, column {column}: marks peer unit {mark}, and the summary of "
+                f"{row.system!r} has {units:,} units. The unit scores of the line count without its marks."
+            )
+        return tuple((number, percent, ()) for number, percent, _ in row.percents)
+
+    def _units_to_come(self, summary: Summary) -> int | None:
+        """How many units the import gives a summary; None where it leaves them as they are."""
+        given = self.plan.given_units.get(summary_key(summary))
         if given is not None:
             return len(given)
-        if model._state.adding or model.pk in {row.key for row in self.plan.replaced_summaries}:
-            text = self.plan.updated.get(model.pk, model)
+        if summary._state.adding or summary.pk in {row.key for row in self.plan.replaced_summaries}:
+            text = self.plan.updated.get(summary.pk, summary)
             return len(sentence_spans(judged_text(text, self.plan.project), text.document_set.language))
+        return None
+
+    def _unit_count(self, model: Summary) -> int | None:
+        """How many units the model summary will have; None where its claims stand for them."""
+        to_come = self._units_to_come(model)
+        if to_come is not None:
+            return to_come
         if model.pk not in self.units:
             self.units[model.pk] = Unit.objects.filter(summary=model).count()
             instead = Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True, unit=None)
             if instead.exists():
                 self.with_claims.add(model.pk)
         return None if model.pk in self.with_claims else self.units[model.pk]
+
+    def _remark_gone(self, rows: Sequence[PublishedRow]) -> None:
+        """Name the lines that the project has from a file of that name and the file does not hold."""
+        held: dict[str, set[int]] = defaultdict(set)
+        for row in rows:
+            held[row.file[-MAX_ORIGIN_CHARACTERS:]].add(row.line)
+        gone: dict[str, list[int]] = defaultdict(list)
+        for origin, line in sorted(self.there):
+            if origin in held and line not in held[origin]:
+                gone[origin].append(line)
+        for origin, lines in gone.items():
+            shown = ", ".join(map(str, lines[:10]))
+            more = f" and {len(lines) - 10:,} more" if len(lines) > 10 else ""
+            self.plan.remarks.append(
+                f"{origin}: it no longer holds line {shown}{more} of what the project has from it. "
+                "What they said before stays in the project."
+            )
 
     def _remark(self, rows: Sequence[PublishedRow]) -> None:
         totals: dict[str, int] = defaultdict(int)

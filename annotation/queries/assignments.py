@@ -20,6 +20,7 @@ from annotation.models import (
     Sitting,
     System,
 )
+from annotation.permissions import ROLE_VERBS, Verb
 from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting
 from annotation.refusals import Invalid, NotFound
 
@@ -103,6 +104,7 @@ class AssignableSet:
 class Load:
     """What one person has to do and has done. Sittings, of which `drafts` are open ones that are begun.
 
+    `is_assessor` says that a role of theirs lets them be given sets.
     `hours` is the time at work in all of them, idle time left out, taken away ones included; `units_per_hour` the
     pace in it, None where no time was recorded.
     """
@@ -215,11 +217,12 @@ def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
     keys = [sitting.pk for sitting in sittings]
     assignments = Assignment.objects.filter(sitting_id__in=keys)
     held = {
-        key: (summaries, own)
-        for key, summaries, own in assignments.values_list("sitting_id")
+        key: (summaries, own, went_on)
+        for key, summaries, own, went_on in assignments.values_list("sitting_id")
         .annotate(
             peers=Count("comparison__peer", distinct=True),
             own=Count("pk", filter=Q(is_own_peer=True) | Q(is_own_model=True)),
+            went_on=Count("sitting__replaced_by", distinct=True),
         )
         .order_by()
     }
@@ -229,19 +232,26 @@ def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
             sitting_id=sitting.public_id,
             assessor=sitting.assessor.username if sitting.assessor else None,
             document_set=sitting.document_set.external_id,
-            summaries=held.get(sitting.pk, (0, 0))[0],
+            summaries=held.get(sitting.pk, (0, 0, 0))[0],
             judged_units=efforts.get(sitting.pk, Effort()).judged_units,
             active_ms=efforts.get(sitting.pk, Effort()).active_ms,
-            is_own=held.get(sitting.pk, (0, 0))[1] > 0,
+            is_own=held.get(sitting.pk, (0, 0, 0))[1] > 0,
             is_pulled=sitting.is_pulled,
             lease_until=sitting.lease_until,
             created_at=sitting.created_at,
             closed_at=sitting.closed_at,
             recalled_at=sitting.recalled_at,
-            recalled_as=sitting.get_recalled_as_display() if sitting.recalled_as else "",
+            recalled_as=_recalled_as(sitting, went_on=held.get(sitting.pk, (0, 0, 0))[2] > 0),
         )
         for sitting in sittings
     ]
+
+
+def _recalled_as(sitting: Sitting, *, went_on: bool) -> str:
+    """Why it was taken away, in words. One that was recalled and has a successor went into the queue as that."""
+    if sitting.recalled_as == Sitting.Recalled.BY_HAND and went_on:
+        return "Put into the queue"
+    return sitting.get_recalled_as_display() if sitting.recalled_as else ""
 
 
 def sitting_counts(project: Project) -> dict[State, int]:
@@ -300,14 +310,15 @@ def assignable_sets(project: Project) -> list[AssignableSet]:
 
 
 def assessors_in(project: Project) -> list[str]:
-    """The names of those who may be given sets."""
-    members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
-    return [member.user.username for member in members if Role.ASSESSOR in member.role_set]
+    """The names of those who may be given sets: assessors, then others whose roles let them assess."""
+    able = _who_may_assess(project)
+    return sorted(able, key=lambda name: (Role.ASSESSOR not in able[name], name))
 
 
 def loads(project: Project) -> list[Load]:
-    """Everybody who may be given sets or has been, by name. Four queries, however many."""
-    assessors = set(assessors_in(project))
+    """Every assessor, and whoever has been given sets, by name. Four queries, however many."""
+    able = _who_may_assess(project)
+    assessors = {name for name, roles in able.items() if Role.ASSESSOR in roles}
     of_sittings = _sittings_by_person(project)
     efforts = effort_by_person(Sitting.objects.filter(document_set__project=project, assessor__isnull=False))
     rows = []
@@ -317,7 +328,7 @@ def loads(project: Project) -> list[Load]:
         rows.append(
             Load(
                 person,
-                person in assessors,
+                person in able,
                 *counts,
                 judged_units=effort.judged_units,
                 hours=effort.hours,
@@ -401,6 +412,13 @@ def authors_in(project: Project) -> list[Author]:
         .values_list("public_id", "name", "kind", "person__username")
     )
     return [Author(*row) for row in systems[:AUTHORS_SHOWN]]
+
+
+def _who_may_assess(project: Project) -> dict[str, frozenset[Role]]:
+    """By name the roles of the members who hold one that lets them assess."""
+    members = Membership.objects.filter(project=project).select_related("user")
+    able = frozenset(role for role, verbs in ROLE_VERBS.items() if Verb.ASSESS in verbs)
+    return {member.user.username: member.role_set for member in members if member.role_set & able}
 
 
 def _sittings_by_person(project: Project) -> Mapping[str, tuple[int, tuple[int, int, int, int]]]:

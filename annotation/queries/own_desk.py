@@ -1,7 +1,7 @@
 """An assessor's own page: what is begun, what waits, what is submitted, and how the work went.
 
-Blind, as all of an assessor's own work: nothing here tells of others or of systems, and nothing of repeats before
-the set that holds them is closed.
+Blind, as all of an assessor's own work: nothing here tells of others or of systems, and nothing of repeats while
+there is work to do: who knows of them looks out for them, and copies their first answers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class OwnDesk:
     """All of a person's work in a project, each kind in the person's own order.
 
     `effort` holds the time at work that was taken away, too, but not its units. `agreement` compares the person
-    with themselves on the summaries of closed sets that came twice.
+    with themselves on the summaries of closed sets that came twice; it is empty while there is work in hand or in
+    the queue.
     """
 
     drafts: tuple[OwnSet, ...]
@@ -70,15 +71,17 @@ def own_desk(project: Project, person: User) -> OwnDesk:
         rows[row.public_id] = efforts.get(row.pk, Effort()), row.is_pulled, row.reopened_at
     sets = [OwnSet(work, *rows[work.sitting_id]) for work in own_work(project, person)]
     opened = [own for own in sets if own.work.closed_at is None]
+    offer = queue_offer(project, person)
+    is_done = not opened and not offer.sets
     return OwnDesk(
         drafts=tuple(own for own in opened if own.work.is_begun),
         open=tuple(own for own in opened if not own.work.is_begun),
         submitted=tuple(own for own in sets if own.work.closed_at is not None),
-        offer=queue_offer(project, person),
+        offer=offer,
         lapsed=tuple(lapsed_work(project, person)),
         effort=replace(
             total_effort(efforts.values()),
             judged_units=sum(own.effort.judged_units for own in sets),
         ),
-        agreement=agreement_by_person(sittings).get(person.pk, NO_REPEATS),
+        agreement=agreement_by_person(sittings).get(person.pk, NO_REPEATS) if is_done else NO_REPEATS,
     )

@@ -12,7 +12,7 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -79,6 +79,8 @@ class Plan:
     `short` counts the sets (summaries where each has its own assessors) that would get fewer assessors than
     asked, since nobody else may have them; `enough` those that have as many already. `left_out` names sets
     chosen by hand that the person has already. `drawn` of `frame` items were drawn, where something was.
+    `unjudged` of `at_stake` are what a random draw chose and nobody gets, since the people asked may not have
+    it (summaries where each has its own assessors); `is_own_in_the_way` says that some of them wrote there.
     `fingerprint` stands for all of it: the same plan has the same one.
     """
 
@@ -92,6 +94,9 @@ class Plan:
     drawn: int
     frame: tuple[str, ...] = field(repr=False)
     fingerprint: str
+    unjudged: int = 0
+    at_stake: int = 0
+    is_own_in_the_way: bool = False
 
     @property
     def sittings(self) -> int:
@@ -119,6 +124,8 @@ class Plan:
             )
         unit = "summary" if order.by_summary else "set"
         is_whole = self.seats and not self.short and not self.enough
+        if self.unjudged:
+            return f"{who}; {what}; {_left(self)}."
         return f"{who}; {what}{f'; every {unit} by {order.per_set}' if is_whole else ''}."
 
     @property
@@ -199,6 +206,11 @@ def _check(order: Order) -> None:
             "per_set",
             f"{order.per_set} assessors for each set need at least as many people; {len(order.people)} are "
             "chosen.",
+        ),
+        (
+            names_one and order.method != Draw.Method.EVERYTHING,
+            "method",
+            "Only a plan or a queue draws a random share: give one person sets without a draw.",
         ),
         (not 0 < order.share <= 1, "share", "The share lies above 0 and goes up to 100 %."),
         (
@@ -316,6 +328,8 @@ class _Planner:
             enough=sum(need == 0 for need in needs.values()),
             drawn=self._count_drawn(drawn),
             frame=frame,
+            lost={unit: units[unit] for unit, need in needs.items() if need and not plan[unit]},
+            at_stake=self._count_drawn(drawn, by_set=self._counts_sets()),
         )
 
     def _draw(self) -> tuple[dict[int, float], tuple[str, ...]]:
@@ -346,8 +360,13 @@ class _Planner:
         probabilities = {item.comparison_id: chance for peer, chance in drawn.items() for item in peers[peer]}
         return probabilities, tuple(names[peer].public_id for peer in frame)
 
-    def _count_drawn(self, drawn: Mapping[int, float]) -> int:
-        by_set = _record_item(self.order) == Draw.Item.DOCUMENT_SET
+    def _counts_sets(self) -> bool:
+        """Whether what nobody gets is told in sets: a set of which each summary stands alone may be left in part."""
+        return _record_item(self.order) == Draw.Item.DOCUMENT_SET and not self.order.by_summary
+
+    def _count_drawn(self, drawn: Collection[int], *, by_set: bool | None = None) -> int:
+        if by_set is None:
+            by_set = _record_item(self.order) == Draw.Item.DOCUMENT_SET
         return len(
             {
                 key if by_set else item.peer_id
@@ -389,8 +408,13 @@ class _Planner:
         left_out: tuple[str, ...] = (),
         drawn: int = 0,
         frame: tuple[str, ...] = (),
+        lost: Mapping[Unit, tuple[Item, ...]] | None = None,
+        at_stake: int = 0,
     ) -> Plan:
         seats = tuple(self._seats(plan, chosen))
+        is_random = self.order.method != Draw.Method.EVERYTHING
+        without = list((lost or {}).values()) if is_random else []
+        unjudged = {item.comparison_id for items in without for item in items}
         return Plan(
             order=self.order,
             seats=seats,
@@ -402,6 +426,10 @@ class _Planner:
             drawn=drawn,
             frame=frame,
             fingerprint=_fingerprint(self.order, seats, frame, sum(map(len, self.held.values()))),
+            unjudged=self._count_drawn(unjudged, by_set=self._counts_sets()),
+            at_stake=at_stake if is_random else 0,
+            is_own_in_the_way=self.order.avoid_own
+            and any(_has_own(items, person) for items in without for person in self.people.values()),
         )
 
     def _seats(
@@ -533,13 +561,20 @@ def _notes(plan: Plan) -> Iterator[str]:
             f"{plan.drawn} of {_many(len(plan.frame), item, items)} drawn at random; what was drawn, and with "
             "which chance, is kept for ever."
         )
+    if plan.unjudged:
+        them = "it" if plan.unjudged == 1 else "them"
+        yield (
+            f"{_left(plan)}, because the people asked have {them} already"
+            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded chances will not "
+            "hold for an unbiased estimate."
+        )
     if plan.left_out:
         yield f"{order.people[0]} has {_listed(plan.left_out)} already."
     if plan.enough:
         yield f"{_many(plan.enough, unit, units)} {_have(plan.enough)} as many assessors already."
     if plan.short and order.way == Way.MORE:
         yield f"There are {plan.short} fewer than you asked for."
-    elif plan.short:
+    elif plan.short and not (plan.unjudged and order.per_set == 1):
         yield (
             f"{_many(plan.short, unit, units)} would have fewer than {order.per_set}: the others have "
             f"{'it' if plan.short == 1 else 'them'} already, or wrote a summary there."
@@ -549,6 +584,11 @@ def _notes(plan: Plan) -> Iterator[str]:
             "Each summary gets assessors of its own, so the leaderboard will say that assessors and systems "
             "may be confounded."
         )
+
+
+def _left(plan: Plan) -> str:
+    verb = "gets" if plan.unjudged == 1 else "get"
+    return f"{plan.unjudged:,} of the {plan.at_stake:,} drawn {verb} no assessor"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -592,5 +632,6 @@ def _told(plan: Plan) -> dict[str, object]:
             "avoid_own": order.avoid_own,
             "drawn": plan.drawn,
             "frame": len(plan.frame),
+            "unjudged": plan.unjudged,
         }
     return told

@@ -16,12 +16,12 @@ from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, Subque
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import Assignment, Project, Sitting, SummaryJudgment, System, UnitJudgment
+from annotation.models import Assignment, Event, Project, Sitting, SummaryJudgment, System, UnitJudgment
 from annotation.permissions import Verb, require
 from annotation.queries.assignments import waiting_for
 from annotation.refusals import Conflict, NotFound
 from annotation.services.events import log
-from annotation.services.recall_sitting import lapse_leases
+from annotation.services.recall_sitting import GIVE_BACK, lapse_leases
 from annotation.services.seat import flag_own_work, lock_people, next_position
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def pull(*, project: Project, by: User) -> Sitting:
     """The next set of the queue for this person, leased to them for as long as they work at it.
 
     What they began and lost to the lease comes first, with all that they said; then the sets that fewest
-    people have, at random among equals, and those whose summaries they wrote themselves last. Never a set that
-    they have, closed, gave back or lost to a manager. Raises Conflict: `one_at_a_time` while they hold a pulled
+    people have, at random among equals, those whose summaries they wrote themselves after them, and untouched
+    ones that they gave back last. Never a set that they have, closed, gave back begun or lost to a manager. Raises Conflict: `one_at_a_time` while they hold a pulled
     set (`details` names it), `queue_empty` where nothing waits that they may have.
     """
     require(by, project, Verb.ASSESS)
@@ -125,7 +125,7 @@ def _require_free_hands(project: Project, by: User) -> None:
 
 
 def _in_order(project: Project, by: User) -> QuerySet[Sitting]:
-    """What waits for the person: own begun work, then the least covered sets, own summaries last."""
+    """What waits for the person: own begun work, the least covered sets, own summaries, what they gave back."""
     live = Sitting.objects.filter(
         document_set=OuterRef("document_set"), assessor__isnull=False, recalled_at__isnull=True
     )
@@ -145,6 +145,13 @@ def _in_order(project: Project, by: User) -> QuerySet[Sitting]:
         own = Q(comparison__peer__system__person=by) | Q(comparison__model__system__person=by)
         slots = slots.annotate(is_own=Exists(Assignment.objects.filter(own, sitting=OuterRef("pk"))))
         order.insert(1, "is_own")
+    # An untouched set waits again as it was: the log alone knows who gave it back, and how long ago.
+    given_back = Event.objects.filter(project=project, actor=by, verb=GIVE_BACK)
+    if given_back.exists():
+        of_set = Sitting.objects.filter(document_set=OuterRef(OuterRef("document_set")))
+        last = given_back.filter(target_id__in=of_set.values("public_id")).order_by("-pk").values("pk")[:1]
+        slots = slots.annotate(given_back=Coalesce(Subquery(last), 0))
+        order.insert(1, "given_back")
     return slots.order_by(*order)
 
 

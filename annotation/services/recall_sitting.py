@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Project, Sitting, SummaryJudgment, UnitJudgment
-from annotation.permissions import Verb, require
-from annotation.refusals import Conflict, NotFound
-from annotation.services.assign import new_seed, require_assessor
+from annotation.permissions import ROLE_VERBS, Verb, require, roles_in
+from annotation.refusals import Conflict, Invalid, NotFound
+from annotation.services.assign import new_seed
 from annotation.services.events import log
 from annotation.services.seat import Seat, flag_own_work, items_in, lock_people, next_position, seat_all
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 LAPSED_AT_ONCE = 200
+
+GIVE_BACK = "give back"
+"""The verb in the log of whoever puts a set back into the queue by their own wish."""
 
 NOT_LEASED = {"is_pulled": False, "lease_until": None, "worked_at": None, "pen": "", "pen_seq": 0}
 """Columns of a sitting in which nothing has happened."""
@@ -50,11 +53,11 @@ def reassign(*, sitting: Sitting, to: User, by: User | None) -> Sitting:
     """Give the work of an open sitting to somebody else, who starts afresh; the sitting that they have then.
 
     One that waits in the queue is simply given to them. Raises Conflict where it is closed or recalled
-    (`closed`, `recalled`) or where they have the set already (`has_it`), Invalid where they are no assessor.
+    (`closed`, `recalled`) or where they have the set already (`has_it`), Invalid where they may not assess.
     """
     project = sitting.document_set.project
     require(by, project, Verb.ASSIGN)
-    require_assessor(to, project)
+    _require_may_assess(to, project)
     lock_people([to.pk])
     sitting = _still_open(sitting)
     if _live(to, sitting).exists():
@@ -107,7 +110,7 @@ def give_back(*, sitting: Sitting, by: User) -> Sitting:
         )
     data = _told(sitting)
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
-    log(project=project, actor=by, verb="give back", target=waiting, data=data)
+    log(project=project, actor=by, verb=GIVE_BACK, target=waiting, data=data)
     return waiting
 
 
@@ -165,6 +168,11 @@ def is_begun(sitting: Sitting) -> bool:
         UnitJudgment.objects.filter(assignment__sitting=sitting).exists()
         or SummaryJudgment.objects.filter(sitting=sitting).exists()
     )
+
+
+def _require_may_assess(person: User, project: Project) -> None:
+    if not any(Verb.ASSESS in ROLE_VERBS[role] for role in roles_in(person, project)):
+        raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
 
 
 def _afresh(old: Sitting, to: User | None) -> Sitting:

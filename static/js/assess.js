@@ -7,6 +7,8 @@
   const AHEAD_MS = 250;
   const ALIVE_MS = 60_000;
   const RECENT_MS = 5_000;
+  const PAUSE_MS = 1_000;
+  const OURS = { see: true };
   const { isClosed, ...sitting } = read(see());
   const areSideBySide = matchMedia("(min-width: 761px)");
   const pages = new Pages();
@@ -370,13 +372,19 @@
     const isUp = await bringUp(id, { isAnew });
     if (isUp) {
       pages.show(id, from);
-      if (!isHistory && id !== from) history.pushState(null, "", pages.address(id));
+      if (!isHistory && id !== from) goDown(id);
       setUp();
       if (id !== from || isAnew) arrive();
     }
     isTurning = false;
-    holdKeys("go");
+    holdKeys(isUp && isAnew ? "settle" : "go");
     return isUp;
+  }
+
+  // The entries are marked as ours: htmx would fetch and swap the whole page when one of its own comes back.
+  function goDown(id) {
+    history.replaceState(OURS, "", location.href);
+    history.pushState(OURS, "", pages.address(id));
   }
 
   async function bringUp(id, { isAnew }) {
@@ -423,7 +431,7 @@
     const id = location.pathname.split("/").at(-2);
     if (id === here()) return;
     const from = pages.address(here());
-    if (!(await turn(id, { isHistory: true }))) history.pushState(null, "", from);
+    if (!(await turn(id, { isHistory: true }))) history.pushState(OURS, "", from);
   });
 
   // Hands
@@ -481,6 +489,21 @@
     const item = itemOf(event.target);
     if (item && event.target.reportValidity()) save(item);
   });
+
+  // A note is saved at every pause, so that none is lost with the page.
+  let writing = 0;
+  const saveNote = () => {
+    clearTimeout(writing);
+    const item = itemOf(document.activeElement);
+    if (item?.note && item.note === document.activeElement && item.note.checkValidity()) save(item);
+  };
+  see().parentElement.addEventListener("input", (event) => {
+    if (event.target.name !== "note") return;
+    clearTimeout(writing);
+    writing = setTimeout(saveNote, PAUSE_MS);
+  });
+  // Captured, so that it comes before the queue sends what is left.
+  addEventListener("pagehide", saveNote, { capture: true });
 
   see().parentElement.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -4,7 +4,9 @@
 // Whoever works fast presses the next key before the next page is ready: it waits, and is not lost.
 (() => {
   const early = [];
+  const CALM_MS = 400;
   let isReady = false;
+  let calmAt = 0;
   const TYPED = "input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]";
 
   const isVisible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
@@ -28,7 +30,8 @@
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    if (!isReady) early.push(event.key);
+    if (isStrayDigit(event.key)) event.preventDefault();
+    else if (!isReady) early.push(event.key);
     else if (press(event.key)) event.preventDefault();
   });
 
@@ -45,11 +48,23 @@
     return true;
   }
 
-  // A page that is about to show another one has keys wait, and presses them there.
+  // A page that is about to show another one has keys wait ("hold"), and presses them there ("go"). Where the same
+  // digits mean something else from now on ("settle"), those of a burst that ran over are not pressed at all.
   document.addEventListener("keys", ({ detail }) => {
-    isReady = detail === "go";
+    if (detail === "settle") {
+      early.length = 0;
+      calmAt = performance.now() + CALM_MS;
+    }
+    isReady = detail !== "hold";
     pressEarly();
   });
+
+  function isStrayDigit(key) {
+    if (performance.now() >= calmAt) return false;
+    calmAt = /^\d$/.test(key) ? performance.now() + CALM_MS : 0;
+    return calmAt > 0;
+  }
+  document.addEventListener("pointerdown", () => (calmAt = 0), { capture: true });
 
   function pressEarly() {
     while (isReady && early.length) press(early.shift());

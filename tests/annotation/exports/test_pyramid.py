@@ -11,6 +11,7 @@ from annotation.exports.manifest import Manifest
 from annotation.imports.packages import NamedFile
 from annotation.imports.pyramid import read_ducview
 from annotation.models import Check, Claim, Project, Score, Summary
+from annotation.refusals import Invalid
 from annotation.services.export_dataset import write_export
 from annotation.services.import_dataset import import_files, import_new_project
 from annotation.services.review import override
@@ -89,6 +90,12 @@ def test_a_pyramid_whose_claims_changed_is_left_out_and_told(project: Project, t
     files, manifest = exported(project, tmp_path)
     assert files == {}
     assert left(manifest)["pyramids whose claims were changed since: not written"] == 1
+
+
+def test_a_project_without_pyramids_is_refused(world: World, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="has no pyramid to export"):
+        exported(world.project, tmp_path)
+    assert not (tmp_path / "out.zip").exists()
 
 
 def test_other_model_summaries_are_named(project: Project, tmp_path: Path) -> None:

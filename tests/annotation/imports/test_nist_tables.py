@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.dataset import PublishedRow
+from annotation.imports.packages import NamedFile
+from annotation.imports.read import read_files
 from evaluation import CoverageStatistics, brevity, coverage_statistics, length_adjusted
 from tests.annotation.imports.duc import (
     HEADER_2002,
@@ -177,7 +179,7 @@ def test_a_dash_is_no_answer(tmp_path: Path) -> None:
         (f"{row_2002()}\n{row_2002()} 7 8", "line 2", "has 35 columns"),
         (f"{row_2002()}\n{row_2003()}", "line 2", "is a line of DUC 2003, and the table began as DUC 2002"),
         (f"{row_2002()}\nend of table", "line 2", "has 3 columns and does not read like a line of DUC 2002"),
-        (row_2002() + " 1 2 3", "line 1", "begins like a line of a NIST table but has 36 columns"),
+        (row_2002() + " 1 2 3", "line 1", "not a known table: line 1 has 36 columns"),
         (f"{row_2002()}\n{'x' * 30_000}", "line 2", "longer than"),
         (ROW_2001.replace("1 2 1", "1 5 1"), "line 1, column 21", "not a score from 0 to 4"),
         (ROW_2001.replace("0 0 -", "0 0 ?"), "line 1, column 19", "neither - nor the number"),
@@ -198,6 +200,54 @@ def test_a_paired_table_with_other_columns_is_refused(tmp_path: Path) -> None:
     assert problems == ["results.table.U.x: holds no line of a NIST result table."]
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("D061 M 050 J 19 E 3\n", "line 1, column 2: is '050', not a summariser"),
+        ("D061 t 5 J 19 E 3\n", "line 1, column 4: is '19', not a whole number from 0 to 5."),
+        ("D061 t 5 J 1.5 E 3\n", "line 1, column 4: is '1.5', not a whole number from 0 to 5."),
+        ("D061 t 5 J x E 3\n", "line 1, column 4: is 'x', not a score. The file holds no line"),
+        ("a title\nD061 A B 050 3\n", "line 2, column 3: is '050', not a summariser"),
+    ],
+)
+def test_a_table_of_responses_has_cells_of_its_kinds(tmp_path: Path, content: str, problem: str) -> None:
+    dataset, problems, _ = read(tmp_path, {"t.table.R.txt": content})
+    assert len(problems) == 1
+    assert problems[0].startswith(f"t.table.R.txt, {problem}")
+    assert dataset.published == []
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_table_of_unknown_width_is_not_taken_for_rows(tmp_path: Path, first: int) -> None:
+    content = HEADER_2002 + " ".join(ROW_2002.split()[first:30]) + "\n"
+    (tmp_path / "a.txt").write_text(content)
+    reading = read_files([NamedFile("a.txt", tmp_path / "a.txt")])
+    (problem,) = reading.problems.shown
+    assert problem.describe().startswith(
+        f"a.txt, line 38: not a known table: line 38 has {30 - first} columns, "
+    )
+
+
+def test_a_line_that_contradicts_an_earlier_one_is_a_problem(tmp_path: Path) -> None:
+    table = HEADER_2002 + ROW_2002 + "\n" + row_2002(c27="0.500") + "\n"
+    _, problems, _ = read(tmp_path, {"t": table})
+    assert len(problems) == 1
+    assert problems[0].startswith("t, line 39: line 39 says otherwise than line 38")
+
+
+def test_scores_of_one_summary_contradict_each_other(tmp_path: Path) -> None:
+    _, problems, _ = read(tmp_path, {"results.table.R.x": "d1 t 7 A 3 B 2\nd1 t 7 A 1 B 2\n"})
+    assert [problem.split(",")[1] for problem in problems] == [" line 2: line 2 says otherwise than line 1"]
+
+
+def test_a_repeated_line_is_counted_once(tmp_path: Path) -> None:
+    table = f"{row_2003()}\n{row_2003(c7='K')}\n{row_2003()}\n"
+    dataset, problems, remarks = read(tmp_path, {"t": table})
+    assert problems == []
+    assert [row.line for row in dataset.published] == [1, 2]
+    assert "t: line 3 repeats line 1, so it is counted once." in remarks
+
+
 def test_a_file_of_another_kind_is_not_taken_for_a_table(tmp_path: Path) -> None:
     assert "no SEE HTML, NIST result table or DUCView file" in refusal(
         tmp_path, {"a": "M 1 2 3\n", "b": "x\n"}
@@ -211,7 +261,7 @@ def test_lines_of_a_header_are_counted(tmp_path: Path) -> None:
 
 
 def test_adjusted_figures_that_do_not_follow_are_counted(tmp_path: Path) -> None:
-    _, _, remarks = read(tmp_path, {"t": f"{row_2003()}\n{row_2003(c31='0.100')}\n"})
+    _, _, remarks = read(tmp_path, {"t": f"{row_2003()}\n{row_2003(c8='20', c31='0.100')}\n"})
     assert any("1 of 2 length-adjusted means are not 2/3 of the coverage" in remark for remark in remarks)
 
 
@@ -230,6 +280,8 @@ MARKED = "D04 M --------------- 050 A A A 1 3 2 2 0 4 0 2 3 1 {first} 1 2 1"
         ("0 2 0", ((1,), (2,))),
         # A 3 says that they count from 1.
         ("0 2 3", ((3,), (1,))),
+        # A 9 is no peer unit of three, so nothing that the line says is believed.
+        ("0 2 3,9", ((), ())),
         # Neither: nothing tells.
         ("0 2 2", ((), ())),
     ],

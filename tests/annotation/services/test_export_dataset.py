@@ -182,7 +182,7 @@ def test_a_file_that_is_gone_says_so(world: World) -> None:
         open_export(export, by=world.olga)
 
 
-@pytest.mark.parametrize(("level", "suffix"), [("see", "zip"), ("nist2002", "txt"), ("pyramid", "zip")])
+@pytest.mark.parametrize(("level", "suffix"), [("see", "zip"), ("nist2002", "txt")])
 def test_files_of_duc_are_written_by_a_worker_and_opened(world: World, level: str, suffix: str) -> None:
     export = request_export(project=world.project, level=level, by=world.mona)
     perform(export)

@@ -350,6 +350,39 @@ def test_unit_scores_that_fit_no_units_are_kept_and_do_not_count(
     assert not PublishedPercent.objects.exists()
 
 
+MARKS_BEYOND = "D061 M --- 050 J B E 19 4 3 4 1 2 1 3 1 1 0 4 9 1 2 1 2 0 -"
+MARKS_THERE = "D061 M --- 050 J B E 20 4 3 4 1 2 1 3 2 1 0 4 2 1 2 1 2 0 -"
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_marks_of_units_that_are_not_there_are_left_out(
+    project: Project, tmp_path: Path, is_told: bool
+) -> None:
+    texts = {
+        "models/D061.M.050.J.B.html": see_page("It rained.", "Trams stopped.", "Shops closed."),
+        "peers/D061.M.050.J.19.html": see_page("Rain fell.", "Nothing moved."),
+        "peers/D061.M.050.J.20.html": see_page("Rain fell.", "No trams ran."),
+    }
+    bring(project, tmp_path, texts)
+    # The other summary marks the second of two units: the table counts from 1.
+    lines = [MARKS_BEYOND, MARKS_THERE] if is_told else [MARKS_BEYOND]
+    report = bring(project, tmp_path, {"results1_table.txt": "\n".join(lines)})
+    found = PublishedPercent.objects.filter(score__system="19").order_by("unit__position")
+    assert list(found.values_list("percent", "marks")) == [(100, []), (50, []), (0, [])]
+    assert [warning for warning in report.warnings if "column 19" in warning] == [
+        "results1_table.txt, line 1, column 19: marks peer unit 9, and the summary of '19' has 2 units. The unit "
+        "scores of the line count without its marks."
+    ]
+    others = PublishedPercent.objects.filter(score__system="20").order_by("unit__position")
+    assert list(others.values_list("marks", flat=True)) == ([[2], [1], []] if is_told else [])
+
+
+def test_lines_that_a_table_no_longer_holds_are_told(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c8='20')}\n"})
+    report = bring(project, tmp_path, {"t": ROW_2002 + "\n"})
+    assert any(warning.startswith("t: it no longer holds line 2 of what") for warning in report.warnings)
+
+
 def test_a_corrected_line_replaces_its_percents(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, {**SEE_2001, "results1_table.txt": ROW_2001 + "\n"})
     report = bring(project, tmp_path, {"results1_table.txt": ROW_2001.replace("1 2 1", "1 4 1") + "\n"})

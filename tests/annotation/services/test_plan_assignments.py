@@ -237,6 +237,29 @@ def test_a_draw_is_judged_anew_whoever_has_some_of_it_by_hand(world: World) -> N
     assert drawn.count() == 2
 
 
+def test_a_preview_says_how_much_of_a_draw_nobody_gets(world: World) -> None:
+    only_these_sets(world, [f"set-{n}" for n in range(4)])
+    for name in ("set-0", "set-1", "set-2"):
+        assign(document_set=world.sets[name], assessor=world.ana, by=None)
+    columns = {"per_set": 1, "method": Draw.Method.UNIFORM, "share": 1.0}
+    # All 4 sets are drawn; ana has 3 of them, so she gets 1 set with its 2 summaries.
+    plan = seen(world, Way.PLAN, "ana", **columns)
+    assert plan.in_words == "1 sitting for 1 person, 1 each; 2 summaries; 3 of the 4 drawn get no assessor."
+    assert plan.notes[1:] == (
+        "3 of the 4 drawn get no assessor, because the people asked have them already: the recorded chances "
+        "will not hold for an unbiased estimate.",
+    )
+    # Each of the 4 sets has 2 summaries, told one by one where each has assessors of its own.
+    alone = seen(world, Way.PLAN, "ana", by_summary=True, **columns)
+    assert (alone.unjudged, alone.at_stake) == (6, 8)
+    assert seen(world, Way.PLAN, "ana", "ben", **columns).unjudged == 0
+
+
+def test_an_owner_may_be_given_sets(world: World) -> None:
+    do(world, Way.PLAN, "olga", per_set=1)
+    assert pairs() == [("olga", "bridge"), ("olga", "port")]
+
+
 def test_repeats_belong_to_no_draw(world: World) -> None:
     world.project.repeat_share = 0.1
     world.project.save(update_fields=["repeat_share"])
@@ -297,6 +320,8 @@ def test_a_closed_set_is_not_given_by_hand_again(world: World) -> None:
         (Way.HAND, ("ana",), {"document_sets": ("x",)}, "document_sets"),
         (Way.MORE, ("ana", "ben"), {}, "people"),
         (Way.MORE, ("ana",), {"count": 0}, "count"),
+        (Way.MORE, ("ana",), {"method": Draw.Method.UNIFORM, "share": 0.5}, "method"),
+        (Way.HAND, ("ana",), {"method": Draw.Method.UNIFORM, "document_sets": ("x",)}, "method"),
         (Way.PLAN, (), {}, "people"),
         (Way.PLAN, ("ana",), {"per_set": 2}, "per_set"),
         (Way.PLAN, ("ana", "ana"), {}, "people"),

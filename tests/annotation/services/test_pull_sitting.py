@@ -121,6 +121,19 @@ def test_what_was_given_back_or_taken_away_does_not_come_again(world: World) -> 
     assert queue_offer(world.project, world.ben).sets == 1
 
 
+def test_a_set_that_was_given_back_untouched_comes_last_for_whoever_did(world: World) -> None:
+    only_these_sets(world, ["quay", "mole", "pier"])
+    fill_queue(world, per_set=2)
+    met = []
+    for _ in range(4):
+        sitting = pull(project=world.project, by=world.ana)
+        met.append(sitting.document_set.external_id)
+        give_back(sitting=sitting, by=world.ana)
+    assert sorted(met[:3]) == ["mole", "pier", "quay"]
+    # All three came back from her: the one she gave back longest ago comes first.
+    assert met[3] == met[0]
+
+
 def test_the_least_covered_sets_come_first(world: World) -> None:
     only_these_sets(world, ["quay", "mole", "pier"])
     fill_queue(world, per_set=3)

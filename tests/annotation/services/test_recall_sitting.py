@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Assignment, Event, Score, Sitting, System, UnitJudgment
+from annotation.models import Assignment, Event, Membership, Role, Score, Sitting, System, UnitJudgment
 from annotation.permissions import is_blind
+from annotation.queries.assignments import State, loads, sitting_page
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.services.assign import assign
 from annotation.services.plan_assignments import Order, Way, carry_out
@@ -107,12 +108,36 @@ def test_begun_work_in_the_queue_is_a_fresh_copy(world: World, sitting: Sitting)
     assert pull(project=world.project, by=world.ben) == waiting
 
 
+def test_begun_work_that_went_into_the_queue_is_told_so(world: World, sitting: Sitting) -> None:
+    other = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
+    requeue(sitting=sitting, by=world.mona)
+    recall(sitting=other, by=world.mona)
+    rows = sitting_page(world.project, state=State.RECALLED).rows
+    told = {row.document_set: row.recalled_as for row in rows}
+    assert told == {"port": "Put into the queue", "bridge": "Recalled"}
+
+
+def test_an_owner_may_be_given_what_somebody_has(world: World, sitting: Sitting) -> None:
+    assert reassign(sitting=sitting, to=world.olga, by=world.mona).assessor == world.olga
+
+
 def test_untouched_work_goes_into_the_queue_as_it_is(world: World) -> None:
     sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
     assert requeue(sitting=sitting, by=world.mona) == sitting
     sitting.refresh_from_db()
     assert (sitting.assessor, sitting.position, sitting.recalled_at) == (None, 0, None)
     assert requeue(sitting=sitting, by=world.mona) == sitting
+
+
+def test_only_who_may_not_assess_is_told_as_no_assessor(world: World, sitting: Sitting) -> None:
+    given = reassign(sitting=sitting, to=world.olga, by=world.mona)
+    assert {load.person: load.is_assessor for load in loads(world.project)} == {
+        "ana": True,
+        "ben": True,
+        "olga": True,
+    }
+    Membership.objects.filter(user=given.assessor).update(roles=[Role.MANAGER])
+    assert [load.person for load in loads(world.project) if not load.is_assessor] == ["olga"]
 
 
 def test_what_waits_can_be_given_to_somebody_or_taken_out(world: World) -> None:

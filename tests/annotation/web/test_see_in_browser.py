@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+CALM_MS = 600
+"""Longer than digits are left out after the model summary has come up."""
 ZOOMED = {"width": 640, "height": 450}
 """1280 by 900 at 200 %."""
 
@@ -126,6 +128,7 @@ def test_a_published_row_comes_out_of_what_was_judged(world: World, desk: Desk, 
     # Answers 0 0 0 0 0 0 0 0 1 0 1 0, the first key for 0; then {0, 0, 0, 60, 60, 60, 100} with all peer units marked.
     press(page, "111111112121")
     page.locator("#model-title").wait_for()
+    page.wait_for_timeout(CALM_MS)
     press(page, "111" + "a4" + "bc4" + "d4" + "e6")
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
@@ -243,7 +246,57 @@ def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, d
     assert (percents(sitting), marks(sitting)) == ([60, 20], [[], [2]])
 
 
+def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a4")
+    saved(page)
+    press(page, "n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.go_back()
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.wait_for_timeout(300)
+    shown = in_hand(page)
+    press(page, "b6")
+    page.locator("#progress", has_text="2 of 6").wait_for()
+    saved(page)
+    # What was in hand on the screen is what was judged.
+    assert shown == "Unit 2"
+    assert (percents(sitting), marks(sitting)) == ([60, 100], [[1], [2]])
+
+
+def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator(".unit.now [name=note]").click()
+    page.keyboard.type("half a thought")
+    page.wait_for_timeout(1_300)
+    saved(page)
+    assert UnitJudgment.objects.get(is_current=True).note == "half a thought"
+    page.keyboard.type(", and a whole one")
+    page.reload()
+    assert page.locator(".unit [name=note]").first.input_value() == "half a thought, and a whole one"
+
+
 # The stages
+
+
+def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = ana(desk)
+    open_set(page, sitting)
+    for _ in range(12):
+        page.keyboard.press("2")
+        page.wait_for_timeout(80)
+    page.locator("#model-title").wait_for()
+    page.wait_for_timeout(CALM_MS)
+    assert percents(sitting) == []
+    press(page, "a4")
+    page.locator("#progress", has_text="1 of 6").wait_for()
+    saved(page)
+    assert percents(sitting) == [60]
 
 
 def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
