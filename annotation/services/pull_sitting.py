@@ -39,8 +39,9 @@ def pull(*, project: Project, by: User) -> Sitting:
 
     What they began and lost to the lease comes first, with all that they said; then the sets that fewest
     people have, at random among equals, those whose summaries they wrote themselves after them, and untouched
-    ones that they gave back last. Never a set that they have, closed, gave back begun or lost to a manager. Raises Conflict: `one_at_a_time` while they hold a pulled
-    set (`details` names it), `queue_empty` where nothing waits that they may have.
+    ones that they gave back last. Never a set that they have, closed, gave back begun or lost to a manager.
+    Raises Conflict: `one_at_a_time` while they hold a pulled set (`details` names it), `queue_empty` where
+    nothing waits that they may have.
     """
     require(by, project, Verb.ASSESS)
     lapse_leases(project=project)

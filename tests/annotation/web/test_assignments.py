@@ -32,7 +32,7 @@ def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
 
 def test_assessors_and_sets_can_be_chosen(world: World, mona: Client) -> None:
     context = mona.get(ROOM).context
-    assert context["assessors"] == ["ana", "ben"]
+    assert context["assessors"] == ["ana", "ben", "olga"]
     assert [(row.name, row.comparisons, row.sittings) for row in context["sets"]] == [
         ("bridge", 2, 0),
         ("port", 2, 0),
