@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -239,7 +240,7 @@ class _Cells:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _Reader(ABC):
     """Reads a table line by line. Lines before the first one of a known layout are its header."""
 
     file: str
@@ -283,27 +284,30 @@ class _Reader:
         self.bad_lines += 1
         self.problems.add(number, column, reason, file=self.file)
 
+    @abstractmethod
     def begins(self, cells: Sequence[str]) -> bool:
-        raise NotImplementedError
+        """Whether the header ends here: these are cells of a row."""
 
     def is_foreign(self, cells: Sequence[str]) -> bool:
         """Whether a line before the first row is no header but a row of a table that is not known."""
         return _is_almost(cells)
 
+    @abstractmethod
     def fault(self, cells: Sequence[str]) -> str:
         """Why a line cannot be one of this table; "" where it can."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, number: int, cells: _Cells) -> PublishedRow:
-        raise NotImplementedError
+        """What a row says. Raises _BadCell."""
 
     def about(self, row: PublishedRow) -> tuple[object, ...]:
         """What a row is about and who says it: a table says such a thing once."""
         people = (row.selector, row.model_author, row.assessor)
         return (row.set_name, row.document, row.target, row.system, *people)
 
+    @abstractmethod
     def remarks(self, found: Sequence[PublishedRow]) -> Iterator[str]:
-        raise NotImplementedError
+        """What is to be reported of the table as a whole."""
 
 
 def _unknown_table(number: int, cells: Sequence[str]) -> str:
