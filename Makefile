@@ -46,7 +46,7 @@ demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (P
 
 test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
 check: tools ## Format, lint, types, import contracts, templates, migrations, production settings
 	@echo "check: ruff format" && $(BIN)/ruff format --check --quiet .
