@@ -68,6 +68,8 @@ def test_ones_own_work(world: World, client_of: Client) -> None:
     assert desk["agreement"]["items"] == 0
     assert desk["queue"] == {"sets": 0, "in_hand": None}
     assert desk["lapsed"] == []
+    for system in PEERS:
+        say(opened, system, (60, [1], 0), (20, [2], 0))
     finish(opened)
     assert get(client_of("ana"), "own-work/")["agreement"] == AGREEMENT
 
