@@ -2,25 +2,75 @@
 
 from evaluation._agreement import PERCENT_STEP, PercentAgreement, percent_agreement
 from evaluation._alignment import alignment, factual_alignment
+from evaluation._alpha import Level, alpha_interval, item_disagreements, krippendorff_alpha
+from evaluation._anova import SystemAnova, TukeyPair, VarianceRow, system_anova
 from evaluation._balance import balanced_plan
 from evaluation._brevity import brevity
+from evaluation._calibration import Binning, CalibrationBin, CalibrationCurve, calibration_curve
+from evaluation._calibrators import CalibrationMethod, Calibrator, cross_fitted_calibration, fit_calibrator
 from evaluation._cases import DEFAULT_METRICS, METRICS, Metric, SummaryInput
 from evaluation._completeness import Completeness, completeness
 from evaluation._composite import composite, length_adjusted
 from evaluation._conciseness import ConcisenessTerms, conciseness, conciseness_terms
+from evaluation._correlation import MetricCorrelation, kendall_tau, metric_correlation, pearson
 from evaluation._coverage import CoverageStatistics, claim_coverage, coverage_statistics, mean_coverage
+from evaluation._crowd import CrowdConsensus, dawid_skene
+from evaluation._draw_estimates import (
+    FEW_DOCUMENTS,
+    TOO_FEW_DOCUMENTS,
+    DrawEstimate,
+    DrawnItem,
+    estimate_from_draw,
+    estimate_systems_from_draw,
+)
 from evaluation._effects import flip_effects
 from evaluation._evaluate import evaluate_summaries, evaluate_summary, stream_evaluations
-from evaluation._intervals import Interval, bootstrap_interval, bootstrap_means, system_intervals
+from evaluation._intervals import (
+    Interval,
+    IntervalMethod,
+    bootstrap_interval,
+    bootstrap_means,
+    expanded_tails,
+    system_intervals,
+)
+from evaluation._judge_report import JudgeComparison, JudgeReport, compare_judges, judge_report, judge_reports
+from evaluation._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
+from evaluation._planner import Design, Forecast, forecast_widths
+from evaluation._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation._presentation import Presented, Showing, drawn_repeats, presentation_order, repeat_count
 from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
 from evaluation._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
 from evaluation._questions import question_coverage, question_coverage_or_none
+from evaluation._rank import (
+    RankRange,
+    compact_letters,
+    indistinct_groups,
+    rank_ranges,
+    ranks_from_comparisons,
+)
 from evaluation._redundancy import redundancy, repeated_sentences
+from evaluation._reliability import (
+    IntraclassForm,
+    gwet_ac1,
+    gwet_ac1_interval,
+    intraclass_correlation,
+    intraclass_interval,
+    observed_agreement,
+    observed_agreement_interval,
+)
+from evaluation._resampling import Estimate
 from evaluation._results import EvaluationDetails, JudgedQuestion, JudgedTopic, SummaryEvaluation
-from evaluation._sampling import stratified_draw, uniform_draw
+from evaluation._sampling import (
+    UNIFORM_FLOOR,
+    active_probabilities,
+    fixed_size_draw,
+    neyman_allocation,
+    neyman_draw,
+    stratified_draw,
+    uniform_draw,
+)
 from evaluation._score import (
     AssessorAverage,
     Blend,
@@ -40,6 +90,7 @@ from evaluation._score import (
     unit_coverage,
 )
 from evaluation._signature import VERSION, signature
+from evaluation._significance import PairComparison, PermutationTest, compare_systems, holm, permutation_test
 from evaluation._summarization import SummarizationResult, summarization
 from evaluation._text import (
     LengthUnit,
@@ -100,14 +151,22 @@ from evaluation.judging import (
 
 __all__ = [
     "DEFAULT_METRICS",
+    "FEW_DOCUMENTS",
     "METRICS",
     "PERCENT_STEP",
     "QUESTION_SETS",
+    "TOO_FEW_DOCUMENTS",
+    "UNIFORM_FLOOR",
     "VERSION",
     "AssessorAverage",
+    "Binning",
     "Blend",
     "Budget",
     "BudgetSpent",
+    "CalibrationBin",
+    "CalibrationCurve",
+    "CalibrationMethod",
+    "Calibrator",
     "CallStore",
     "ComparisonScore",
     "Completeness",
@@ -115,13 +174,21 @@ __all__ = [
     "CoverReading",
     "CoverRequest",
     "CoverageStatistics",
+    "CrowdConsensus",
+    "Design",
     "DocumentReading",
     "DocumentRequest",
+    "DrawEstimate",
+    "DrawnItem",
+    "Estimate",
     "EvaluationDetails",
     "EvaluationError",
     "ExtractedClaim",
     "FinalSource",
+    "Forecast",
     "Interval",
+    "IntervalMethod",
+    "IntraclassForm",
     "InvalidBudget",
     "InvalidLabel",
     "InvalidMark",
@@ -129,17 +196,21 @@ __all__ = [
     "InvalidQuestion",
     "InvalidWeight",
     "Judge",
+    "JudgeComparison",
     "JudgeError",
     "JudgePanel",
     "JudgeRefused",
+    "JudgeReport",
     "JudgeSettings",
     "JudgeUnavailable",
     "JudgedClaim",
     "JudgedQuestion",
     "JudgedTopic",
+    "KappaWeights",
     "Label",
     "LengthMismatch",
     "LengthUnit",
+    "Level",
     "LexicalJudge",
     "Limits",
     "MarkWarning",
@@ -147,15 +218,20 @@ __all__ = [
     "MeanRounding",
     "MemoryCallStore",
     "Metric",
+    "MetricCorrelation",
     "MoneyCap",
     "OpenAIJudge",
     "OverLength",
+    "PairComparison",
     "PercentAgreement",
+    "PermutationTest",
+    "PredictionPoweredMean",
     "Presented",
     "Price",
     "PyramidScore",
     "QualityQuestion",
     "Question",
+    "RankRange",
     "Rating",
     "RatingName",
     "ScoreRules",
@@ -172,20 +248,30 @@ __all__ = [
     "SummaryEvaluation",
     "SummaryInput",
     "SummaryScore",
+    "SystemAnova",
     "Text",
+    "TukeyPair",
     "UnitCoverage",
     "UnitSource",
     "UnusableReply",
     "Usage",
+    "VarianceRow",
     "Verdict",
+    "active_probabilities",
     "alignment",
+    "alpha_interval",
     "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
     "brevity",
+    "calibration_curve",
     "check_claims",
     "claim_coverage",
     "clause_spans",
+    "cohen_kappa",
+    "compact_letters",
+    "compare_judges",
+    "compare_systems",
     "completeness",
     "composite",
     "conciseness",
@@ -193,22 +279,52 @@ __all__ = [
     "count_length",
     "count_words",
     "coverage_statistics",
+    "cross_fitted_calibration",
+    "dawid_skene",
     "drawn_repeats",
+    "estimate_from_draw",
+    "estimate_systems_from_draw",
     "evaluate_summaries",
     "evaluate_summary",
+    "expanded_tails",
     "extract_claims",
     "factual_alignment",
+    "fit_calibrator",
+    "fixed_size_draw",
     "flip_effects",
+    "forecast_widths",
+    "gwet_ac1",
+    "gwet_ac1_interval",
     "has_word_breaks",
+    "holm",
+    "indistinct_groups",
+    "intraclass_correlation",
+    "intraclass_interval",
+    "item_disagreements",
+    "judge_report",
+    "judge_reports",
+    "kappa_interval",
+    "kendall_tau",
+    "krippendorff_alpha",
     "length_adjusted",
     "mean_coverage",
+    "metric_correlation",
+    "neyman_allocation",
+    "neyman_draw",
+    "observed_agreement",
+    "observed_agreement_interval",
     "own_questions",
+    "pearson",
     "percent_agreement",
+    "permutation_test",
+    "prediction_powered_mean",
     "presentation_order",
     "pyramid_score",
     "quality_questions",
     "question_coverage",
     "question_coverage_or_none",
+    "rank_ranges",
+    "ranks_from_comparisons",
     "redundancy",
     "repeat_count",
     "repeated_sentences",
@@ -219,6 +335,7 @@ __all__ = [
     "stratified_draw",
     "stream_evaluations",
     "summarization",
+    "system_anova",
     "system_intervals",
     "topic_preservation",
     "truncate",

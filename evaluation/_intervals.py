@@ -8,11 +8,13 @@ of documents only.
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtrit
 
-from evaluation._guards import check_same_length
+from evaluation._guards import check_choice, check_same_length
 from evaluation._means import mean
 from evaluation.errors import EvaluationError, InvalidPercent
 
@@ -20,16 +22,25 @@ DEFAULT_CONFIDENCE = 0.95
 DEFAULT_DRAWS = 10_000
 FEWEST_CLUSTERS = 2
 
+IntervalMethod = Literal["percentile", "bca", "expanded"]
+"""How bounds are read off the draws.
+
+percentile: the quantiles of the confidence itself. expanded: the quantiles that make up for a sample's spread being
+smaller than its population's and for the spread being estimated, as Student's t does (Hesterberg, What teachers
+should know about the bootstrap, 2015, section 3.4). bca: bias-corrected and accelerated, which moves both quantiles
+with the skew (Efron, Better bootstrap confidence intervals, 1987).
+"""
+
 # Resampling holds one count per draw and cluster; larger jobs are done in pieces of this many counts.
 _COUNTS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A macro mean over clusters with its percentile interval.
+    """A macro mean over clusters with its bootstrap interval.
 
     `mean` is None where there is no value, `low` and `high` where there are fewer than two clusters.
-    `left_out` counts the values that were None.
+    `left_out` counts the values that were None. `method` says how the bounds were read off the draws.
     """
 
     mean: float | None
@@ -40,6 +51,7 @@ class Interval:
     seed: int
     left_out: int = 0
     confidence: float = DEFAULT_CONFIDENCE
+    method: IntervalMethod = "percentile"
 
 
 def bootstrap_interval(
@@ -49,21 +61,24 @@ def bootstrap_interval(
     confidence: float = DEFAULT_CONFIDENCE,
     draws: int = DEFAULT_DRAWS,
     seed: int = 0,
+    method: IntervalMethod = "percentile",
 ) -> Interval:
-    """Macro mean of the values over their clusters, with a percentile interval that resamples clusters.
+    """Macro mean of the values over their clusters, with a bootstrap interval that resamples clusters.
 
     Values of one cluster are averaged first; without `clusters` each value is one of its own. None values are
     left out and counted. Fewer than two clusters give no interval. Equal input gives an equal interval, in
     any order of rows.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is
-    not finite or fewer than one draw.
-    Source: Efron's percentile bootstrap over clusters.
+    not finite, fewer than one draw or an unknown method.
+    Source: Efron's bootstrap over clusters; see `IntervalMethod` for what each method is for. Of few clusters
+    `percentile` is too narrow (in simulation a nominal 95 % covers 93.7 % with 30 and 90 % with 10); `expanded` mends
+    that.
     Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6, from the cluster means 0.3
     and 0.9.
     """
     labels: Sequence[Hashable] = range(len(values)) if clusters is None else clusters
     check_same_length("values", values, "clusters", labels)
-    _check(values, confidence, draws)
+    _check(values, confidence, draws, method)
     grouped: dict[Hashable, list[float | None]] = {}
     for label, value in zip(labels, values, strict=True):
         grouped.setdefault(label, []).append(value)
@@ -72,7 +87,7 @@ def bootstrap_interval(
     column = np.array(means, dtype=np.float64).reshape(-1, 1)
     left_out = sum(value is None for value in values)
     (interval,) = _intervals(
-        column, np.ones(column.shape, dtype=np.bool_), [left_out], confidence, draws, seed
+        column, np.ones(column.shape, dtype=np.bool_), [left_out], confidence, draws, seed, method
     )
     return interval
 
@@ -83,6 +98,7 @@ def system_intervals(
     confidence: float = DEFAULT_CONFIDENCE,
     draws: int = DEFAULT_DRAWS,
     seed: int = 0,
+    method: IntervalMethod = "percentile",
 ) -> dict[str, Interval]:
     """Intervals of several systems, from the same resampled clusters for all of them.
 
@@ -92,7 +108,7 @@ def system_intervals(
     """
     if not values:
         return {}
-    _check([value for column in values.values() for value in column.values()], confidence, draws)
+    _check([value for column in values.values() for value in column.values()], confidence, draws, method)
     names = sorted({cluster for column in values.values() for cluster in column})
     present = np.array([[name in column for column in values.values()] for name in names], dtype=np.bool_)
     matrix = np.array(
@@ -100,7 +116,9 @@ def system_intervals(
     )
     shape = (len(names), len(values))
     left_out = [len(names) - len(column) for column in values.values()]
-    found = _intervals(matrix.reshape(shape), present.reshape(shape), left_out, confidence, draws, seed)
+    found = _intervals(
+        matrix.reshape(shape), present.reshape(shape), left_out, confidence, draws, seed, method
+    )
     return dict(zip(values, found, strict=True))
 
 
@@ -124,7 +142,27 @@ def bootstrap_means(
     return np.concatenate(means), np.concatenate(counted)
 
 
-def _check(values: Sequence[float | None], confidence: float, draws: int) -> None:
+def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
+    """The two quantiles of bootstrap means at which an interval of few clusters must be read.
+
+    They lie further out than those of the confidence, as Student's t does beyond the normal, and the more so the fewer
+    the clusters; of one cluster they are 0 and 1. For whoever reads bounds off `bootstrap_means`.
+    Raises InvalidPercent for a confidence outside 0 to 1.
+    Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal's distribution at
+    sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.
+    Example: 95 % of 30 clusters is read at .0188 and .9812 instead of .025 and .975.
+    """
+    if not 0 < confidence < 1:
+        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    if clusters < FEWEST_CLUSTERS:
+        return 0.0, 1.0
+    reach = math.sqrt(clusters / (clusters - 1)) * float(stdtrit(clusters - 1, (1 - confidence) / 2))
+    tail = float(ndtr(reach))
+    return tail, 1 - tail
+
+
+def _check(values: Sequence[float | None], confidence: float, draws: int, method: str) -> None:
+    check_choice("The method", method, get_args(IntervalMethod))
     if not 0 < confidence < 1:
         raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
     if draws < 1:
@@ -155,13 +193,14 @@ def _intervals(
     confidence: float,
     draws: int,
     seed: int,
+    method: IntervalMethod,
 ) -> list[Interval]:
     clusters = present.sum(axis=0)
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(clusters)
     if len(values) >= FEWEST_CLUSTERS:
         means, counted = bootstrap_means(values, present, draws=draws, seed=seed)
         bounds = [
-            _bounds(means[counted[:, system], system], int(clusters[system]), confidence)
+            _bounds(means[counted[:, system], system], values[present[:, system], system], confidence, method)
             for system in range(len(clusters))
         ]
     return [
@@ -174,16 +213,39 @@ def _intervals(
             seed=seed,
             left_out=left_out[system],
             confidence=confidence,
+            method=method,
         )
         for system, (low, high) in enumerate(bounds)
     ]
 
 
 def _bounds(
-    means: NDArray[np.float64], clusters: int, confidence: float
+    means: NDArray[np.float64], values: NDArray[np.float64], confidence: float, method: IntervalMethod
 ) -> tuple[float | None, float | None]:
-    if clusters < FEWEST_CLUSTERS or not len(means):
+    if len(values) < FEWEST_CLUSTERS or not len(means):
         return None, None
     tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    tails = [tail, 1 - tail]
+    if method == "expanded":
+        tails = list(expanded_tails(confidence, len(values)))
+    elif method == "bca":
+        tails = _accelerated(tails, means, values)
+    low, high = np.quantile(means, tails)
     return float(low), float(high)
+
+
+def _accelerated(
+    tails: Sequence[float], means: NDArray[np.float64], values: NDArray[np.float64]
+) -> list[float]:
+    """The tails moved by the median's bias and by the skew, which for a mean its jackknife gives in closed form."""
+    centre = values.mean()
+    apart = values - centre
+    squares = float((apart**2).sum())
+    if squares <= 0:
+        return list(tails)
+    below = float((means < centre).mean() + (means == centre).mean() / 2)
+    edge = 1 / (len(means) + 1)
+    bias = float(ndtri(min(max(below, edge), 1 - edge)))
+    acceleration = float((apart**3).sum()) / (6 * squares**1.5)
+    moved = [bias + float(ndtri(tail)) for tail in tails]
+    return [float(ndtr(bias + reach / (1 - acceleration * reach))) for reach in moved]

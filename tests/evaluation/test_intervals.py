@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation._intervals import Interval, bootstrap_interval, bootstrap_means, system_intervals
+from evaluation._intervals import (
+    Interval,
+    IntervalMethod,
+    bootstrap_interval,
+    bootstrap_means,
+    expanded_tails,
+    system_intervals,
+)
 from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
 
 VALUES = st.floats(0, 1)
@@ -151,3 +158,73 @@ def test_a_lacking_system_is_averaged_over_what_it_has() -> None:
 
 def test_no_systems_no_intervals() -> None:
     assert system_intervals({}) == {}
+
+
+SKEWED = [0.0, 0.0, 0.05, 0.05, 0.1, 0.1, 0.15, 0.2, 0.6, 1.0]
+
+
+def test_an_expanded_interval_reads_quantiles_further_out() -> None:
+    # Of 10: sqrt(10 / 9) * t(9) = 1.0541 * -2.2622 = -2.3845, so the tail is .00855 instead of .025.
+    found = bootstrap_interval(SKEWED, method="expanded")
+    column = np.array(sorted(SKEWED)).reshape(-1, 1)
+    means, _ = bootstrap_means(column, np.ones(column.shape, dtype=np.bool_))
+    assert (found.low, found.high) == pytest.approx(np.quantile(means, [0.00855, 1 - 0.00855]), abs=0.002)
+
+
+def test_expanding_matters_less_the_more_clusters() -> None:
+    for values, ratio in ((SKEWED, 1.1), (SKEWED * 20, 1.0)):
+        plain, wide = (bootstrap_interval(values, method=method) for method in ("percentile", "expanded"))
+        assert plain.low is not None
+        assert plain.high is not None
+        assert wide.low is not None
+        assert wide.high is not None
+        assert (wide.high - wide.low) / (plain.high - plain.low) == pytest.approx(ratio, abs=0.15)
+        assert wide.low <= plain.low < plain.high <= wide.high
+
+
+def test_bca_moves_towards_the_long_tail() -> None:
+    plain, moved = (bootstrap_interval(SKEWED, method=method) for method in ("percentile", "bca"))
+    assert plain.low is not None
+    assert plain.high is not None
+    assert moved.low is not None
+    assert moved.high is not None
+    assert moved.low > plain.low
+    assert moved.high > plain.high
+
+
+def test_bca_is_that_of_scipy() -> None:
+    from scipy.stats import bootstrap
+
+    theirs = bootstrap((SKEWED,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1))
+    ours = bootstrap_interval(SKEWED, method="bca", draws=20_000)
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.006)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.012)
+
+
+@pytest.mark.parametrize("method", ["bca", "expanded"])
+def test_every_method_stays_put_where_nothing_varies(method: IntervalMethod) -> None:
+    found = bootstrap_interval([0.3] * 5, draws=DRAWS, method=method)
+    assert (found.low, found.high, found.method) == (pytest.approx(0.3), pytest.approx(0.3), method)
+
+
+@given(st.lists(VALUES, min_size=2, max_size=8), st.sampled_from(["bca", "expanded"]))
+@settings(max_examples=50)
+def test_every_method_stays_within_the_values(values: list[float], method: IntervalMethod) -> None:
+    found = bootstrap_interval(values, draws=DRAWS, method=method)
+    assert found.low is not None
+    assert found.high is not None
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(EvaluationError, match="percentile, bca, expanded"):
+        bootstrap_interval([0.1, 0.2], method="basic")  # type: ignore[arg-type]
+
+
+def test_tails_for_few_clusters() -> None:
+    # sqrt(30 / 29) * t(29, .025) = 1.01710 * -2.04523 = -2.08020, below which the normal has .018754.
+    assert expanded_tails(0.95, 30) == pytest.approx((0.018754, 0.981246), abs=1e-6)
+    assert expanded_tails(0.95, 10_000) == pytest.approx((0.025, 0.975), abs=1e-4)
+    assert expanded_tails(0.95, 1) == (0, 1)
+    with pytest.raises(InvalidPercent):
+        expanded_tails(95, 10)

@@ -1,0 +1,252 @@
+"""How many human answers a wanted interval takes, and what more of them would bring, going by a pilot.
+
+The variance of a prediction-powered estimate has two parts. Documents differ: only more documents help against that.
+And where no person was asked the judge may err: that part is the sum over items of share^2 (1/π - 1) σ^2, with σ^2
+the judge's expected squared error, and it is what the choice of items, and of how many, can lower.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from evaluation._draw_estimates import (
+    HARMFUL,
+    DrawnItem,
+    Frame,
+    foretold_and_left,
+    frame_of,
+    mean_and_variance,
+    tuned_slopes,
+)
+from evaluation._guards import check_choice, check_same_length, checked_weight
+from evaluation._prediction_powered import FEWEST_ANSWERS, check_confidence, quantile
+from evaluation._sampling import UNIFORM_FLOOR, active_probabilities, neyman_allocation
+from evaluation.errors import EvaluationError
+
+Array = NDArray[np.float64]
+
+Design = Literal["people", "uniform", "stratified", "active"]
+"""How answers are asked for. people: by lot, and the judge not used. uniform: by lot. stratified: by lot within strata,
+most where the judge errs most (Neyman). active: each item by how much the judge is expected to err on it."""
+
+# Answers that all strata together count as, beside a stratum's own, when its errors are compared to theirs.
+_COMMON_ANSWERS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What intervals a number of human answers would give, by design. Made by `forecast_widths`.
+
+    All widths are full widths, high minus low. `now` is the width of the pilot's own interval, `least` what would be
+    left if all items of the frame were answered: below it only more documents lead.
+    `variance_of_documents` is the variance of a document's mean over the population. `errors` are the judge's
+    expected squared errors of each item times its share squared, and `people_errors` the same if nothing is foretold.
+    """
+
+    now: float
+    least: float
+    confidence: float
+    floor: float
+    answered: int
+    documents: NDArray[np.int64]
+    strata: tuple[Hashable, ...]
+    errors: Array
+    people_errors: Array
+    variance_of_documents: float
+
+    def probabilities(self, labels: int, design: Design) -> list[float]:
+        """Inclusion probabilities of every item of the frame, in its order; they add up to `labels`.
+
+        Raises EvaluationError unless labels lie in 0 to the number of items, or for an unknown design.
+        """
+        check_choice("The design", design, get_args(Design))
+        items = len(self.strata)
+        if design == "active":
+            spreads = dict(enumerate(np.sqrt(self.errors).tolist()))
+            return list(active_probabilities(spreads, size=labels, floor=self.floor).values())
+        if design == "stratified":
+            counts, sizes = self.allocation(labels), self._sizes()
+            return [counts[stratum] / sizes[stratum] for stratum in self.strata]
+        if not 0 <= labels <= items:
+            raise EvaluationError(f"Between 0 and {items} items can be drawn, not {labels}.")
+        return [labels / items] * items
+
+    def allocation(self, labels: int) -> dict[Hashable, int]:
+        """How many of the answers to ask for in each stratum (Neyman). Errors as `probabilities`."""
+        members: dict[Hashable, list[float]] = {stratum: [] for stratum in self.strata}
+        for stratum, error in zip(self.strata, self.errors, strict=True):
+            members[stratum].append(float(error))
+        spreads = {stratum: math.sqrt(math.fsum(own) / len(own)) for stratum, own in members.items()}
+        return neyman_allocation(self._sizes(), spreads, size=labels)
+
+    def width(self, labels: int, design: Design) -> float | None:
+        """Width that an interval from so many answers in all would have.
+
+        None where fewer than two documents would hold an answer, or the design would leave out items that may err.
+        Errors as `probabilities`.
+        """
+        chances = np.array(self.probabilities(labels, design), dtype=np.float64)
+        errors = self.people_errors if design == "people" else self.errors
+        if bool(((chances <= 0) & (errors > 0)).any()):
+            return None
+        count = int(self.documents.max()) + 1
+        unseen = np.ones(count)
+        np.multiply.at(unseen, self.documents, 1 - chances)
+        answered = float(count - unseen.sum())
+        if answered < FEWEST_ANSWERS:
+            return None
+        drawn = chances > 0
+        sampling = float((errors[drawn] * (1 / chances[drawn] - 1)).sum()) / count
+        variance = (self.variance_of_documents + sampling) / count
+        return 2 * quantile(self.confidence, max(1, round(answered) - 1)) * math.sqrt(variance)
+
+    def labels_for(self, width: float, design: Design) -> int | None:
+        """The fewest answers in all that give an interval at most so wide; None where not even all items do.
+
+        Raises EvaluationError unless the width is above 0, or for an unknown design.
+        """
+        if not width > 0:
+            raise EvaluationError(f"A width must be above 0, got {width!r}.")
+        low, high = 0, len(self.strata)
+        if not self._reaches(high, width, design):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._reaches(middle, width, design):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def documents_for(self, width: float) -> int:
+        """How many documents it takes, all of them answered, for an interval at most so wide; may exceed the frame."""
+        if not width > 0:
+            raise EvaluationError(f"A width must be above 0, got {width!r}.")
+        low, high = FEWEST_ANSWERS - 1, FEWEST_ANSWERS
+        while self._width_of_all(high) > width:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._width_of_all(middle) <= width else (middle, high)
+        return high
+
+    def _width_of_all(self, documents: int) -> float:
+        reach = quantile(self.confidence, documents - 1)
+        return 2 * reach * math.sqrt(self.variance_of_documents / documents)
+
+    def _reaches(self, labels: int, width: float, design: Design) -> bool:
+        found = self.width(labels, design)
+        return found is not None and found <= width
+
+    def _sizes(self) -> dict[Hashable, int]:
+        sizes: dict[Hashable, int] = dict.fromkeys(self.strata, 0)
+        for stratum in self.strata:
+            sizes[stratum] += 1
+        return sizes
+
+
+def forecast_widths(
+    pilot: Sequence[DrawnItem],
+    spreads: Sequence[float],
+    *,
+    strata: Sequence[Hashable] | None = None,
+    covariates: Mapping[Any, Sequence[float]] | None = None,
+    confidence: float = 0.95,
+    floor: float = UNIFORM_FLOOR,
+) -> Forecast:
+    """What intervals more human answers would give, going by those of a pilot, of one system.
+
+    `pilot` is the whole frame with a completed draw, as for `estimate_from_draw`. `spreads` belong to it item by item:
+    how far the judge is expected to be off, sqrt(p (1 - p)) of a calibrated probability p. They are a claim that the
+    pilot checks: squared errors are fitted as a + b spread^2 with a and b not below 0, so that doubt that foretells
+    nothing counts for nothing. `strata` may name groups of items; how much their errors exceed what was
+    fitted is taken into account, the less the fewer answers they hold. Forecasts are for a draw of so many items in
+    all, of which those of the pilot may be a part, and of a pilot of few answers they are rough.
+    Raises EvaluationError where the draw is not complete or fewer than two documents hold answers, LengthMismatch,
+    InvalidWeight for a spread that is negative or not finite, and what `estimate_from_draw` raises.
+    Source: the variance of Poisson draws, Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section
+    3.5; Neyman allocation, Cochran, Sampling Techniques, 1977, section 5.5; Zrnic and Candes, arXiv 2403.03208.
+    Example: `forecast_widths(pilot, spreads).labels_for(.06, "active")`.
+    """
+    check_confidence(confidence)
+    check_same_length("pilot", pilot, "spreads", spreads)
+    groups: tuple[Hashable, ...] = ("",) * len(pilot) if strata is None else tuple(strata)
+    check_same_length("pilot", pilot, "strata", groups)
+    for spread in spreads:
+        checked_weight("A spread", spread)
+    frame = frame_of("", pilot, covariates or {})
+    if not frame.can_be_tuned:
+        raise EvaluationError(
+            f"A forecast needs a pilot whose draw is all answered, in at least {FEWEST_ANSWERS} documents; "
+            f"{frame.answered} of {frame.drawn} items are answered."
+        )
+    none = np.zeros((len(frame.names), frame.predictors.shape[1]))
+    tuned = tuned_slopes({"": frame})[""]
+    now, people = (mean_and_variance(frame, these, centre=True)[1] for these in (tuned, none))
+    assert now is not None
+    assert people is not None
+    if now > HARMFUL * people:
+        tuned, now = none, people
+    errors = _expected_errors(frame, tuned, np.array(spreads, dtype=np.float64), groups)
+    between = max(0.0, now * len(frame.names) - _variance_of_drawing(frame, tuned))
+    reach = 2 * quantile(confidence, frame.answered_documents - 1)
+    least = 2 * quantile(confidence, len(frame.names) - 1) * math.sqrt(between / len(frame.names))
+    return Forecast(
+        now=reach * math.sqrt(now),
+        least=least,
+        confidence=confidence,
+        floor=floor,
+        answered=frame.answered,
+        documents=frame.documents,
+        strata=groups,
+        errors=errors * frame.shares**2,
+        people_errors=_mean_square(frame, none) * frame.shares**2,
+        variance_of_documents=between,
+    )
+
+
+def _variance_of_drawing(frame: Frame, tuned: Array) -> float:
+    """The part of the variance of z_d that comes from asking of some items only, mean over documents."""
+    left = _corrected(frame, tuned)
+    chosen = frame.is_drawn
+    chance = frame.probabilities[chosen]
+    terms = frame.shares[chosen] ** 2 * (1 - chance) / chance**2 * left[chosen] ** 2
+    return float(terms.sum()) / len(frame.names)
+
+
+def _corrected(frame: Frame, tuned: Array) -> Array:
+    """What people's answers leave, made up for the intercept's having been fitted to them."""
+    _, left = foretold_and_left(frame, tuned, centre=True)
+    answered = frame.answered_documents
+    return left * math.sqrt(answered / (answered - 1))
+
+
+def _mean_square(frame: Frame, tuned: Array) -> Array:
+    left, weights = _corrected(frame, tuned), frame.shares * frame.expansion
+    level = float((weights * left**2).sum() / weights.sum())
+    return np.full(len(left), level)
+
+
+def _expected_errors(frame: Frame, tuned: Array, spreads: Array, strata: Sequence[Hashable]) -> Array:
+    """The squared error that is expected of the judge on each item."""
+    left = _corrected(frame, tuned)
+    chosen = np.flatnonzero(frame.is_drawn)
+    weights = (frame.shares * frame.expansion)[chosen]
+    squares = left[chosen] ** 2
+    columns = np.column_stack([np.ones(len(spreads)), spreads**2])
+    found, _ = nnls(columns[chosen] * np.sqrt(weights)[:, None], squares * np.sqrt(weights))
+    expected: Array = columns @ found
+    common = float(weights.sum()) / len(chosen)
+    for stratum in dict.fromkeys(strata):
+        inside = np.array([other == stratum for other in strata], dtype=np.bool_)
+        own = inside[chosen]
+        foretold = float((weights * expected[chosen])[own].sum())
+        lent = common * _COMMON_ANSWERS * float(expected.mean())
+        if foretold + lent > 0:
+            expected[inside] *= (float((weights * squares)[own].sum()) + lent) / (foretold + lent)
+    return expected

@@ -1,0 +1,197 @@
+"""Forecasts: the variance by hand, what more labels bring, and that later draws keep what was forecast."""
+
+import math
+from dataclasses import replace
+from statistics import mean
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from evaluation._draw_estimates import DrawnItem, estimate_from_draw
+from evaluation._planner import Design, Forecast, forecast_widths
+from evaluation._sampling import fixed_size_draw, uniform_draw
+from evaluation.errors import EvaluationError, InvalidWeight, LengthMismatch
+
+DESIGNS: list[Design] = ["people", "uniform", "stratified", "active"]
+
+
+def forecast(
+    errors: list[float], documents: list[int], *, between: float = 0.04, strata: list[str] | None = None
+) -> Forecast:
+    return Forecast(
+        now=0.5,
+        least=0.1,
+        confidence=0.95,
+        floor=0.5,
+        answered=2,
+        documents=np.array(documents),
+        strata=tuple(strata or [""] * len(errors)),
+        errors=np.array(errors),
+        people_errors=np.array(errors) * 2,
+        variance_of_documents=between,
+    )
+
+
+class World:
+    """40 documents of 8 claims, a calibrated judge that doubts some claims more than others, and a pilot."""
+
+    def __init__(self, seed: int = 2) -> None:
+        random = np.random.default_rng(seed)
+        odds = random.normal(0, 0.8, (40, 1)) + random.normal(0, 2.5, (40, 8))
+        said = 1 / (1 + np.exp(-odds))
+        self.judged = said.ravel().tolist()
+        self.truth = (random.random((40, 8)) < said).astype(float).ravel().tolist()
+        self.spreads = np.sqrt(said * (1 - said)).ravel().tolist()
+        self.strata = ["sure" if spread < 0.3 else "unsure" for spread in self.spreads]
+
+    def items(self, drawn: dict[int, float], chances: list[float]) -> list[DrawnItem]:
+        return [
+            DrawnItem(
+                number // 8,
+                1 / 8,
+                self.judged[number],
+                chances[number],
+                number in drawn,
+                self.truth[number] if number in drawn else None,
+            )
+            for number in range(320)
+        ]
+
+    def pilot(self, size: int = 96) -> list[DrawnItem]:
+        return self.items(uniform_draw(range(320), share=size / 320, seed=5), [size / 320] * 320)
+
+
+WORLD = World()
+
+
+def test_the_width_is_that_of_the_two_variances() -> None:
+    # Two documents of two claims, each of error .01: half drawn, so each adds .01 (2 - 1), .02 a document. Variance
+    # (.04 + .02) / 2 = .03; expected documents with an answer 2 (1 - .25) = 1.5, rounded to 2, so one degree.
+    found = forecast([0.01] * 4, [0, 0, 1, 1]).width(2, "uniform")
+    assert found is None
+    found = forecast([0.01] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).width(4, "uniform")
+    # Four documents: (.04 + .02) / 4 = .015, 4 (1 - .25) = 3 documents, two degrees.
+    assert found == pytest.approx(2 * student.ppf(0.975, 2) * math.sqrt(0.015))
+
+
+def test_people_alone_err_by_all_that_is_not_foretold() -> None:
+    found = forecast([0.01] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).width(4, "people")
+    assert found == pytest.approx(2 * student.ppf(0.975, 2) * math.sqrt((0.04 + 0.04) / 4))
+
+
+def test_with_every_item_answered_only_documents_differ() -> None:
+    made = forecast([0.01] * 8, [0, 0, 1, 1, 2, 2, 3, 3])
+    widths = [made.width(8, design) for design in DESIGNS]
+    assert widths == pytest.approx([2 * student.ppf(0.975, 3) * math.sqrt(0.04 / 4)] * 4)
+
+
+def test_strata_get_labels_by_size_and_error() -> None:
+    # Spreads .3 and .1, sizes 4 and 4: 3 to 1 of six would be 4.5 and 1.5, but no more than four and two at least.
+    made = forecast([0.09] * 4 + [0.01] * 4, [0, 0, 1, 1, 2, 2, 3, 3], strata=["a"] * 4 + ["b"] * 4)
+    assert made.allocation(6) == {"a": 4, "b": 2}
+    assert made.probabilities(6, "stratified") == [1.0] * 4 + [0.5] * 4
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_probabilities_add_up_to_the_labels(design: Design) -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads, strata=WORLD.strata)
+    assert sum(made.probabilities(100, design)) == pytest.approx(100)
+
+
+def test_a_forecast_knows_the_pilots_own_width() -> None:
+    found = estimate_from_draw(WORLD.pilot())
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    assert found.high is not None
+    assert found.low is not None
+    assert made.now == pytest.approx(found.high - found.low)
+    assert made.answered == 96
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_more_labels_never_widen(design: Design) -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads, strata=WORLD.strata)
+    widths = [made.width(labels, design) for labels in range(80, 321, 40)]
+    assert None not in widths
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(made.least)
+
+
+def test_doubt_that_foretells_errors_makes_active_draws_cheaper() -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads, strata=WORLD.strata)
+    widths = {design: made.width(96, design) or 0.0 for design in DESIGNS}
+    assert max(widths["active"], widths["stratified"]) < widths["uniform"] < widths["people"]
+
+
+def test_doubt_that_foretells_nothing_counts_for_nothing() -> None:
+    random = np.random.default_rng(0)
+    shuffled = random.permutation(WORLD.spreads).tolist()
+    made, misled = (forecast_widths(WORLD.pilot(), spreads) for spreads in (WORLD.spreads, shuffled))
+    gains = [(one.width(96, "uniform") or 0) - (one.width(96, "active") or 0) for one in (made, misled)]
+    assert gains[1] < gains[0] / 3
+
+
+def test_the_fewest_labels_for_a_width_are_found() -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    for design in DESIGNS:
+        labels = made.labels_for(0.16, design)
+        assert labels is not None
+        assert (made.width(labels, design) or 1) <= 0.16 < (made.width(labels - 1, design) or 1)
+
+
+def test_a_width_below_what_documents_differ_by_takes_more_documents() -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    assert made.labels_for(made.least * 0.9, "active") is None
+    assert made.documents_for(made.least * 0.9) > 40
+    assert made.documents_for(made.least * 1.01) <= 40
+
+
+def test_documents_for_a_width_by_hand() -> None:
+    # Variance .04: of 18 documents 2 * t(17) * sqrt(.04 / 18) = .19892, of 17 2 * t(16) * sqrt(.04 / 17) = .20566.
+    assert forecast([0.0], [0]).documents_for(0.2) == 18
+    assert forecast([0.0], [0], between=0.0).documents_for(0.2) == 2
+
+
+@pytest.mark.parametrize("design", ["uniform", "active"])
+def test_later_draws_are_as_wide_as_forecast(design: Design) -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    chances = made.probabilities(160, design)
+    widths = []
+    for seed in range(30):
+        found = estimate_from_draw(WORLD.items(fixed_size_draw(dict(enumerate(chances)), seed=seed), chances))
+        assert found.high is not None
+        assert found.low is not None
+        widths.append(found.high - found.low)
+    assert mean(widths) == pytest.approx(made.width(160, design), rel=0.1)
+
+
+def test_labels_of_too_few_documents_give_no_width() -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    assert made.width(0, "uniform") is None
+    assert made.width(1, "active") is None
+
+
+def test_refuses_a_pilot_that_is_not_done() -> None:
+    pilot = WORLD.pilot()
+    place = next(number for number, item in enumerate(pilot) if item.is_drawn)
+    pilot[place] = replace(pilot[place], answer=None)
+    with pytest.raises(EvaluationError, match="95 of 96"):
+        forecast_widths(pilot, WORLD.spreads)
+
+
+def test_refuses_what_cannot_be() -> None:
+    with pytest.raises(LengthMismatch):
+        forecast_widths(WORLD.pilot(), [0.1])
+    with pytest.raises(LengthMismatch):
+        forecast_widths(WORLD.pilot(), WORLD.spreads, strata=["a"])
+    with pytest.raises(InvalidWeight):
+        forecast_widths(WORLD.pilot(), [-1.0] * 320)
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    with pytest.raises(EvaluationError, match="Between 0 and 320"):
+        made.width(321, "uniform")
+    with pytest.raises(EvaluationError, match="one of people"):
+        made.width(10, "snowball")  # type: ignore[arg-type]
+    with pytest.raises(EvaluationError, match="above 0"):
+        made.labels_for(0, "uniform")
+    with pytest.raises(EvaluationError, match="above 0"):
+        made.documents_for(-1)
