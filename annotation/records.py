@@ -64,8 +64,8 @@ class Answers:
 
     `judge` is the deciding judge's latest usable answer; where it never gave one,
     `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
-    `reviewer` is the latest reviewer's verdict not withdrawn; `is_disputed` tells that the latest
-    verdicts of several reviewers differ.
+    `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
+    now, and `is_disputed` tells that these differ.
     """
 
     judge: Label | None = None
@@ -74,8 +74,12 @@ class Answers:
     reviewer: Label | None = None
     adjudicated: Label | None = None
     rule: Label | None = None
-    is_disputed: bool = False
+    standing: tuple[Label, ...] = ()
     unscored_reason: str = ""
+
+    @property
+    def is_disputed(self) -> bool:
+        return len(set(self.standing)) > 1
 
     def scored(self, claim_id: str) -> ScoredClaim:
         return ScoredClaim(
@@ -96,9 +100,21 @@ class CheckRecord:
     answers: Answers
 
 
+UnitKey = tuple[int, int | None, int | None]
+"""Comparison, unit, or the claim that stands in for a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRecord:
+    """A unit of one comparison by its rows' keys, and what has been said about it."""
+
+    key: UnitKey
+    value: ScoredUnit
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A peer summary with all that has been said of it: the row, its value, its checks.
+    """A peer summary with all that has been said of it: the row, its value, its checks and units.
 
     `conciseness_terms` are there where its conciseness has been rated.
     """
@@ -106,6 +122,7 @@ class SummaryRecord:
     summary: Summary
     value: ScoredSummary
     checks: tuple[CheckRecord, ...]
+    units: tuple[UnitRecord, ...]
     conciseness_terms: ConcisenessTerms | None = None
 
 
@@ -134,12 +151,17 @@ def summary_records(project: Project, summary_ids: Sequence[int] | None = None) 
     Works through the summaries in batches; the number of queries grows with batches, never with
     units, claims or verdicts.
     """
+    keys = peer_keys(project, summary_ids)
+    for first in range(0, len(keys), SUMMARIES_AT_ONCE):
+        yield from _Batch.load(project, keys[first : first + SUMMARIES_AT_ONCE]).records()
+
+
+def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
+    """The primary keys of the project's peer summaries, or of those named, set by set."""
     # By key alone where there are keys: with the join SQLite would walk through all sets of the project.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
-    keys = list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
-    for first in range(0, len(keys), SUMMARIES_AT_ONCE):
-        yield from _Batch.load(project, keys[first : first + SUMMARIES_AT_ONCE]).records()
+    return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
 
 
 class _Statement(NamedTuple):
@@ -183,7 +205,7 @@ class _Said:
             reviewer=self.reviewer,
             adjudicated=self.adjudicated,
             rule=rule,
-            is_disputed=len(set(self.latest_of_each.values())) > 1,
+            standing=tuple(label for label in self.latest_of_each.values() if label is not None),
             unscored_reason="" if self.judge else self.failure,
         )
 
@@ -211,10 +233,6 @@ def _said_of(project: Project, peer_ids: Sequence[int]) -> dict[int, _Said]:
     for check_id, label in decisions.order_by("pk").values_list("check_row_id", "label"):
         said[check_id].adjudicated = cast("Label", label)
     return said
-
-
-UnitKey = tuple[int, int | None, int | None]
-"""Comparison, unit, or the claim that stands in for a unit."""
 
 
 def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
@@ -358,7 +376,7 @@ class _Batch:
         model_ids = {comparison.model_id for rows in comparisons.values() for comparison in rows}
         active = Claim.objects.filter(claim_set__is_active=True).order_by("claim_set_id", "position")
         checks: dict[int, dict[int, Check]] = defaultdict(dict)
-        asked = Check.objects.filter(peer_id__in=peer_ids, claim__claim_set__is_active=True)
+        asked = Check.objects.filter(peer_id__in=peer_ids, is_current=True)
         for check in asked.select_related("claim").order_by("pk"):
             checks[check.peer_id][check.claim_id] = check
         sets_without_model = {peer.document_set_id for peer in peers if peer.pk not in comparisons}
@@ -403,9 +421,14 @@ class _Batch:
         def scored(claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
             return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
 
+        rows = self.comparisons.get(peer.pk, ())
+        units = {comparison.pk: tuple(self._units(comparison, scored)) for comparison in rows}
         comparisons = tuple(
-            ScoredComparison(comparison_id=comparison.public_id, units=tuple(self._units(comparison, scored)))
-            for comparison in self.comparisons.get(peer.pk, ())
+            ScoredComparison(
+                comparison_id=comparison.public_id,
+                units=tuple(unit.value for unit in units[comparison.pk]),
+            )
+            for comparison in rows
         )
         terms = self.wholes.conciseness_terms(peer, judged_text(peer, self.project))
         value = ScoredSummary(
@@ -430,6 +453,7 @@ class _Batch:
                 CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
                 for claim_id, check in checks.items()
             ),
+            units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
             conciseness_terms=terms,
         )
 
@@ -442,7 +466,7 @@ class _Batch:
 
     def _units(
         self, comparison: Comparison, scored: Callable[[Iterable[Claim]], tuple[ScoredClaim, ...]]
-    ) -> Iterator[ScoredUnit]:
+    ) -> Iterator[UnitRecord]:
         """The one list over which a comparison is scored: units, or the claims in their stead."""
         claims = self.claims.get(comparison.model_id, [])
         if has_claims_as_units(claims):
@@ -457,14 +481,15 @@ class _Batch:
                 (comparison.pk, unit.pk, None), unit.public_id, unit.weight, scored(of_unit.get(unit.pk, ()))
             )
 
-    def _unit(self, key: UnitKey, unit_id: str, weight: float, claims: tuple[ScoredClaim, ...]) -> ScoredUnit:
-        return ScoredUnit(
+    def _unit(self, key: UnitKey, unit_id: str, weight: float, claims: tuple[ScoredClaim, ...]) -> UnitRecord:
+        value = ScoredUnit(
             unit_id=unit_id,
             weight=weight,
             percents=tuple(self.percents.get(key, ())),
             adjudicated_percent=self.adjudicated.get(key),
             claims=claims,
         )
+        return UnitRecord(key=key, value=value)
 
 
 def _by(rows: Iterable[Row], key: Callable[[Row], int]) -> dict[int, list[Row]]:

@@ -7,7 +7,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
-from annotation.services import jobs, perform_job
+from annotation.services import jobs, make_analysis, perform_job
 from annotation.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.services.workers import Heartbeat, new_worker_name
 
@@ -30,6 +30,12 @@ def reap_jobs() -> None:
 def lapse_leases() -> None:
     """Put pulled sets that nobody works at back into their queues; for a scheduler."""
     put_back_what_lapsed()
+
+
+@shared_task(name=make_analysis.MAKE_ANALYSIS)
+def make_analysis_again(project_id: int, kind: str, key: str) -> None:
+    """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
+    make_analysis.make_again(project_id=project_id, kind=kind, key=key)
 
 
 @worker_ready.connect

@@ -53,7 +53,7 @@ def see_form(page: Page) -> None:
 
 def claim(page: Page) -> None:
     page.goto("/p/harbour/review/?side=reference")
-    page.locator("main .rows a, main tbody a").nth(3).click()
+    page.locator("main tbody th a").nth(3).click()
     page.locator("#claim-room").wait_for()
 
 

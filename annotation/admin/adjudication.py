@@ -1,9 +1,20 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.contrib import admin
 
+from annotation.admin.bulk import Bulk, Step, confirm_or_do
+from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
 from annotation.models import Adjudication
+from annotation.permissions import Verb
+from annotation.services.adjudicate import withdraw_decision
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
 
 
 @admin.register(Adjudication)
@@ -25,3 +36,29 @@ class AdjudicationAdmin(Rows):
     list_filter = (ProjectFilter, "label")
     list_select_related = ("check_row", "comparison", "decided_by")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "decided_by__username__exact")
+    sortable_by = ()
+    actions = ("withdraw",)
+
+    def has_adjudicate_permission(self, request: HttpRequest) -> bool:
+        """For the action; the service decides again for each decision."""
+        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.ADJUDICATE]))
+
+    @admin.action(description="Withdraw the selected decisions", permissions=["adjudicate"])
+    def withdraw(self, request: HttpRequest, queryset: QuerySet[Adjudication]) -> HttpResponse | None:
+        return confirm_or_do(WITHDRAW, request, queryset.select_related(*PLACES), self)
+
+
+PLACES = ("check_row__project", "check_row__peer", "comparison__peer__document_set__project", "unit", "claim")
+
+
+def _standing(decision: Adjudication, _by: User) -> Step:
+    if decision.withdrawn_at is not None:
+        return Step("it was withdrawn before", is_possible=False)
+    return Step(f"the decision {decision} of {decision.decided_by} is withdrawn")
+
+
+def _withdraw(decision: Adjudication, by: User, _held: str, _reason: str) -> object:
+    return withdraw_decision(decision=decision, by=by)
+
+
+WITHDRAW = Bulk(name="withdraw", title="Withdraw decisions", done="withdrawn", plan=_standing, act=_withdraw)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
-from annotation.models import Assignment, Draw, Sitting
+from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, ProjectFilter, Rows
+from annotation.models import Assignment, Draw, DrawnCheck, Sitting
 
 
 @admin.register(Draw)
@@ -18,6 +20,33 @@ class DrawAdmin(Rows):
     list_filter = (ProjectFilter,)
     list_select_related = ("project",)
     search_fields = ("public_id__exact", "method")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without the frames, which may name a million checks."""
+        return super().get_queryset(request).defer("frame")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Draw | None = None) -> list[str]:
+        fields = super().get_readonly_fields(request, obj)
+        return [*(field for field in fields if field != "frame"), "frame_size"]
+
+    def get_fields(self, request: HttpRequest, obj: Draw | None = None) -> Any:
+        return self.get_readonly_fields(request, obj)
+
+    @admin.display(description="items in the frame")
+    def frame_size(self, draw: Draw) -> int:
+        return len(draw.frame)
+
+
+@admin.register(DrawnCheck)
+class DrawnCheckAdmin(Rows):
+    project_paths = ("draw__project",)
+    view_verbs = READ_ANSWERS
+    list_display = ("public_id", "draw", "check_row", "inclusion_probability", "verdict")
+    list_filter = (ProjectFilter, ("verdict", admin.EmptyFieldListFilter))
+    list_select_related = ("draw", "check_row", "verdict")
+    search_fields = ("public_id__exact", "draw__public_id__exact", "check_row__public_id__exact")
+    ordering = NEWEST_FIRST
+    sortable_by = ()
 
 
 @admin.register(Sitting)

@@ -1,9 +1,32 @@
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
 
-from annotation.admin.rows import READ_ANSWERS, READ_CONTENT, ProjectFilter, Rows
-from annotation.models import Check, Claim, ClaimSet, Verdict
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
+from annotation.admin.reach import person_of
+from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, READ_CONTENT, ProjectFilter, Rows
+from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
+from annotation.permissions import Verb
+
+
+class CheckSet(OfDocumentSet):
+    path = "peer__document_set"
+
+
+class CheckSystem(OfSystem):
+    path = "peer__system"
+
+
+class VerdictSet(OfDocumentSet):
+    path = "check_row__peer__document_set"
+
+
+class VerdictJudge(OfJudge):
+    path = "judge"
 
 
 @admin.register(ClaimSet)
@@ -20,10 +43,31 @@ class ClaimSetAdmin(Rows):
 class ClaimAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
     view_verbs = READ_CONTENT
-    list_display = ("public_id", "position", "text", "unit", "weight", "origin")
+    list_display = ("public_id", "position", "text", "unit", "weight", "origin", "retired_by")
     list_filter = (ProjectFilter, "origin")
-    list_select_related = ("unit",)
+    list_select_related = (
+        "unit",
+        "retired_by__claim_set__summary__document_set",
+        "retired_by__claim_set__summary__system",
+        "retired_by__claim_set__document_set",
+    )
     search_fields = ("public_id__exact", "claim_set__public_id__exact", "text")
+    ordering = NEWEST_FIRST
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Claims that were put into other words, too: what was said of them leads here."""
+        return self.within_reach(request, Claim.all_claims.order_by(*self.get_ordering(request)))
+
+
+@admin.register(ClaimChange)
+class ClaimChangeAdmin(Rows):
+    project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
+    view_verbs = READ_CONTENT
+    list_display = ("public_id", "claim_set", "kind", "by", "created_at", "undone_at")
+    list_filter = (ProjectFilter, "kind")
+    list_select_related = ("claim_set", "by")
+    search_fields = ("public_id__exact", "claim_set__public_id__exact", "by__username__exact")
 
 
 @admin.register(Check)
@@ -43,9 +87,19 @@ class CheckAdmin(Rows):
         "final_source",
         "is_disputed",
     )
-    list_filter = (ProjectFilter, "side", "final_label", "final_source", "is_disputed")
+    list_filter = (
+        ProjectFilter,
+        CheckSet,
+        CheckSystem,
+        "side",
+        "final_label",
+        "final_source",
+        "is_disputed",
+        "is_current",
+    )
     list_select_related = ("claim", "peer__document_set", "peer__system")
     search_fields = ("public_id__exact", "claim__public_id__exact", "peer__public_id__exact")
+    sortable_by = ()
 
 
 @admin.register(Verdict)
@@ -64,6 +118,42 @@ class VerdictAdmin(Rows):
         "created_at",
         "withdrawn_at",
     )
-    list_filter = (ProjectFilter, "source", "label", "shown")
+    list_filter = (ProjectFilter, VerdictSet, VerdictJudge, "source", "label", "shown")
     list_select_related = ("check_row", "judge", "person")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
+    ordering = NEWEST_FIRST
+    sortable_by = ()
+
+
+@admin.register(VerdictBatch)
+class VerdictBatchAdmin(Rows):
+    project_paths = ("project",)
+    view_verbs = READ_ANSWERS
+    list_display = ("public_id", "project", "by", "count", "created_at", "withdrawn_at")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "by")
+    search_fields = ("public_id__exact", "by__username__exact")
+
+
+@admin.register(CheckLook)
+class CheckLookAdmin(Rows):
+    """What people were shown. Nobody reads of themselves here, superusers neither: it may tell what is planted."""
+
+    project_paths = ("check_row__project",)
+    view_verbs = (Verb.VIEW_BIAS,)
+    list_display = (
+        "public_id",
+        "check_row",
+        "person",
+        "opened_at",
+        "revealed_at",
+        "planted_label",
+        "disclosed_at",
+    )
+    list_filter = (ProjectFilter,)
+    list_select_related = ("check_row", "person")
+    search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).exclude(person=person_of(request))

@@ -6,12 +6,20 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
-from django.core.paginator import Paginator
-from django.db.models import Model, Q, QuerySet
+from django.contrib.admin.utils import unquote
+from django.contrib.admin.widgets import AutocompleteSelect
+from django.core.paginator import Page, Paginator
+from django.db.models import Manager, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 
-from annotation.admin.reach import blind_projects, person_of, projects_allowing
+from annotation.admin.filters import AutocompleteFilter
+from annotation.admin.history import done_to, said_of
+from annotation.admin.places import address_of
+from annotation.admin.reach import blind_projects, is_allowed, person_of, projects_allowing
+from annotation.models import Project
 from annotation.permissions import BLIND_VERBS, Verb, visible_projects
 
 if TYPE_CHECKING:
@@ -21,8 +29,13 @@ else:
     ModelAdmin = admin.ModelAdmin
     ListPaginator = Paginator
 
-COUNTED_UP_TO = 10_000
+COUNTED_UP_TO = 2_000
 """Lists are not counted and not paged beyond this; a search or filter finds what lies further down."""
+FOUND_AT_MOST = 1_000
+"""Rows of one other kind that a search leads through."""
+EXACT = "__exact"
+NEWEST_FIRST = ("-pk",)
+"""The order of lists that may be long; their own would sort all rows by what stands beside them."""
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 READ_ANSWERS = (Verb.VIEW_SCORES,)
@@ -30,12 +43,20 @@ READ_ANSWERS = (Verb.VIEW_SCORES,)
 
 
 class CappedPaginator(ListPaginator):
-    """Pages without counting a million rows."""
+    """Pages without counting a million rows, and without sorting what stands beside them."""
 
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
         return int(rows.order_by()[:COUNTED_UP_TO].count())
+
+    def page(self, number: int | str) -> Page[Any]:
+        """Keys first: the rows that a list shows beside its own are joined to one page's only."""
+        rows: Any = self.object_list
+        place = self.validate_number(number)
+        first = (place - 1) * self.per_page
+        keys = list(rows.values_list("pk", flat=True)[first : first + self.per_page])
+        return Page(rows.filter(pk__in=keys), place, self)
 
 
 class ProjectFilter(admin.SimpleListFilter):
@@ -70,7 +91,20 @@ class Rows(ModelAdmin):
     view_verbs: ClassVar[tuple[Verb, ...]] = ()
     paginator = CappedPaginator
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    """A facet is a count over all rows."""
     list_per_page = 100
+
+    @property
+    def media(self) -> forms.Media:
+        """With the scripts of the filters that are typed into, where the list has any."""
+        is_typed = any(
+            isinstance(each, type) and issubclass(each, AutocompleteFilter) for each in self.list_filter
+        )
+        if not is_typed:
+            return super().media
+        field = self.model._meta.pk
+        return super().media + AutocompleteSelect(field, self.admin_site).media
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return self.within_reach(request, super().get_queryset(request))
@@ -81,6 +115,28 @@ class Rows(ModelAdmin):
             return rows
         keys = projects_allowing(request, self.view_verbs)
         return rows.filter(reduce(or_, (Q(**{f"{path}__in": keys}) for path in self.project_paths)))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Where all that is searched are whole names and ids, each is looked up where it stands, by its index.
+
+        Django would join all of them to all rows, and look at every one.
+        """
+        fields = self.get_search_fields(request)
+        if not search_term.strip() or not all(field.endswith(EXACT) for field in fields):
+            return super().get_search_results(request, queryset, search_term)
+        conditions = [self._leading_to(field.removesuffix(EXACT), search_term.strip()) for field in fields]
+        return queryset.filter(reduce(or_, conditions)), False
+
+    def _leading_to(self, path: str, word: str) -> Q:
+        """The rows whose column, or that of a row they lead to, is exactly this."""
+        first, _, rest = path.partition("__")
+        if not rest:
+            return Q(**{first: word})
+        related: Any = self.opts.get_field(first).related_model
+        found = related._base_manager.filter(**{rest: word}).values_list("pk", flat=True)
+        return Q(**{f"{first}__in": list(found[:FOUND_AT_MOST])})
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         found = super().get_object(request, object_id, from_field)
@@ -112,7 +168,7 @@ class Rows(ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        self._warn_if_blind(request)
+        self.warn_if_blind(request)
         return super().changelist_view(request, extra_context)
 
     def changeform_view(
@@ -122,10 +178,53 @@ class Rows(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        self._warn_if_blind(request)
+        self.warn_if_blind(request)
         return super().changeform_view(request, object_id, form_url, extra_context)
 
-    def _warn_if_blind(self, request: HttpRequest) -> None:
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        page = super().render_change_form(request, context, *args, **kwargs)
+        row = kwargs.get("obj")
+        if isinstance(page, TemplateResponse) and page.context_data is not None and row is not None:
+            page.context_data |= self.in_context(request, row)
+        return page
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, unquote(object_id))
+        told = self.in_context(request, row)
+        self.warn_if_blind(request)
+        return super().history_view(request, object_id, {**told, **(extra_context or {})})
+
+    def in_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What a page about the row tells beside its columns: where else it is seen, and its history."""
+        project = self.project_of(row)
+        if project is None or row.pk is None:
+            return {}
+        address = address_of(row, project, request)
+        is_logged = is_allowed(request, project, Verb.VIEW_EVENTS)
+        return {
+            "has_absolute_url": address is not None,
+            "absolute_url": address,
+            "said": said_of(row),
+            "done": done_to(row, project) if is_logged else [],
+        }
+
+    def project_of(self, row: Any) -> Project | None:
+        """The project that a row lies in; None for rows of no project."""
+        for path in self.project_paths:
+            found: Any = row
+            for step in path.split("__"):
+                found = found if step == "pk" else getattr(found, step, None)
+                if isinstance(found, Manager):
+                    found = found.first()
+            if isinstance(found, Project):
+                return found
+        return None
+
+    def warn_if_blind(self, request: HttpRequest) -> None:
         """Superusers see everything all the same, so they are told where they should not look."""
         is_telling = not set(self.view_verbs) & BLIND_VERBS
         if request.method != "GET" or not person_of(request).is_superuser or not is_telling:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
-from annotation.models import Score
+from annotation.models import Analysis, Score
 
 
 @admin.register(Score)
@@ -30,3 +30,15 @@ class ScoreAdmin(Rows):
         "summary__document_set__external_id__exact",
         "summary__system__name__exact",
     )
+
+
+@admin.register(Analysis)
+class AnalysisAdmin(Rows):
+    """Statistics, made again as soon as their inputs have changed."""
+
+    project_paths = ("project",)
+    view_verbs = READ_ANSWERS
+    list_display = ("public_id", "project", "kind", "key", "seed", "seconds", "made_at")
+    list_filter = (ProjectFilter, "kind")
+    list_select_related = ("project",)
+    search_fields = ("public_id__exact", "key")

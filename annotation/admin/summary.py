@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.reach import is_allowed, person_of
-from annotation.admin.rows import READ_CONTENT, ProjectFilter, Rows
+from annotation.admin.rows import NEWEST_FIRST, READ_CONTENT, ProjectFilter, Rows
 from annotation.models import Comparison, Summary, System, Unit, UnitChange
 from annotation.models.pyramid import own_metadata
 from annotation.permissions import Verb
@@ -83,6 +83,7 @@ class SummaryAdmin(Rows):
     list_filter = (ProjectFilter, "is_model", "is_peer")
     list_select_related = ("document_set", "system")
     search_fields = ("document_set__external_id", "system__name", "public_id__exact")
+    ordering = NEWEST_FIRST
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Metadata without what people answered, which whoever reviews the summary must not read here."""
@@ -108,6 +109,8 @@ class UnitAdmin(Rows):
         "retired_by__summary__system",
     )
     search_fields = ("public_id__exact", "summary__public_id__exact", "document__public_id__exact")
+    ordering = NEWEST_FIRST
+    sortable_by = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Units that were joined or split, too: what was said of them leads here."""
@@ -137,3 +140,5 @@ class ComparisonAdmin(Rows):
         "model__system",
     )
     search_fields = ("public_id__exact", "peer__public_id__exact", "peer__document_set__external_id__exact")
+    ordering = NEWEST_FIRST
+    sortable_by = ()

@@ -5,6 +5,7 @@ Open to the blind, all but the authors: nothing here tells a system, a summary's
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -37,17 +38,9 @@ from annotation.queries.assignments import (
 from annotation.refusals import Invalid, NotFound
 from annotation.services import pull_sitting, recall_sitting
 from annotation.services.assign import new_seed
+from annotation.services.assignment_orders import Order, PersonLoad, Plan, Way
 from annotation.services.name_author import name_author
-from annotation.services.plan_assignments import (
-    MOST_MORE,
-    MOST_PER_SET,
-    Order,
-    PersonLoad,
-    Plan,
-    Way,
-    carry_out,
-    plan_assignments,
-)
+from annotation.services.plan_assignments import MOST_MORE, MOST_PER_SET, carry_out, plan_assignments
 
 LARGEST_SEED = 2**62
 MOST_NAMED = 5000
@@ -61,7 +54,10 @@ class WorkRow(serializers.Serializer[SittingProgress]):
     document_id = serializers.CharField(source="document_set")
     state = NamedChoice("WorkState", [(state.value, state.value) for state in State if state != State.ALL])
     summaries = serializers.IntegerField(help_text="Peer summaries; those that come twice count once.")
-    judged_units = serializers.IntegerField(help_text="Model units with a percent.")
+    judged_units = serializers.IntegerField(
+        allow_null=True,
+        help_text="Model units with a percent; null for others' sittings on a set that the caller has open.",
+    )
     active_ms = serializers.IntegerField(help_text="Time at work, idle time left out.")
     is_pulled = serializers.BooleanField(help_text="Taken from the queue, so held by a lease.")
     lease_until = serializers.DateTimeField(allow_null=True)
@@ -149,6 +145,12 @@ class PlanRow(serializers.Serializer[Plan]):
     fingerprint = serializers.CharField()
     in_words = serializers.CharField()
     notes = serializers.ListField(child=serializers.CharField())
+    stranded = serializers.IntegerField(
+        help_text="Sittings of a queue that nobody would be left to pull: add an assessor, or ask for fewer."
+    )
+    for_authors_alone = serializers.IntegerField(
+        help_text="Sittings of a queue that only people could pull who wrote a summary in the set."
+    )
 
     def get_frame(self, plan: Plan) -> int:
         return len(plan.frame)
@@ -188,6 +190,17 @@ class QueueRow(serializers.Serializer[Queue]):
     held = HeldRow(many=True)
     stalled = serializers.IntegerField()
     lapsed = serializers.IntegerField(help_text="Begun sets that their person lost to the lease.")
+    stranded = serializers.IntegerField(
+        help_text="Waiting sittings that nobody is left for: add an assessor, or withdraw them."
+    )
+    stranded_sets = serializers.ListField(child=serializers.CharField(), help_text="Their document sets.")
+    for_authors_alone = serializers.IntegerField(
+        help_text="Waiting sittings that only people are left for who wrote a summary in the set."
+    )
+
+
+class WithdrawnRow(serializers.Serializer[Any]):
+    withdrawn = serializers.IntegerField(help_text="Sittings that were taken out of the queue.")
 
 
 class Assessor(serializers.Serializer[Any]):
@@ -223,7 +236,7 @@ class Assignments(ApiView):
             query=query,
             scope=sittings_of(project),
             order=("-pk",),
-            prepare=_look_up,
+            prepare=partial(_look_up, viewer=self.person),
         )
 
     @operation("assign", request=NewAssignments, responses={200: GivenRow, 201: GivenRow})
@@ -271,6 +284,19 @@ class QueueView(ApiView):
         return Response(QueueRow(queue_of(self.enter(Verb.ASSIGN))).data)
 
 
+class QueueWithdraw(ApiView):
+    tag = "assignment"
+
+    @operation("withdraw_stranded", responses=WithdrawnRow)
+    def post(self, request: Request, slug: str) -> Response:
+        """Take out of the queue what waits there for nobody.
+
+        Needs the verb "assign". Everybody who may assess has those sets already, or another copy waits for them.
+        """
+        withdrawn = recall_sitting.withdraw_stranded(project=self.enter(Verb.ASSIGN), by=self.person)
+        return Response(WithdrawnRow({"withdrawn": withdrawn}).data)
+
+
 class SittingRecall(ApiView):
     tag = "assignment"
 
@@ -282,7 +308,7 @@ class SittingRecall(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         recalled = recall_sitting.recall(sitting=sitting_in(project, public_id), by=self.person)
-        return _work(project, recalled)
+        return _work(project, recalled, self.person)
 
 
 class SittingReassign(ApiView):
@@ -298,7 +324,7 @@ class SittingReassign(ApiView):
         sitting = sitting_in(project, public_id)
         to = _member(project, self.body(Assessor)["assessor"], field="assessor")
         given = recall_sitting.reassign(sitting=sitting, to=to, by=self.person)
-        return _work(project, given)
+        return _work(project, given, self.person)
 
 
 class SittingRequeue(ApiView):
@@ -312,7 +338,7 @@ class SittingRequeue(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         waiting = recall_sitting.requeue(sitting=sitting_in(project, public_id), by=self.person)
-        return _work(project, waiting)
+        return _work(project, waiting, self.person)
 
 
 class SittingPull(ApiView):
@@ -396,8 +422,8 @@ class _Progress(serializers.Serializer[Any]):
         return WorkRow(sitting.progress).data
 
 
-def _look_up(sittings: list[Any]) -> None:
-    for sitting, progress in zip(sittings, progress_of(sittings), strict=True):
+def _look_up(sittings: list[Any], *, viewer: User) -> None:
+    for sitting, progress in zip(sittings, progress_of(sittings, viewer=viewer), strict=True):
         sitting.progress = progress
 
 
@@ -421,8 +447,8 @@ def _member(project: Project, username: str, *, field: str) -> User:
     return person
 
 
-def _work(project: Project, sitting: Sitting) -> Response:
-    (progress,) = progress_of([sitting_in(project, sitting.public_id)])
+def _work(project: Project, sitting: Sitting, viewer: User) -> Response:
+    (progress,) = progress_of([sitting_in(project, sitting.public_id)], viewer=viewer)
     return Response(WorkRow(progress).data)
 
 

@@ -1,4 +1,4 @@
-"""Checks: is this claim expressed in, or supported by, that text? With override and adjudication.
+"""Checks: is this claim expressed in, or supported by, that text? With override.
 
 A reviewer sees what the judge and other people said as the project's reveal mode says. Until then no
 column, filter or order of theirs tells it.
@@ -6,26 +6,30 @@ column, filter or order of theirs tells it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
+from annotation.api.disputes import AdjudicationRow
 from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
-from annotation.models import Adjudication, Check, Claim, Comparison, Label, Project, Unit, Verdict
+from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.permissions import Verb, verbs_in
-from annotation.queries.check_view import is_judge_visible
-from annotation.queries.units import unit_list
-from annotation.refusals import NotFound
-from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
-from annotation.services.review import NOT_LOOKED, override, withdraw_verdict
+from annotation.queries.check_view import PLANTED_REASONS
+from annotation.queries.reveal import knows
+from annotation.refusals import Conflict
+from annotation.services.lease_check import keep
+from annotation.services.look_at_check import look_at, meet_another, tell_planted
+from annotation.services.review import NOT_LOOKED, Quote, override, shows_another, withdraw_verdict
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
@@ -39,6 +43,7 @@ LONGEST_EVIDENCE = 1000
 LARGEST_NUMBER = 2_147_483_647
 OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason", "doubt")
 OF_PEOPLE = ("human_label", "is_disputed")
+ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +58,37 @@ class Reveal:
     def of(cls, project: Project, person: User) -> Reveal:
         verbs = verbs_in(person, project)
         is_reviewer = Verb.REVIEW in verbs and Verb.ADJUDICATE not in verbs
-        return cls(project, person, is_reviewer and project.reveal != Project.Reveal.SHOWN)
+        # Where wrong verdicts are planted, a list of the true ones would give them away.
+        is_open = project.reveal == Project.Reveal.SHOWN and not project.planted_share
+        return cls(project, person, is_reviewer and not is_open)
 
     @property
-    def own(self) -> Exists:
-        """Whether the person has ever answered a check, and so has seen what others said."""
-        return Exists(Verdict.objects.filter(check_row=OuterRef("pk"), person=self.person))
+    def own(self) -> Q:
+        """The checks of which the person has seen what others said; of a planted verdict, knowing so."""
+        return knows(self.person) & ~Q(Exists(self._fooling))
+
+    @property
+    def _fooling(self) -> QuerySet[CheckLook]:
+        looks = CheckLook.objects.filter(check_row=OuterRef("pk"), person=self.person)
+        return looks.filter(revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True)
 
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Check]:
-        """The checks with `has_own`; see `own`."""
-        return checks.annotate(has_own=self.own)
+        """The checks with `has_own`, see `own`, and `planted_now`: the wrong verdict that the person takes for true."""
+        planted = Subquery(self._fooling.values("planted_label")[:1])
+        told = CheckLook.objects.filter(
+            check_row=OuterRef("pk"), person=self.person, disclosed_at__isnull=False
+        )
+        return checks.annotate(
+            has_own=self.own, planted_now=planted, planted_before=Subquery(told.values("planted_label")[:1])
+        )
 
-    def hides(self, check: Check, *, asked: bool = False) -> bool:
+    def hides(self, check: Check) -> bool:
         """Whether what others said of the check stays hidden for now; see `annotated`."""
-        if not self.may_be_hidden or getattr(check, "has_own", False):
-            return False
-        return not (asked and self.project.reveal == Project.Reveal.ON_REQUEST)
+        return self.may_be_hidden and not getattr(check, "has_own", False)
+
+    def planted(self, check: Check) -> str | None:
+        """The wrong verdict that stands in the judge's place for this person; see `annotated`."""
+        return getattr(check, "planted_now", None) if self.may_be_hidden else None
 
 
 class CheckRow(serializers.Serializer[Check]):
@@ -101,15 +121,29 @@ class CheckRow(serializers.Serializer[Check]):
 
     def get_is_hidden_yet(self, check: Check) -> bool:
         reveal: Reveal = self.context["reveal"]
-        return reveal.hides(check, asked=self.context.get("asked", False))
+        return reveal.hides(check) and reveal.planted(check) is None
 
     def to_representation(self, check: Check) -> dict[str, Any]:
+        reveal: Reveal = self.context["reveal"]
         shown = super().to_representation(check)
-        if shown["is_hidden_yet"]:
+        if reveal.hides(check):
             shown |= dict.fromkeys((*OF_THE_JUDGE, *OF_PEOPLE))
             if check.final_source != Check.Decider.RULE:
                 shown |= {"final_label": None, "final_source": None}
+        if planted := reveal.planted(check):
+            shown |= {
+                "judge_label": planted,
+                "judge_probability": _as_planted(check.judge_probability, planted),
+            }
         return shown
+
+
+class QuoteField(serializers.Serializer[Any]):
+    """Characters `start` to `end` (exclusive) of the unit of that number."""
+
+    unit = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
+    start = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
+    end = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
 
 
 class VerdictRow(serializers.Serializer[Verdict]):
@@ -120,7 +154,16 @@ class VerdictRow(serializers.Serializer[Verdict]):
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
     evidence = serializers.ListField(child=serializers.IntegerField())
+    quotes = QuoteField(many=True, help_text="Passages selected in those units.")
+    error_type = serializers.CharField(help_text="Empty where none was named.")
     reason = serializers.CharField()
+    active_ms = serializers.IntegerField(help_text="A person's time at the check before, idle time left out.")
+    batch = serializers.CharField(
+        source="batch.public_id",
+        allow_null=True,
+        default=None,
+        help_text="The batch in which it was taken over.",
+    )
     shown = serializers.ChoiceField(
         choices=Verdict.Shown.choices, help_text="What a person had seen of the judge before."
     )
@@ -133,32 +176,32 @@ class VerdictRow(serializers.Serializer[Verdict]):
         return verdict.person.get_username() if verdict.person else verdict.origin_name
 
 
-class AdjudicationRow(serializers.Serializer[Adjudication]):
-    """A decision on a check (a label) or on a unit of a comparison (a percent)."""
-
-    id = serializers.CharField(source="public_id")
-    label: Any = LabelField(allow_null=True)
-    percent = serializers.IntegerField(allow_null=True)
-    reason = serializers.CharField()
-    by = serializers.CharField(source="decided_by.username")
-    created_at = serializers.DateTimeField()
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
-
-
 class CheckDetail(CheckRow):
     """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
 
     verdicts = serializers.SerializerMethodField()
     adjudications = serializers.SerializerMethodField()
+    planted_label: Any = LabelField(
+        source="planted_before",
+        allow_null=True,
+        default=None,
+        help_text="A wrong verdict that the caller was shown as the judge's, once they are told of it.",
+    )
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Check) -> Any:
-        said: Any = [] if self.get_is_hidden_yet(check) else check.verdicts.all()
+        reveal: Reveal = self.context["reveal"]
+        said: Any = list(check.verdicts.all())
+        if reveal.hides(check):
+            planted = reveal.planted(check)
+            of_judge = [_planted_verdict(check, said, planted)] if planted else []
+            said = of_judge + [each for each in said if each.person_id == reveal.person.pk]
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Check) -> Any:
-        decided: Any = [] if self.get_is_hidden_yet(check) else check.adjudications.all()
+        reveal: Reveal = self.context["reveal"]
+        decided: Any = [] if reveal.hides(check) else check.adjudications.all()
         return AdjudicationRow(decided, many=True).data
 
 
@@ -179,11 +222,10 @@ class CheckQuery(serializers.Serializer[Any]):
     )
 
 
-class CheckLook(serializers.Serializer[Any]):
+class LookQuery(serializers.Serializer[Any]):
     reveal = serializers.BooleanField(
         default=False,
-        help_text="Ask for the judge's verdict, where the project shows it on request. "
-        'Tell so in your answer: "shown": "judge".',
+        help_text="Ask for the judge's verdict, where the project shows it on request.",
     )
 
 
@@ -198,7 +240,14 @@ class NewVerdict(serializers.Serializer[Any]):
         max_length=LONGEST_EVIDENCE,
         help_text="Numbers of the units of the text held against that show it.",
     )
+    quotes = QuoteField(
+        many=True, default=list, help_text="Passages selected in units; the units count as evidence."
+    )
+    error_type = NamedChoice("ErrorType", ErrorType.choices, default="", allow_blank=True)
     confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
+    active_ms = serializers.IntegerField(
+        default=0, min_value=0, max_value=LARGEST_NUMBER, help_text="Time at the check before the answer."
+    )
     seen = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -208,9 +257,13 @@ class NewVerdict(serializers.Serializer[Any]):
     shown = serializers.ChoiceField(
         choices=Verdict.Shown.choices,
         default=Verdict.Shown.NOTHING,
-        help_text="Whether you had asked for the judge's verdict; where the project does not show it on "
-        "request, the server knows better.",
+        help_text="Whether you had seen the judge's verdict elsewhere; what was shown to you here the server knows.",
     )
+
+
+class Told(serializers.Serializer[CheckLook]):
+    check = serializers.CharField(source="check_row.public_id")
+    planted_label: Any = LabelField()
 
 
 class GivenVerdict(serializers.Serializer[Any]):
@@ -218,17 +271,9 @@ class GivenVerdict(serializers.Serializer[Any]):
 
     verdict = VerdictRow()
     check = CheckDetail()
-
-
-class NewDecision(serializers.Serializer[Any]):
-    label: Any = LabelField()
-    reason = serializers.CharField(max_length=LONGEST_REASON)
-
-
-class NewUnitDecision(serializers.Serializer[Any]):
-    unit = serializers.CharField(help_text="Id of the model unit, or of the claim that stands in for one.")
-    percent = serializers.IntegerField(help_text="How much of it the peer summary expresses, 0 to 100.")
-    reason = serializers.CharField(max_length=LONGEST_REASON)
+    told = Told(
+        many=True, help_text="Checks answered before at which the verdict shown was planted, and wrong."
+    )
 
 
 class Checks(ApiView):
@@ -243,7 +288,7 @@ class Checks(ApiView):
         project = self.enter(*READ_CONTENT)
         query = self.query(CheckQuery, PageQuery)
         reveal = Reveal.of(project, self.person)
-        scope = Check.objects.filter(project=project, claim__claim_set__is_active=True)
+        scope = Check.objects.filter(project=project, is_current=True)
         rows = reveal.annotated(_wanted(scope, query, reveal)).select_related(
             "claim", "peer__system", "peer__document_set"
         )
@@ -260,13 +305,31 @@ class Checks(ApiView):
 class OneCheck(ApiView):
     tag = "checks"
 
-    @operation("get_check", parameters=[CheckLook], responses=CheckDetail)
+    @operation("get_check", parameters=[LookQuery], responses=CheckDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a check with everything that was said about it."""
+        """Show a check with everything that was said about it.
+
+        To a reviewer who must not know yet it is shown without that, and it is kept what they were shown.
+        """
         project = self.enter(*READ_CONTENT)
-        asked = self.query(CheckLook)["reveal"]
-        reveal = Reveal.of(project, self.person)
-        return Response(_detail(project, public_id, reveal, asked=asked))
+        asked = self.query(LookQuery)["reveal"]
+        return Response(shown_detail(project, public_id, self.person, asked=asked))
+
+
+class CheckLooks(ApiView):
+    tag = "checks"
+
+    @operation("look_at_check", request=LookQuery, responses=CheckDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Tell that a check is on somebody's screen, and go on holding it for them.
+
+        Needs the verb "review". Holds it for five minutes, if nobody else does; also asks for the judge's
+        verdict where the project shows it on request.
+        """
+        project = self.enter(Verb.REVIEW)
+        asked = self.body(LookQuery)["reveal"]
+        keep(check=_check(project, public_id), by=self.person)
+        return Response(shown_detail(project, public_id, self.person, asked=asked))
 
 
 class CheckVerdicts(ApiView):
@@ -282,15 +345,26 @@ class CheckVerdicts(ApiView):
         project = self.enter(Verb.REVIEW)
         answer = self.body(NewVerdict)
         check = _check(project, public_id)
-        verdict = override(
-            check=check,
-            by=self.person,
-            **{name: answer[name] for name in ("label", "reason", "evidence", "confidence")},
-            shown=_shown(check, self.person, claimed=answer["shown"]),
-            seen=answer.get("seen", NOT_LOOKED),
-        )
+        try:
+            verdict = override(
+                check=check,
+                by=self.person,
+                **{name: answer[name] for name in ANSWERED},
+                quotes=[Quote(**quote) for quote in answer["quotes"]],
+                shown=_shown(check, self.person, claimed=answer["shown"]),
+                seen=answer.get("seen", NOT_LOOKED),
+            )
+        except Conflict as refusal:
+            if shows_another(refusal):
+                meet_another(check=check, by=self.person)
+            raise
+        told: Any = tell_planted(project=project, by=self.person, but=check)
         reveal = Reveal.of(project, self.person)
-        given = {"verdict": VerdictRow(verdict).data, "check": _detail(project, public_id, reveal)}
+        given = {
+            "verdict": VerdictRow(verdict).data,
+            "check": _detail(project, public_id, reveal),
+            "told": Told(told, many=True).data,
+        }
         return Response(given, status=status.HTTP_201_CREATED)
 
 
@@ -306,63 +380,6 @@ class OneVerdict(ApiView):
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
         withdraw_verdict(verdict=only(verdicts, public_id, "verdict"), by=self.person)
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class CheckAdjudications(ApiView):
-    tag = "adjudications"
-
-    @operation("adjudicate_check", request=NewDecision, responses={201: AdjudicationRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Settle a check: the label stands above every verdict.
-
-        Needs the verb "adjudicate". A reason is compulsory. The scores follow at once.
-        """
-        project = self.enter(Verb.ADJUDICATE)
-        decision = decide_check(check=_check(project, public_id), by=self.person, **self.body(NewDecision))
-        return Response(AdjudicationRow(decision).data, status=status.HTTP_201_CREATED)
-
-
-class ComparisonAdjudications(ApiView):
-    tag = "adjudications"
-
-    @operation("adjudicate_unit", request=NewUnitDecision, responses={201: AdjudicationRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Settle how much of a model unit the peer summary of a comparison expresses.
-
-        Needs the verb "adjudicate". The percent stands above every assessor's. A reason is
-        compulsory. The scores follow at once.
-        """
-        project = self.enter(Verb.ADJUDICATE)
-        answer = self.body(NewUnitDecision)
-        comparisons = Comparison.objects.filter(peer__document_set__project=project)
-        comparison = only(
-            comparisons.select_related("peer__document_set__project", "model"), public_id, "comparison"
-        )
-        decision = decide_unit(
-            comparison=comparison,
-            unit=_unit(comparison, answer["unit"]),
-            by=self.person,
-            percent=answer["percent"],
-            reason=answer["reason"],
-        )
-        return Response(AdjudicationRow(decision).data, status=status.HTTP_201_CREATED)
-
-
-class OneAdjudication(ApiView):
-    tag = "adjudications"
-
-    @operation("withdraw_adjudication", responses={204: None})
-    def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take a decision back.
-
-        What stood before it stands again. The row is kept. Twice changes nothing.
-        """
-        project = self.enter(Verb.ADJUDICATE)
-        decisions = Adjudication.objects.filter(
-            Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
-        ).select_related("check_row__project", "comparison__peer__document_set__project")
-        withdraw_decision(decision=only(decisions, public_id, "decision"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -383,40 +400,62 @@ def _wanted(checks: QuerySet[Check], query: dict[str, Any], reveal: Reveal) -> Q
 
 
 def _of_label(label: str, reveal: Reveal) -> Q:
-    """Checks that stand at the label as far as the person may see; what is hidden counts as unscored."""
-    is_hidden = ~Q(reveal.own) & ~Q(final_source=Check.Decider.RULE) if reveal.may_be_hidden else Q(pk__in=())
+    """Checks that stand at the label as far as the person may see it; what is hidden counts as unscored."""
+    is_hidden = ~reveal.own & ~Q(final_source=Check.Decider.RULE) if reveal.may_be_hidden else Q(pk__in=())
     if label == UNSCORED:
         return Q(final_label__isnull=True) | is_hidden
     return Q(final_label=label) & ~is_hidden
+
+
+def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
+    """A check as the person may see it, with their look at it kept where they review it."""
+    reveal = Reveal.of(project, person)
+    if reveal.may_be_hidden:
+        look_at(check=_check(project, public_id), by=person, asked=asked)
+    return _detail(project, public_id, reveal)
 
 
 def _check(project: Project, public_id: str) -> Check:
     return only(Check.objects.filter(project=project).select_related("project"), public_id, "check")
 
 
-def _detail(project: Project, public_id: str, reveal: Reveal, *, asked: bool = False) -> dict[str, Any]:
-    said = Verdict.objects.select_related("judge", "person").order_by("pk")
+def _detail(project: Project, public_id: str, reveal: Reveal) -> dict[str, Any]:
+    said = Verdict.objects.select_related("judge", "person", "batch").order_by("pk")
     decided = Adjudication.objects.select_related("decided_by").order_by("pk")
     checks = (
         reveal.annotated(Check.objects.filter(project=project))
-        .select_related("claim", "peer__system", "peer__document_set")
+        .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
         .prefetch_related(Prefetch("verdicts", said), Prefetch("adjudications", decided))
     )
     check = only(checks, public_id, "check")
-    return dict(CheckDetail(check, context={"reveal": reveal, "asked": asked}).data)
+    return dict(CheckDetail(check, context={"reveal": reveal}).data)
+
+
+def _planted_verdict(check: Check, said: Sequence[Verdict], label: str) -> Verdict:
+    """A wrong verdict in the place of the deciding judge's; never stored."""
+    deciding = check.project.deciding_judge
+    true = [each for each in said if deciding is not None and each.judge_id == deciding.pk and each.label]
+    shown = copy(true[-1]) if true else Verdict(source=Verdict.Source.JUDGE, judge=deciding, check_row=check)
+    shown.label, shown.reason = label, PLANTED_REASONS[label]
+    shown.probability = _as_planted(shown.probability, label)
+    shown.evidence, shown.votes = [], []
+    return shown
+
+
+def _as_planted(probability: float | None, label: str) -> float | None:
+    """As sure of the wrong answer as the judge is of its own."""
+    if probability is None:
+        return None
+    surer = max(probability, 1 - probability)
+    return surer if label == Label.YES else 1 - surer
 
 
 def _shown(check: Check, person: User, *, claimed: str) -> str:
-    """What the person had seen of the judge: their own word where the project shows it on request."""
+    """What the person had seen of the judge beyond their looks at the check.
+
+    Their roles may have shown it to them in lists; where the project shows it on request their own word counts.
+    """
     if not Reveal.of(check.project, person).may_be_hidden:
         return Verdict.Shown.JUDGE
-    asked = claimed == Verdict.Shown.JUDGE
-    is_seen = is_judge_visible(check, person, asked=asked)
-    return Verdict.Shown.JUDGE if is_seen else Verdict.Shown.NOTHING
-
-
-def _unit(comparison: Comparison, public_id: str) -> Unit | Claim:
-    for unit in unit_list(comparison.model):
-        if unit.public_id == public_id:
-            return unit
-    raise NotFound("There is no such model unit in this comparison.")
+    is_said = claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
+    return Verdict.Shown.JUDGE if is_said else Verdict.Shown.NOTHING

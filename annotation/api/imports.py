@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -17,15 +13,27 @@ from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
 from annotation.api.schema import operation
-from annotation.imports.packages import MAX_ALL_BYTES, NamedFile
+from annotation.imports.fields import mapping_of
+from annotation.imports.packages import MAX_ALL_BYTES
+from annotation.imports.problems import ImportRefused, Remedy, ways_out
+from annotation.imports.uploads import Upload, staged
 from annotation.models import PublishedScore
 from annotation.permissions import Verb
 from annotation.queries.published import PublishedMean, published_means, published_scores
-from annotation.refusals import Invalid
 from annotation.services.import_dataset import ImportReport, import_files
 
 MOST_FILES = 100
 LONGEST_NAME = 300
+MOST_PAIRS = 50
+
+WAYS = {
+    Remedy.MAP: 'A column of another name is given in `mapping`, such as ["summary=output"].',
+    Remedy.CLAIMS_SIDE: "Whose the claims are is said in `claims_side`: reference or peer.",
+    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with `skip_invalid`.",
+}
+INSTEAD = (
+    "Import them at the machine itself, with the command import_dataset of manage.py, or a part at a time."
+)
 
 
 class NamedText(serializers.Serializer[Any]):
@@ -44,6 +52,12 @@ class ImportChoices(serializers.Serializer[Any]):
         choices=("reference", "peer"),
         required=False,
         help_text="Whose claims a nested file holds; told from the claims unless named.",
+    )
+    mapping = serializers.ListField(
+        child=serializers.CharField(max_length=2 * LONGEST_NAME),
+        required=False,
+        max_length=MOST_PAIRS,
+        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output.",
     )
 
 
@@ -70,6 +84,9 @@ class CountRow(serializers.Serializer[Any]):
     created = serializers.IntegerField()
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
+    removed = serializers.IntegerField(
+        help_text="Lines of a published table, and their unit scores, that the table no longer holds."
+    )
 
 
 class ImportReportRow(serializers.Serializer[ImportReport]):
@@ -84,6 +101,10 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
     problems = ProblemRow(many=True, help_text="The first of the rows that were left out.")
     problem_count = serializers.IntegerField()
     rows_left_out = serializers.IntegerField()
+    ways = serializers.SerializerMethodField(help_text="What may help against a warning, in words.")
+
+    def get_ways(self, report: ImportReport) -> list[str]:
+        return ways_out(report.remedies, WAYS)
 
     @extend_schema_field(serializers.DictField(child=CountRow()))
     def get_counts(self, report: ImportReport) -> dict[str, Any]:
@@ -105,43 +126,32 @@ class Imports(ApiView):
         Needs the verb "import". One CSV, JSONL or Parquet file with a row for each peer summary; or any
         number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
+        A published table replaces what the file of its name said before: lines that it no longer holds are
+        taken away, unless rows were left out. What people and judges said stays.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
         wanted = self.body(Inline if is_inline else Uploaded)
-        with _staged(wanted.pop("files")) as files:
-            report = import_files(project=project, files=files, by=self.person, **wanted)
+        wanted["mapping"] = mapping_of(wanted.pop("mapping", ()))
+        uploads = [_upload(one) for one in wanted.pop("files")]
+        with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as sent:
+            try:
+                report = import_files(project=project, files=sent.files, by=self.person, **wanted)
+            except ImportRefused as refusal:
+                raise _worded(refusal) from refusal
         return Response(ImportReportRow(report).data)
 
 
-@contextmanager
-def _staged(given: Sequence[Any]) -> Iterator[list[NamedFile]]:
-    """The files on the disk, under names of ours, for as long as they are read."""
-    with TemporaryDirectory() as folder:
-        yield [
-            _stage(Path(folder) / str(number), one)
-            for number, one in enumerate(_within_limit(given), start=1)
-        ]
-
-
-def _within_limit(given: Sequence[Any]) -> Sequence[Any]:
-    size = sum(one.size or 0 for one in given if isinstance(one, UploadedFile))
-    if size > MAX_ALL_BYTES:
-        raise Invalid(
-            f"These files have more than {MAX_ALL_BYTES // 1024**2} MB together. Import them at the machine "
-            "itself, with manage.py import_dataset, or a part at a time.",
-            field="files",
-        )
-    return given
-
-
-def _stage(path: Path, one: Any) -> NamedFile:
+def _upload(one: Any) -> Upload:
     if isinstance(one, UploadedFile):
-        with path.open("wb") as stream:
-            stream.writelines(one.chunks())
-        return NamedFile(one.name or path.name, path)
-    path.write_bytes(one["content"].encode("utf-8", "surrogatepass"))
-    return NamedFile(one["name"], path)
+        return Upload(one.name or "", one.size or 0, one.chunks())
+    content = one["content"].encode("utf-8", "surrogatepass")
+    return Upload(one["name"], len(content), [content])
+
+
+def _worded(refusal: ImportRefused) -> ImportRefused:
+    """The refusal with this door's own words of what may help."""
+    return refusal.with_words(ways_out(refusal.remedies, WAYS))
 
 
 class PublishedRow(serializers.Serializer[PublishedScore]):

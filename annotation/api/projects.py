@@ -61,6 +61,22 @@ class ProjectRules(serializers.Serializer[Any]):
     reveal = serializers.ChoiceField(
         choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict."
     )
+    dispute_threshold = ShareField(
+        help_text="Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0; 100 % is 1."
+    )
+    dispute_voices = serializers.ChoiceField(
+        choices=Project.Voices.choices, help_text="Whose answers are held against each other for that."
+    )
+    audit_share = ShareField(
+        help_text="Share of what people agree on that adjudicators look at all the same."
+    )
+    own_adjudication = serializers.BooleanField(
+        help_text="Whether adjudicators may settle what they have judged themselves."
+    )
+    planted_share = ShareField(
+        help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's; they are told "
+        "after their answer."
+    )
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."
     )
@@ -72,6 +88,10 @@ class ProjectDetail(ProjectRow, ProjectRules):
         allow_null=True,
         help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
     )
+    planted_share = ShareField(
+        allow_null=True,
+        help_text="Share of a reviewer's checks that show a wrong verdict; null to those who may not change it.",
+    )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
     verbs = serializers.SerializerMethodField(help_text="What the caller may do at this moment.")
     is_blind = serializers.SerializerMethodField(
@@ -81,7 +101,7 @@ class ProjectDetail(ProjectRow, ProjectRules):
     def to_representation(self, project: Project) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(project)
         if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
-            shown["repeat_share"] = None
+            shown |= {"repeat_share": None, "planted_share": None}
         return shown
 
     def get_roles(self, project: Project) -> list[Role]:

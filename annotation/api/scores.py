@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -13,15 +14,21 @@ from annotation.api.schema import operation
 from annotation.api.summaries import MOST_WORDS
 from annotation.models import SCORES, Score, System
 from annotation.permissions import Verb
+from annotation.queries.differences import Differences, Pair, Source
+from annotation.queries.estimates import Estimated, EstimateTable, State
 from annotation.queries.leaderboard import (
     ALL,
+    RANKABLE,
     RANKED,
     Average,
     Leaderboard,
     SystemRow,
     TargetTable,
-    leaderboard,
 )
+from annotation.queries.people_changed import Moved, PeopleChanged
+from annotation.queries.ranking import Place, Ranking
+from annotation.services import leaderboards
+from annotation.services.make_analysis import Made
 
 
 def _score() -> Any:
@@ -92,9 +99,80 @@ class SystemScores(serializers.Serializer[SystemRow]):
     scores = serializers.DictField(child=AverageRow(), help_text="By the name of the score.")
 
 
+class PlaceShape(serializers.Serializer[Place]):
+    """Where a system stands in the order, and how sure that is."""
+
+    low = serializers.IntegerField(
+        allow_null=True, help_text="The best rank in the middle 95 % of the draws of document sets."
+    )
+    high = serializers.IntegerField(allow_null=True, help_text="The worst rank there.")
+    letters = serializers.CharField(help_text="Systems that share a letter cannot be told apart.")
+
+
+class RankingShape(serializers.Serializer[Ranking]):
+    """Which differences hold: paired permutation of document sets, Holm's correction over all pairs."""
+
+    sentence = serializers.CharField()
+    pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
+    holding = serializers.IntegerField(help_text="Those whose difference holds.")
+    level = serializers.FloatField()
+    least_p = serializers.FloatField(
+        allow_null=True,
+        help_text="The smallest corrected p that so few document sets allow: above the level none could hold.",
+    )
+    groups = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="The largest groups of systems that cannot be told apart, best first.",
+    )
+    places = serializers.DictField(child=PlaceShape(), help_text="By system.")
+
+
+class MovedShape(serializers.Serializer[Moved]):
+    judge = serializers.FloatField()
+    blend = serializers.FloatField()
+    by = serializers.FloatField(help_text="Blend less judge alone.")
+    n = serializers.IntegerField(help_text="Document sets that have both.")
+    rank_by_judge = serializers.IntegerField()
+    rank_by_blend = serializers.IntegerField()
+
+
+class ChangedShape(serializers.Serializer[PeopleChanged]):
+    """What people's answers made of the judge's coverage."""
+
+    sentence = serializers.CharField(allow_blank=True)
+    share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
+    systems = serializers.DictField(child=MovedShape(), help_text="By system.")
+
+
+class EstimatedShape(serializers.Serializer[Estimated]):
+    shown = AverageRow()
+    people = AverageRow(help_text="What people's drawn answers alone give.")
+    tuning = serializers.FloatField(
+        help_text="The slope on the judge's answers; 0 where they count for nothing."
+    )
+    labels_saved = serializers.FloatField(
+        allow_null=True, help_text="How many more answers people alone would need for the same width."
+    )
+
+
+class EstimateShape(serializers.Serializer[EstimateTable]):
+    """What people would say of everything, from a random draw that they answered and the judge's answers."""
+
+    state = serializers.ChoiceField(choices=[state.value for state in State])
+    sentence = serializers.CharField()
+    caption = serializers.CharField(help_text="What the intervals cover.")
+    draw = serializers.CharField(source="draw_id", allow_blank=True)
+    documents = serializers.IntegerField()
+    answered_documents = serializers.IntegerField(help_text="Of the system that has fewest.")
+    systems = serializers.DictField(child=EstimatedShape(), allow_null=True, help_text="By system.")
+
+
 class TargetScores(serializers.Serializer[TargetTable]):
     target_words = serializers.IntegerField(allow_null=True)
     systems = SystemScores(many=True, source="rows")
+    ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by; null of estimates.")
+    changed = ChangedShape(allow_null=True)
+    estimate = EstimateShape(allow_null=True)
     mixed = serializers.DictField(
         child=serializers.CharField(),
         help_text="By the name of the score: that its values do not all mean the same, and what they mean.",
@@ -117,13 +195,76 @@ class LeaderboardTables(serializers.Serializer[Leaderboard]):
         child=serializers.CharField(), help_text="What the averages rest on and a reader should know."
     )
     tables = TargetScores(many=True)
+    made_at = serializers.SerializerMethodField(help_text="When the numbers were made from the scores.")
+    is_stale = serializers.SerializerMethodField(
+        help_text="Something has changed since, and a worker is making newer ones: ask again."
+    )
+
+    def get_made_at(self, board: Leaderboard) -> datetime | None:
+        made: Made = self.context["made"]
+        return made.made_at
+
+    def get_is_stale(self, board: Leaderboard) -> bool:
+        made: Made = self.context["made"]
+        return made.is_stale
 
 
 class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
     )
-    score = serializers.ChoiceField(choices=SCORES, default=RANKED, help_text="What to rank systems by.")
+    score = serializers.ChoiceField(choices=RANKABLE, default=RANKED, help_text="What to rank systems by.")
+
+
+class DifferencesQuery(serializers.Serializer[Any]):
+    target_words = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_WORDS,
+        help_text="The target length; the summaries without one where it is left out.",
+    )
+    score = serializers.ChoiceField(choices=SCORES, default=RANKED, help_text="What to compare systems by.")
+
+
+class PairShape(serializers.Serializer[Pair]):
+    first = serializers.CharField()
+    second = serializers.CharField()
+    sets = serializers.IntegerField(help_text="Document sets that both have.")
+    difference = serializers.FloatField(allow_null=True, help_text="First less second.")
+    p = serializers.FloatField(allow_null=True, help_text="Paired permutation of document sets, two-sided.")
+    adjusted_p = serializers.FloatField(allow_null=True, help_text="After Holm's correction over all pairs.")
+    holds = serializers.BooleanField()
+    tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets that all systems have.")
+    tukey_low = serializers.FloatField(allow_null=True)
+    tukey_high = serializers.FloatField(allow_null=True)
+    tukey_p = serializers.FloatField(allow_null=True)
+
+
+class SourceShape(serializers.Serializer[Source]):
+    name = serializers.CharField()
+    squares = serializers.FloatField()
+    freedom = serializers.IntegerField()
+    mean_square = serializers.FloatField()
+    f = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+
+
+class DifferencesShape(serializers.Serializer[Differences]):
+    """All pairs of systems by one score at one target length, the surest difference first."""
+
+    score = serializers.CharField()
+    target_words = serializers.IntegerField(allow_null=True)
+    level = serializers.FloatField()
+    confidence = serializers.FloatField()
+    seed = serializers.IntegerField()
+    is_exact = serializers.BooleanField(help_text="All flips of signs were gone through.")
+    by_group = serializers.BooleanField(help_text="Groups of document sets were flipped together.")
+    holding = serializers.IntegerField()
+    holding_by_tukey = serializers.IntegerField()
+    pairs = PairShape(many=True)
+    sources = SourceShape(many=True, help_text="The two-way analysis of variance; empty where there is none.")
+    anova_sets = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="Sets that some system lacks.")
 
 
 class Scores(ApiView):
@@ -160,5 +301,21 @@ class LeaderboardView(ApiView):
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(LeaderboardQuery)
         target = query.get("target_words", ALL)
-        board = leaderboard(project, target_words=target, score=query["score"])
-        return Response(LeaderboardTables(board).data)
+        found, made = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
+        assert found is not None, "who waits for it gets it"
+        told = LeaderboardTables(found, context={"made": made}).data
+        return Response(told)
+
+
+class DifferencesView(ApiView):
+    tag = "scores"
+
+    @operation("get_differences", parameters=[DifferencesQuery], responses=DifferencesShape)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show every pair of systems compared."""
+        project = self.enter(Verb.VIEW_SCORES)
+        query = self.query(DifferencesQuery)
+        found, _ = leaderboards.differences(
+            project, score=query["score"], target_words=query.get("target_words"), wait=True
+        )
+        return Response(DifferencesShape(found).data)

@@ -40,7 +40,7 @@ class TextRow(serializers.Serializer[UnitText]):
     document_id = serializers.CharField(source="document_set")
     is_model = serializers.BooleanField()
     is_peer = serializers.BooleanField()
-    reference_id = serializers.CharField(help_text="Name of a model summary, or empty.")
+    reference_id = serializers.CharField(help_text="Name of a model summary, or empty; empty to the blind.")
     target_words = serializers.IntegerField(allow_null=True)
     system = serializers.CharField(allow_null=True, help_text="Null where unknown, and to the blind.")
     units = serializers.IntegerField()
@@ -186,7 +186,8 @@ class UnitsJoin(_OfSummary):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Join a unit with the one after it.
 
-        Refused where the units are judged (`judged`) or a judge is at work on the set (`running`).
+        The new unit has their weight, the larger one where they differ, so a pyramid's sum of weights falls by the
+        smaller. Refused where the units are judged (`judged`) or a judge is at work on the set (`running`).
         """
         summary, asked = self.summary(), self.body(Joining)
         change_units.join_units(summary=summary, by=self.person, unit_id=asked["unit"], seen=asked["seen"])
@@ -198,7 +199,8 @@ class UnitsSplit(_OfSummary):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Split a unit in two at an offset.
 
-        White space around it belongs to neither; refused as joining is.
+        White space around it belongs to neither. Both halves have the unit's whole weight, so a pyramid's sum of
+        weights grows by it. Refused as joining is.
         """
         summary, asked = self.summary(), self.body(Splitting)
         change_units.split_unit(
@@ -210,7 +212,10 @@ class UnitsSplit(_OfSummary):
 class UnitsUndo(_OfSummary):
     @operation("undo_unit_change", request=Undoing, responses=CutRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take back the last join or split that stands; refused as joining is."""
+        """Take back the last join or split that stands; refused as joining is.
+
+        The units come back with the weights that they had.
+        """
         summary, asked = self.summary(), self.body(Undoing)
         change_units.undo_unit_change(summary=summary, by=self.person, seen=asked["seen"])
         return self.cut(summary)

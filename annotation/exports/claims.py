@@ -88,7 +88,7 @@ class _CheckRow(NamedTuple):
 
 def _checks(peer_ids: Sequence[int]) -> dict[int, list[_CheckRow]]:
     found: dict[int, list[_CheckRow]] = defaultdict(list)
-    asked = Check.objects.filter(peer_id__in=peer_ids, claim__claim_set__is_active=True)
+    asked = Check.objects.filter(peer_id__in=peer_ids, is_current=True)
     for row in asked.order_by().values_list(
         "pk",
         "peer_id",

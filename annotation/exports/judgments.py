@@ -317,7 +317,7 @@ class _VerdictRow(NamedTuple):
     reference_id: str | None
     unit: int | None
     claim_id: str
-    is_active: bool
+    is_current: bool
     source: str
     judge_id: int | None
     judge: str | None
@@ -348,7 +348,7 @@ def _verdicts(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
             "check_row__claim__claim_set__summary__external_id",
             "check_row__claim__unit__position",
             "check_row__claim__public_id",
-            "check_row__claim__claim_set__is_active",
+            "check_row__is_current",
             "source",
             "judge_id",
             "judge__name",
@@ -389,7 +389,7 @@ def _verdicts(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
 
 
 def _standing(given: Iterable[_VerdictRow]) -> set[int]:
-    """The last answer of each source to each check of an active claim.
+    """The last answer of each source to each check that is in force.
 
     An answer that a judge could not give does not take back one that it gave before.
     """
@@ -397,7 +397,7 @@ def _standing(given: Iterable[_VerdictRow]) -> set[int]:
     for row in given:
         before = last.get(row.answered)
         takes_back = row.label is None and before is not None and before.label is not None
-        if row.is_active and row.withdrawn_at is None and not takes_back:
+        if row.is_current and row.withdrawn_at is None and not takes_back:
             last[row.answered] = row
     return {row.pk for row in last.values()}
 
@@ -431,7 +431,7 @@ class _Decision(NamedTuple):
     reference_id: str | None
     unit: int | None
     claim_id: str
-    is_active: bool
+    is_current: bool
     user_id: int
     username: str
     label: str | None
@@ -452,7 +452,7 @@ def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_J
             "check_row__claim__claim_set__summary__external_id",
             "check_row__claim__unit__position",
             "check_row__claim__public_id",
-            "check_row__claim__claim_set__is_active",
+            "check_row__is_current",
             "decided_by_id",
             "decided_by__username",
             "label",
@@ -471,7 +471,7 @@ def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_J
             rater_kind="adjudicator",
             value=row.label,
             submitted_at=row.created_at,
-            superseded=not row.is_active or standing.get(row.check_id) != row.pk,
+            superseded=not row.is_current or standing.get(row.check_id) != row.pk,
         )
 
 

@@ -13,7 +13,8 @@ from django.utils import timezone
 import annotation
 from annotation.exports.levels import BUNDLE, LEVELS
 from annotation.models import JudgeCall, Run, Score, Verdict
-from annotation.queries.leaderboard import CAPTIONS, CONFIDENCE, DRAWS, SEED
+from annotation.queries.averages import CONFIDENCE, DRAWS, SEED
+from annotation.queries.leaderboard import CAPTIONS
 from annotation.queries.runs import usage_of
 from annotation.records import score_rules
 

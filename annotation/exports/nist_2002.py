@@ -263,7 +263,9 @@ def _comparison(row: Assignment) -> Comparison:
 
 def _said(assignment_ids: Sequence[int]) -> dict[int, list[_Said]]:
     """What stands of each assignment, in the order of the units; nothing of units or claims that are no more."""
-    stands = Q(claim=None, unit__retired_by=None) | Q(claim__claim_set__is_active=True)
+    stands = Q(claim=None, unit__retired_by=None) | Q(
+        claim__claim_set__is_active=True, claim__retired_by=None
+    )
     judgments = UnitJudgment.objects.filter(
         stands, assignment_id__in=assignment_ids, is_current=True, percent__isnull=False
     ).order_by("unit__position", "claim__position", "pk")

@@ -21,6 +21,7 @@ from annotation.exports.duc_files import (
 from annotation.exports.nist_names import NistNames
 from annotation.models import Check, Claim, Comparison, Label, Summary, Unit, Verdict
 from annotation.models.pyramid import (
+    PYRAMID,
     Contributor,
     Part,
     PeerAnnotation,
@@ -57,11 +58,25 @@ _OF_PEER = """ <!ELEMENT peerAnnotation (pyramid,annotation)>
 """
 
 
+def require_pyramids(project: Project) -> None:
+    """Raises Invalid (code `no_pyramids`) for a project in which no model summary stands for a pyramid."""
+    models = Summary.objects.filter(document_set__project=project, is_model=True)
+    kept = models.filter(metadata__has_key=PYRAMID).values_list("metadata", flat=True)
+    # Metadata are people's own: the key alone is no pyramid yet.
+    if not any(pyramid_of(metadata) for metadata in kept.iterator(chunk_size=100)):
+        raise Invalid(
+            "The project has no pyramid to export. Import DUCView files first, or take another level.",
+            field="level",
+            code="no_pyramids",
+        )
+
+
 def write(project: Project, people: People, stream: BinaryIO) -> Written:
     """Write the zip to a stream; returns what is in it and what is not.
 
-    A content unit is expressed where its final verdict is yes. Raises Invalid for a project without pyramids.
+    A content unit is expressed where its final verdict is yes. Raises as `require_pyramids`.
     """
+    require_pyramids(project)
     names, seen = NistNames.of(project, people), Counter[str]()
     models = Summary.objects.filter(document_set__project=project, is_model=True).select_related(
         "document_set"
@@ -80,12 +95,6 @@ def write(project: Project, people: People, stream: BinaryIO) -> Written:
                 member.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(member, content)
                 seen["files"] += 1
-    if not seen["files"] and not seen["changed"]:
-        raise Invalid(
-            "The project has no pyramid to export. Import DUCView files first, or take another level.",
-            field="level",
-            code="no_pyramids",
-        )
     return Written(rows=seen["files"], left_out=_left(project, seen), renamed=names.told())
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
-from annotation.queries.leaderboard import leaderboard
+from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
+from annotation.queries.leaderboard import Leaderboard, leaderboard
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -39,6 +39,49 @@ def rows(project: Project, people: People) -> Iterator[Row]:
                 number(average.low),
                 number(average.high),
             )
+
+
+LEAGUE_COLUMNS = (
+    "target_words",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "letters",
+    "system",
+    "score",
+    "n",
+    "mean",
+    "low",
+    "high",
+    "summaries",
+    "claims",
+    "claims_unscored",
+)
+"""The columns of a leaderboard as one small table; `rank`, its range and `letters` are those of the ranked score."""
+
+
+def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
+    """Every system, target length and score of a leaderboard, in its order."""
+    for table in board.tables:
+        for row in table.rows:
+            place = table.ranking.places.get(row.system) if table.ranking else None
+            for name, average in row.scores.items():
+                yield {
+                    "target_words": table.target_words,
+                    "rank": row.rank,
+                    "rank_low": place.low if place else None,
+                    "rank_high": place.high if place else None,
+                    "letters": place.letters if place else None,
+                    "system": row.system,
+                    "score": name,
+                    "n": average.n,
+                    "mean": average.mean,
+                    "low": average.low,
+                    "high": average.high,
+                    "summaries": row.summaries,
+                    "claims": row.claims,
+                    "claims_unscored": row.claims_unscored,
+                }
 
 
 LEVEL = Level("systems", COLUMNS, rows)

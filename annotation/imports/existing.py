@@ -13,6 +13,7 @@ from annotation.models import (
     Adjudication,
     Check,
     Claim,
+    ClaimChange,
     ClaimSet,
     Comparison,
     Document,
@@ -93,13 +94,17 @@ class Existing:
         versions = ClaimSet.objects.filter(of_sets).values_list("summary_id", "document_set_id")
         for summary_id, document_set_id, latest in versions.annotate(latest=Max("version")).order_by():
             self.versions[_owner_key(summary_id, document_set_id)] = latest
-        claims = Claim.objects.filter(
+        claims = Claim.all_claims.filter(
             Q(claim_set__summary__document_set__in=set_ids) | Q(claim_set__document_set__in=set_ids),
             claim_set__is_active=True,
         )
-        for claim in claims.select_related("claim_set").order_by("claim_set_id", "position"):
+        wordings: dict[tuple[type[Owner], int], list[Claim]] = defaultdict(list)
+        for claim in claims.select_related("claim_set").order_by("claim_set_id", "pk"):
             owner = _owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)
-            self.claims[owner].append(claim)
+            wordings[owner].append(claim)
+        # As they came: a file that is read again finds its own, also where people have reworded some since.
+        for owner, rows in wordings.items():
+            self.claims[owner] = [row for row in rows if row.made_by_id is None] or rows
 
     def _load_verdicts(self, set_ids: list[int]) -> None:
         checks = Check.objects.filter(peer__document_set__in=set_ids)
@@ -248,7 +253,7 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
 
 
 def judged_claim_sets(keys: Iterable[int]) -> set[int]:
-    """Of which of these claim sets a claim has been answered or given a percent."""
+    """Of which of these claim sets a claim has been answered, given a percent or changed by somebody."""
     wanted = set(keys)
     if not wanted:
         return set()
@@ -259,4 +264,9 @@ def judged_claim_sets(keys: Iterable[int]) -> set[int]:
     for percents in (UnitJudgment.objects, Adjudication.objects):
         given = percents.filter(claim__claim_set__in=wanted)
         said.update(given.values_list("claim__claim_set_id", flat=True).distinct())
+    said.update(
+        ClaimChange.objects.filter(claim_set__in=wanted, undone_at=None).values_list(
+            "claim_set_id", flat=True
+        )
+    )
     return {key for key in said if key in wanted}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.imports.problems import Problems
+from annotation.imports.problems import Problems, Remedy
 from annotation.imports.streams import NotJson, Record, load_json
 from annotation.refusals import Invalid
 
@@ -51,6 +51,25 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
 
 
+def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
+    """A renaming as people type it: `mapping_of(["summary=output"])` reads `summary` from the column `output`.
+
+    Raises Invalid for what is no `field=column`, or names a field twice.
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, column = (part.strip() for part in pair.partition("="))
+        if not (field and equals and column):
+            raise Invalid(
+                f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
+                field="mapping",
+            )
+        if field in mapping:
+            raise Invalid(f"The field {field} is given two columns. Give it one.", field="mapping")
+        mapping[field] = column
+    return mapping
+
+
 def checked_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
     """A renaming from field to column. Raises Invalid for a field that nothing reads."""
     known = {*FLAT_FIELDS, *NESTED_FIELDS}
@@ -88,9 +107,10 @@ class Fields:
     def raw(self, name: str) -> object:
         return self.record.values.get(self.column(name))
 
-    def complain(self, name: str, reason: str) -> None:
+    def complain(self, name: str, reason: str, *, remedy: Remedy | None = None) -> None:
         self.is_good = False
-        self.problems.add(self.line, f"{self.prefix}{self.column(name)}" if name else "", reason)
+        column = f"{self.prefix}{self.column(name)}" if name else ""
+        self.problems.add(self.line, column, reason, remedy=remedy)
 
     def required_text(self, name: str) -> str:
         """A text that must be there; it may be blank."""
@@ -196,8 +216,9 @@ class Fields:
         there = ", ".join(str(key) for key in list(self.record.values)[:20]) or "none"
         self.complain(
             name,
-            f"is missing. Fields that are there: {printable(there)}. If it has another name, say so: "
-            f"--map {name}=FIELD",
+            f"is missing. Fields that are there: {printable(there)}. If it has another name, say which field is "
+            f"`{name}`.",
+            remedy=Remedy.MAP,
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from annotation.imports.dataset import ClaimData, Dataset, NestedRow, SetData, Side
 from annotation.imports.fields import Fields
-from annotation.imports.problems import Problems, Warnings
+from annotation.imports.problems import Problems, Remedy, Warnings
 from annotation.imports.questions import read_questions
 from annotation.imports.streams import Record
 
@@ -83,7 +83,8 @@ def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
                 one.line,
                 f"claims[{place}].verdicts",
                 f"names {len(one.claims[place - 1].verdicts)} systems; a peer-side claim belongs to "
-                "exactly one. Leave --claims-side out, or say --claims-side reference.",
+                "exactly one. Take the claims as the reference's, or leave it to the file.",
+                remedy=Remedy.CLAIMS_SIDE,
             )
         if wrong:
             del dataset.sets[document_id]

@@ -319,6 +319,12 @@ def _unknown_table(number: int, cells: Sequence[str]) -> str:
     )
 
 
+def _passed_over(lines: int) -> str:
+    if not lines:
+        return "no lines stand before the first row"
+    return f"{lines} {'line was' if lines == 1 else 'lines were'} passed over before the first row"
+
+
 def _first_cells(cells: Sequence[str]) -> str:
     return f"the first of them {printable(' '.join(cells[:4]))!r}"
 
@@ -392,9 +398,7 @@ class _UnitReader(_Reader):
         layout = self._layout
         expected = layout.header_lines if layout else 0
         if self.header_lines != expected:
-            yield (
-                f"{self.header_lines} lines before the first row were passed over; {self._name} has {expected}."
-            )
+            yield (f"{_passed_over(self.header_lines)}; {self._name} has {expected}.")
         if layout is None:
             yield from _remarks_of_2001(found)
             return
@@ -620,7 +624,7 @@ class _ResponseReader(_Reader):
         if self.responses is None:
             return
         if self.responses is _SINGLE_R and self.header_lines != 7:
-            yield f"{self.header_lines} lines before the first row were passed over; the table of 2004 has 7."
+            yield f"{_passed_over(self.header_lines)}; the table of 2004 has 7."
         columns = " and ".join(map(str, self.responses.scores))
         yield (
             f"the scores (column {columns}) are of whole summaries and stand beside the project's scores; its other "

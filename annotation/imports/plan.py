@@ -6,12 +6,10 @@ A plan reads and never writes. Its rows are unsaved ones and rows with new value
 from __future__ import annotations
 
 import re
-import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from itertools import islice, product
-from typing import NamedTuple
 
 from annotation.imports.dataset import (
     ClaimData,
@@ -27,13 +25,10 @@ from annotation.imports.existing import (
     ORIGIN,
     Existing,
     Owner,
-    judged_claim_sets,
-    judged_document_sets,
-    judged_summaries,
     summary_key,
 )
-from annotation.imports.plan_published import Published, plan_published
-from annotation.imports.problems import Problems
+from annotation.imports.plan_published import plan_published
+from annotation.imports.planned import Answer, Plan, Replaced
 from annotation.imports.set_names import named_as_in_project
 from annotation.models import (
     Check,
@@ -48,6 +43,7 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.models.claim import has_number, new_queue_key
 from annotation.models.pyramid import kept_apart, pyramid_of
 from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.queries.squeezed import Squeezed, Stretch, same_words
@@ -59,121 +55,13 @@ MAX_ORIGIN_CHARACTERS = 190
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class Count:
-    """How many rows of a kind the import makes, changes, and finds as they should be."""
-
-    created: int = 0
-    changed: int = 0
-    unchanged: int = 0
-
-
-@dataclass(slots=True)
-class Counts:
-    """The counts of a report, one for each kind of row."""
-
-    document_sets: Count = field(default_factory=Count)
-    documents: Count = field(default_factory=Count)
-    systems: Count = field(default_factory=Count)
-    model_summaries: Count = field(default_factory=Count)
-    peer_summaries: Count = field(default_factory=Count)
-    comparisons: Count = field(default_factory=Count)
-    questions: Count = field(default_factory=Count)
-    claims: Count = field(default_factory=Count)
-    checks: Count = field(default_factory=Count)
-    verdicts: Count = field(default_factory=Count)
-    published_scores: Count = field(default_factory=Count)
-    published_percents: Count = field(default_factory=Count)
-
-    @property
-    def has_changes(self) -> bool:
-        counts: list[Count] = [getattr(self, kind.name) for kind in fields(self)]
-        return any(count.created or count.changed for count in counts)
-
-
-class Answer(NamedTuple):
-    """A person's answer in the file to a claim held against a peer summary; the check, if there is one."""
-
-    claim: Claim
-    peer: Summary
-    side: Side
-    label: str
-    check_id: int | None
-    origin: str
-    places: tuple[Stretch, ...] = ()
-    """Where the peer summary says it."""
-
-
-class Replaced(NamedTuple):
-    """A row whose text, or whose units, the file replaces: the line or file that does, its name, what to rename."""
-
-    key: int
-    line: int | None
-    name: str
-    renaming: str
-    file: str = ""
-    is_recut: bool = False
-
-    def refusal(self) -> str:
-        if self.is_recut:
-            return (
-                f"{self.name} is cut into other units than in the project, where it has judgments already. They "
-                "hold for the units that they were given for, so these stay. Import into a new project."
-            )
-        return (
-            f"{self.name} is not as in the project, where it has judgments already. They hold for the text "
-            f"that they were given for, so it stays. Import the new one with another {self.renaming}, or "
-            "into a new project."
-        )
-
-
-@dataclass(slots=True)
-class Plan:
-    """Everything to write, in no particular order, and what forbids it."""
-
-    project: Project
-    origin_name: str
-    counts: Counts = field(default_factory=Counts)
-    problems: Problems = field(default_factory=Problems)
-    systems: list[System] = field(default_factory=list)
-    document_sets: list[DocumentSet] = field(default_factory=list)
-    regrouped: list[DocumentSet] = field(default_factory=list)
-    documents: list[Document] = field(default_factory=list)
-    summaries: list[Summary] = field(default_factory=list)
-    updated: dict[int, Summary] = field(default_factory=dict)
-    comparisons: list[Comparison] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
-    retired_questions: list[int] = field(default_factory=list)
-    claim_sets: list[ClaimSet] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
-    replaced_summaries: list[Replaced] = field(default_factory=list)
-    recut_summaries: list[Replaced] = field(default_factory=list)
-    replaced_documents: list[Replaced] = field(default_factory=list)
-    replaced_claim_sets: list[Replaced] = field(default_factory=list)
-    touched: dict[str, DocumentSet] = field(default_factory=dict)
-    texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
-    given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
-    """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
-    published: list[Published] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-
-    def refuse_judged(self) -> None:
-        """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
-        replaced = [*self.replaced_summaries, *self.recut_summaries]
-        for rows, judged in (
-            (replaced, judged_summaries(row.key for row in replaced)),
-            (self.replaced_documents, judged_document_sets(row.key for row in self.replaced_documents)),
-            (self.replaced_claim_sets, judged_claim_sets(row.key for row in self.replaced_claim_sets)),
-        ):
-            for row in rows:
-                if row.key in judged:
-                    self.problems.add(row.line, "", row.refusal(), file=row.file)
-
-
-def plan_import(project: Project, dataset: Dataset, *, side: Side | None, file_name: str) -> Plan:
+def plan_import(
+    project: Project, dataset: Dataset, *, side: Side | None, file_name: str, is_whole: bool = True
+) -> Plan:
     """What importing the data set into the project would change; the project may be unsaved.
 
+    A published table replaces what the project has from the file of its name: lines that it no longer holds go,
+    unless the data set is not the whole of what the files hold (`is_whole`), since rows of them were left out.
     The plan's problems name every contradiction between the file and the project.
     """
     planner = _Planner(
@@ -193,7 +81,7 @@ def plan_import(project: Project, dataset: Dataset, *, side: Side | None, file_n
         )
         for name in names:
             planner.plan_set(name, sets[name], existing)
-    plan_published(planner.plan, dataset.published)
+    plan_published(planner.plan, dataset.published, is_whole=is_whole)
     planner.plan.refuse_judged()
     return planner.plan
 
@@ -807,5 +695,7 @@ def new_check(project: Project, answer: Answer) -> Check:
         claim=answer.claim,
         peer=answer.peer,
         side=answer.side,
-        queue_key=secrets.randbits(53),
+        is_current=answer.claim.retired_by_id is None,
+        has_number=has_number(answer.claim.text),
+        queue_key=new_queue_key(),
     )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db.models import Count
 
@@ -18,32 +18,28 @@ from annotation.imports.dataset import PublishedRow
 from annotation.imports.duc_names import other_names
 from annotation.imports.existing import summary_key
 from annotation.imports.nist_tables import marks_beyond
+from annotation.imports.planned import Published
 from annotation.imports.set_names import SetNames
 from annotation.models import Claim, Comparison, DocumentSet, PublishedPercent, PublishedScore, Summary, Unit
 from annotation.records import judged_text
 from evaluation import sentence_spans
 
 if TYPE_CHECKING:
-    from annotation.imports.plan import Plan
+    from annotation.imports.planned import Plan
+
+Some = TypeVar("Some")
 
 KEYS_AT_ONCE = 500
 MAX_ORIGIN_CHARACTERS = 200
 
 
-class Published(NamedTuple):
-    """A line of a published table, and its percents where the project has the units that they are about."""
+def plan_published(plan: Plan, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
+    """Add to a plan, whose sets are planned already, what its tables' lines make.
 
-    row: PublishedScore
-    comparison: Comparison | None
-    percents: tuple[tuple[int, int, tuple[int, ...]], ...]
-    is_known: bool
-    """Whether the line is in the project already, with other cells or other texts."""
-
-
-def plan_published(plan: Plan, rows: Sequence[PublishedRow]) -> None:
-    """Add to a plan, whose sets are planned already, what its tables' lines make."""
+    What the project has from a file of that name and the file no longer holds goes, where it is the whole file.
+    """
     if rows:
-        _Tables.load(plan, rows).plan_rows(rows)
+        _Tables.load(plan, rows).plan_rows(rows, is_whole=is_whole)
 
 
 @dataclass(slots=True)
@@ -130,11 +126,11 @@ class _Tables:
             self.counted[score_id] = self.counted.get(score_id, 0) + 1
             self.judged[comparison_id, assessor] = origin
 
-    def plan_rows(self, rows: Sequence[PublishedRow]) -> None:
+    def plan_rows(self, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
         for row in rows:
             self._plan_row(row)
         self._remark(rows)
-        self._remark_gone(rows)
+        self._plan_gone(rows, is_whole=is_whole)
 
     def _plan_row(self, row: PublishedRow) -> None:
         origin = row.file[-MAX_ORIGIN_CHARACTERS:]
@@ -245,8 +241,11 @@ class _Tables:
                 self.with_claims.add(model.pk)
         return None if model.pk in self.with_claims else self.units[model.pk]
 
-    def _remark_gone(self, rows: Sequence[PublishedRow]) -> None:
-        """Name the lines that the project has from a file of that name and the file does not hold."""
+    def _plan_gone(self, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
+        """Take away, and name, the lines that the project has from a file of that name and the file does not hold.
+
+        They are published figures: what people and judges said is in other rows.
+        """
         held: dict[str, set[int]] = defaultdict(set)
         for row in rows:
             held[row.file[-MAX_ORIGIN_CHARACTERS:]].add(row.line)
@@ -257,10 +256,26 @@ class _Tables:
         for origin, lines in gone.items():
             shown = ", ".join(map(str, lines[:10]))
             more = f" and {len(lines) - 10:,} more" if len(lines) > 10 else ""
+            said = f"{origin}: it no longer holds line {shown}{more} of what the project has from it. "
+            if not is_whole:
+                self.plan.remarks.append(
+                    f"{said}They stay, because rows were left out: they may be among those."
+                )
+                continue
+            self._take_away([self.there[origin, line] for line in lines])
             self.plan.remarks.append(
-                f"{origin}: it no longer holds line {shown}{more} of what the project has from it. "
-                "What they said before stays in the project."
+                f"{said}A table replaces what its file said before, so these published figures are taken away. "
+                "Nothing that people or judges said of a summary goes with them."
             )
+
+    def _take_away(self, rows: Sequence[PublishedScore]) -> None:
+        self.plan.gone += [row.pk for row in rows]
+        self.plan.counts.published_scores.removed += len(rows)
+        self.plan.counts.published_percents.removed += sum(self.counted.get(row.pk, 0) for row in rows)
+        counted = [row.peer_id for row in rows if row.peer_id and self.counted.get(row.pk)]
+        for some in _some(counted):
+            for document_set in DocumentSet.objects.filter(summaries__in=some).distinct():
+                self.plan.touched.setdefault(document_set.external_id, document_set)
 
     def _remark(self, rows: Sequence[PublishedRow]) -> None:
         totals: dict[str, int] = defaultdict(int)
@@ -279,7 +294,7 @@ class _Tables:
             )
 
 
-def _some(names: Sequence[str]) -> Iterator[list[str]]:
+def _some(names: Sequence[Some]) -> Iterator[list[Some]]:
     left = iter(names)
     while some := list(islice(left, KEYS_AT_ONCE)):
         yield some

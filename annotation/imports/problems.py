@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from annotation.refusals import Invalid
 
 SHOWN_AT_MOST = 50
 """Problems and warnings kept word for word; the rest are only counted."""
+
+
+class Remedy(StrEnum):
+    """What may help against a refusal or a remark. How it is done is said by each door in its own words."""
+
+    MAP = "map"
+    CLAIMS_SIDE = "claims_side"
+    SKIP_INVALID = "skip_invalid"
+
+
+def ways_out(remedies: Sequence[Remedy], words: Mapping[Remedy, str]) -> list[str]:
+    """A door's words for these remedies, each once, in the order in which the door names them."""
+    return [said for remedy, said in words.items() if remedy in remedies]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +37,7 @@ class Problem:
     column: str
     reason: str
     file: str = ""
+    remedy: Remedy | None = None
 
     def describe(self, word: str = "line") -> str:
         line = f"{word} {self.line}" if self.line is not None else ""
@@ -39,13 +54,21 @@ class Problems:
     shown: list[Problem] = field(default_factory=list)
     _last_place: tuple[str, int | None] = ("", None)
 
-    def add(self, line: int | None, column: str, reason: str, *, file: str = "") -> None:
+    def add(
+        self,
+        line: int | None,
+        column: str,
+        reason: str,
+        *,
+        file: str = "",
+        remedy: Remedy | None = None,
+    ) -> None:
         self.count += 1
         if (file, line) != self._last_place:
             self.bad_lines += 1
             self._last_place = (file, line)
         if len(self.shown) < SHOWN_AT_MOST:
-            self.shown.append(Problem(line=line, column=column, reason=reason, file=file))
+            self.shown.append(Problem(line=line, column=column, reason=reason, file=file, remedy=remedy))
 
 
 @dataclass(slots=True)
@@ -55,9 +78,12 @@ class Warnings:
     word: str = "line"
     count: int = 0
     shown: list[str] = field(default_factory=list)
+    remedies: set[Remedy] = field(default_factory=set)
 
-    def add(self, remark: str, *, line: int | None = None) -> None:
+    def add(self, remark: str, *, line: int | None = None, remedy: Remedy | None = None) -> None:
         self.count += 1
+        if remedy is not None:
+            self.remedies.add(remedy)
         if line is not None:
             remark = f"{self.word.capitalize()} {line}: {remark}"
         if len(self.shown) < SHOWN_AT_MOST:
@@ -89,7 +115,7 @@ class ImportRefused(Invalid):
     """A file was not imported, not even in part.
 
     `problems` holds the first ones, `problem_count` how many there are. `word` is what a place in
-    the file is called: a line, in a Parquet file a row.
+    the file is called: a line, in a Parquet file a row. `remedies` are what may help; a door says how.
     """
 
     default_code = "import_refused"
@@ -102,8 +128,11 @@ class ImportRefused(Invalid):
         problem_count: int = 0,
         word: str = "line",
         code: str | None = None,
+        remedies: Sequence[Remedy] = (),
     ) -> None:
         self.problems = tuple(problems)
+        named = {*remedies, *(problem.remedy for problem in self.problems)}
+        self.remedies = tuple(remedy for remedy in Remedy if remedy in named)
         self.problem_count = max(problem_count, len(self.problems))
         self.word = word
         super().__init__(
@@ -112,6 +141,7 @@ class ImportRefused(Invalid):
             code=code,
             details={
                 "problem_count": self.problem_count,
+                "remedies": [str(remedy) for remedy in self.remedies],
                 "problems": [
                     {
                         "file": problem.file,
@@ -124,8 +154,26 @@ class ImportRefused(Invalid):
             },
         )
 
+    def with_words(self, words: Sequence[str]) -> ImportRefused:
+        """The same refusal with more words at its end."""
+        return ImportRefused(
+            " ".join((self.message, *words)),
+            problems=self.problems,
+            problem_count=self.problem_count,
+            word=self.word,
+            code=self.code,
+            remedies=self.remedies,
+        )
 
-def unreadable(reason: str, *, line: int | None = None, column: str = "", file: str = "") -> ImportRefused:
+
+def unreadable(
+    reason: str,
+    *,
+    line: int | None = None,
+    column: str = "",
+    file: str = "",
+    remedy: Remedy | None = None,
+) -> ImportRefused:
     """The refusal of a file of which no row can be trusted."""
-    problem = Problem(line=line, column=column, reason=reason, file=file)
+    problem = Problem(line=line, column=column, reason=reason, file=file, remedy=remedy)
     return ImportRefused(problem.describe(), problems=[problem])

@@ -22,7 +22,7 @@ from annotation.imports.flat import flat_row
 from annotation.imports.formats import Format, recognise
 from annotation.imports.nested import choose_side, drop_ownerless, nested_row
 from annotation.imports.packages import NamedFile
-from annotation.imports.problems import Problems, Warnings, unreadable
+from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
 from annotation.imports.streams import Record, Table, csv_table, json_records, parquet_table
 
 
@@ -56,8 +56,8 @@ def read_files(
         return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
     if mapping or claims_side:
         raise unreadable(
-            "--map and --claims-side are for files of rows (CSV, JSONL, Parquet); these have columns and sides "
-            "of their own.",
+            "Columns of other names, and a side for the claims, are for files of rows (CSV, JSONL, Parquet); "
+            "these have columns and sides of their own. Leave both out.",
             file=files[0].name,
         )
     problems, warnings = Problems(), Warnings()
@@ -148,8 +148,9 @@ class _Reader:
         for field in self.mapping:
             if field not in known:
                 raise unreadable(
-                    f"--map names the field {field}, which a {shape} file does not have. Its fields are "
-                    f"{', '.join(known)}."
+                    f"A column is given for the field {field}, which a {shape} file does not have. Its fields are "
+                    f"{', '.join(known)}.",
+                    remedy=Remedy.MAP,
                 )
 
     def _read_table(self) -> None:
@@ -161,7 +162,8 @@ class _Reader:
         if self._column("reference") not in table.columns:
             self.warnings.add(
                 "There is no column `reference`, so nothing is compared with a reference. If it has another "
-                "name, say so: --map reference=COLUMN"
+                "name, say which column is `reference`.",
+                remedy=Remedy.MAP,
             )
         for record in table.records:
             self._take_flat(record)
@@ -178,19 +180,21 @@ class _Reader:
         missing = [field for field in FLAT_REQUIRED if self._column(field) not in table.columns]
         if missing:
             fields = ", ".join(f"`{self._column(field)}`" for field in missing)
-            hints = " ".join(f"{field}=COLUMN" for field in missing)
+            wanted = " and ".join(f"`{field}`" for field in missing)
             raise unreadable(
                 f"there is no column {fields}. Columns that are there: {there}. If one has another name, "
-                f"say so: --map {hints}",
+                f"say which column is {wanted}.",
                 line=None if self.format is Format.PARQUET else 1,
                 column=self._column(missing[0]),
+                remedy=Remedy.MAP,
             )
         for field, column in self.mapping.items():
             if column not in table.columns:
                 raise unreadable(
-                    f"--map gives {column!r} for {field}, and there is no such column. Columns that "
+                    f"the column {column!r} is given for {field}, and there is no such column. Columns that "
                     f"are there: {there}.",
                     column=column,
+                    remedy=Remedy.MAP,
                 )
         read = {self._column(field) for field in FLAT_FIELDS}
         self.unread.update(dict.fromkeys(column for column in table.columns if column not in read))
@@ -236,7 +240,10 @@ class _Reader:
         for field, column in self.mapping.items():
             if column not in self.mapped and field not in _INNER:
                 self.problems.add(
-                    None, column, f"--map gives it for {field}, and no line has a field of that name."
+                    None,
+                    column,
+                    f"it is given for {field}, and no line has a field of that name.",
+                    remedy=Remedy.MAP,
                 )
 
     def _take_flat(self, record: Record) -> None:
@@ -261,7 +268,9 @@ class _Reader:
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
             self.warnings.add(f"Not read: {names}{more}.")
         if claims_side is not None and not self.dataset.has_claims:
-            self.warnings.add(f"There are no claims in {self.name}, so --claims-side decides nothing.")
+            self.warnings.add(
+                f"There are no claims in {self.name}, so the side given for them decides nothing."
+            )
 
 
 _INNER = frozenset({"system", "summary_text", "claim_text", "weight", "verdicts"})

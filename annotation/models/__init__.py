@@ -1,12 +1,27 @@
 """The rows of the project, one noun a module."""
 
 from annotation.models.adjudication import Adjudication
-from annotation.models.assignment import Assignment, Draw, Sitting
-from annotation.models.claim import Check, Claim, ClaimOrigin, ClaimSet, Label, Verdict
+from annotation.models.analysis import Analysis
+from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
+from annotation.models.claim import (
+    Check,
+    CheckLook,
+    Claim,
+    ClaimChange,
+    ClaimOrigin,
+    ClaimSet,
+    ErrorType,
+    Label,
+    Verdict,
+    VerdictBatch,
+)
+from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
+from annotation.models.guideline import Guideline
 from annotation.models.judge import CallClaim, Judge, JudgeCall
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
+from annotation.models.people import Comment, Invitation, Notice
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
@@ -18,23 +33,33 @@ from annotation.models.summary import Comparison, Summary, System, Unit, UnitCha
 __all__ = [
     "SCORES",
     "Adjudication",
+    "Analysis",
     "Assignment",
     "CallClaim",
     "Check",
+    "CheckLook",
     "Claim",
+    "ClaimChange",
     "ClaimOrigin",
     "ClaimSet",
+    "Comment",
     "Comparison",
+    "Dispute",
     "Document",
     "DocumentSet",
     "Draw",
+    "DrawnCheck",
+    "ErrorType",
     "Event",
     "Export",
+    "Guideline",
+    "Invitation",
     "Job",
     "Judge",
     "JudgeCall",
     "Label",
     "Membership",
+    "Notice",
     "Project",
     "PromptVersion",
     "PublishedPercent",
@@ -53,5 +78,6 @@ __all__ = [
     "UnitChange",
     "UnitJudgment",
     "Verdict",
+    "VerdictBatch",
     "Worker",
 ]

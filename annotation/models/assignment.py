@@ -7,26 +7,30 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow
-from annotation.models.claim import Check
+from annotation.models.claim import Check, Verdict
 from annotation.models.document import DocumentSet
+from annotation.models.guideline import Guideline
 from annotation.models.project import Project
 from annotation.models.summary import Comparison
 
 
 class Draw(PublicRow):
-    """A choice of items for assessors whose inclusion probabilities are known for ever.
+    """A choice of items for assessors or reviewers whose inclusion probabilities are known for ever.
 
-    The frame, the items and their probabilities are frozen: what was drawn is what its assignments say.
+    The frame, the items and their probabilities are frozen: what was drawn is what its assignments (or, of
+    checks, its `drawn_checks`) say. The frame of a draw of checks holds the judge's probability of yes beside each.
     """
 
     class Method(models.TextChoices):
         EVERYTHING = "everything", "Everything"
         UNIFORM = "uniform", "Uniform random share"
         STRATIFIED = "stratified", "Random share of each system and length"
+        ACTIVE = "active", "Random, the doubtful more often"
 
     class Item(models.TextChoices):
         DOCUMENT_SET = "document_set", "Document sets, with all their summaries"
         COMPARISON = "comparison", "Single summaries"
+        CHECK = "check", "Checks for reviewers"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="draws")
     method = models.CharField(max_length=20, choices=Method)
@@ -42,6 +46,39 @@ class Draw(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.method} draw {self.public_id}"
+
+
+class DrawnCheck(PublicRow):
+    """A check in a draw, with the chance that it had, and the answer that was given in the draw.
+
+    `verdict` is the first answer of a person who knew nothing of the judge's; until there is one the check
+    waits in the draw's queue, and nothing is ever drawn in its place.
+    """
+
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, related_name="drawn_checks")
+    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="drawn")
+    inclusion_probability = models.FloatField()
+    verdict = models.ForeignKey(
+        Verdict, null=True, blank=True, on_delete=models.PROTECT, related_name="drawn_for"
+    )
+
+    class Meta:
+        ordering = ("draw", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("draw", "check_row"), name="drawn_check_once"),
+            models.CheckConstraint(
+                name="drawn_check_probability_0_1",
+                condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("check_row",), condition=Q(verdict__isnull=True), name="drawn_check_waiting"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.check_row} at {self.inclusion_probability}"
 
 
 class Sitting(PublicRow):
@@ -82,6 +119,15 @@ class Sitting(PublicRow):
     recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
     replaces = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
+    )
+    guideline = models.ForeignKey(
+        Guideline,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="The version that was on screen when the form was last opened.",
     )
     pen = models.CharField(max_length=36, blank=True)
     pen_seq = models.PositiveIntegerField(default=0)

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
 from annotation.models.document import DocumentSet
+from annotation.models.guideline import Guideline
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.summary import Summary, Unit
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+
+QUEUE_KEY_BITS = 62
+
+
+def has_number(text: str) -> bool:
+    """Whether a claim holds a figure, in digits of any script."""
+    return re.search(r"\d", text) is not None
+
+
+def new_queue_key() -> int:
+    """A random place in every queue, which tells nothing and breaks ties for good."""
+    return secrets.randbits(QUEUE_KEY_BITS)
 
 
 class Label(models.TextChoices):
@@ -73,8 +95,53 @@ class ClaimSet(PublicRow):
         return f"claims {self.public_id} v{self.version}"
 
 
+class ClaimChange(PublicRow):
+    """One act of a person on the claims of a text: one reworded, split, deleted or added, several joined.
+
+    The claims that it took away keep standing as rows, with every verdict on them. Undoing it brings them back
+    and retires what it made: such claims are `made_by` and `retired_by` the same change.
+    """
+
+    class Kind(models.TextChoices):
+        REWORD = "reword", "Reworded"
+        SPLIT = "split", "Split"
+        JOIN = "join", "Joined"
+        DELETE = "delete", "Deleted"
+        ADD = "add", "Added"
+
+    claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="changes")
+    kind = models.CharField(max_length=6, choices=Kind)
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="claim_changes",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} in {self.claim_set}"
+
+
+class CurrentClaims(models.Manager["Claim"]):
+    """Claims as they are worded at present, also those of older claim sets."""
+
+    def get_queryset(self) -> QuerySet[Claim]:
+        return super().get_queryset().filter(retired_by__isnull=True)
+
+
 class Claim(PublicRow):
-    """One atomic, checkable statement taken from a text."""
+    """One atomic, checkable statement taken from a text.
+
+    A claim whose words were changed is retired: it keeps its row and the verdicts on it, and `objects` leaves
+    it out.
+    """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
     unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="claims")
@@ -87,11 +154,24 @@ class Claim(PublicRow):
     supersedes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="superseded_by"
     )
+    made_by = models.ForeignKey(
+        ClaimChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made"
+    )
+    retired_by = models.ForeignKey(
+        ClaimChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired"
+    )
+
+    objects = CurrentClaims()
+    all_claims: models.Manager[Claim] = models.Manager()
 
     class Meta:
         ordering = ("claim_set", "position")
         constraints = (
-            models.UniqueConstraint(fields=("claim_set", "position"), name="claim_position"),
+            models.UniqueConstraint(
+                fields=("claim_set", "position"),
+                condition=Q(retired_by__isnull=True),
+                name="claim_position_once",
+            ),
             models.CheckConstraint(name="claim_weight_positive", condition=Q(weight__gt=0)),
             models.CheckConstraint(name="claim_has_text", condition=~Q(text="")),
             models.CheckConstraint(
@@ -130,6 +210,16 @@ class Check(PublicRow):
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks")
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="checks")
     side = models.CharField(max_length=9, choices=Side)
+    is_current = models.BooleanField(
+        default=True, help_text="Its claim stands in the active claims of its text, as worded now."
+    )
+    has_number = models.BooleanField(default=False, help_text="The claim holds a figure.")
+    leased_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
+    )
 
     judge_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
     judge_probability = models.FloatField(null=True, blank=True, help_text="Of yes, by the deciding judge.")
@@ -147,6 +237,10 @@ class Check(PublicRow):
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
             models.CheckConstraint(
+                name="check_lease_has_person",
+                condition=Q(leased_to__isnull=True, lease_until__isnull=True) | Q(lease_until__isnull=False),
+            ),
+            models.CheckConstraint(
                 name="check_final_has_source",
                 condition=Q(final_label__isnull=True, final_source__isnull=True)
                 | Q(final_label__isnull=False, final_source__isnull=False),
@@ -163,10 +257,71 @@ class Check(PublicRow):
             models.Index(
                 fields=("project", "queue_key"), condition=Q(is_disputed=True), name="check_disputed"
             ),
+            models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
+            # What has been answered leaves the heads of the queues; without these they would be waded through.
+            models.Index(
+                fields=("project", "-doubt", "queue_key"),
+                condition=Q(human_label__isnull=True, is_current=True),
+                name="check_waits_by_doubt",
+            ),
+            models.Index(
+                fields=("project", "-effect", "queue_key"),
+                condition=Q(human_label__isnull=True, is_current=True),
+                name="check_waits_by_effect",
+            ),
+            models.Index(
+                fields=("project", "peer", "claim"),
+                condition=Q(human_label__isnull=True, is_current=True),
+                name="check_waits_by_peer",
+            ),
+            models.Index(
+                fields=("project", "queue_key"),
+                condition=Q(human_label__isnull=False, is_current=True),
+                name="check_answered",
+            ),
+            models.Index(
+                fields=("project", "-doubt", "queue_key"),
+                condition=Q(human_label__isnull=True, is_current=True, has_number=True),
+                name="check_waits_with_number",
+            ),
+            models.Index(
+                fields=("project", "queue_key"),
+                condition=Q(is_current=True, human_label__isnull=False, judge_label__isnull=False)
+                & ~Q(human_label=F("judge_label")),
+                name="check_against_judge",
+            ),
         )
 
     def __str__(self) -> str:
         return f"check {self.public_id}"
+
+
+class ErrorType(models.TextChoices):
+    HALLUCINATION = "hallucination", "Hallucination"
+    OMISSION = "omission", "Omission"
+    WRONG_NUMBER = "wrong_number", "Wrong number"
+    WRONG_ENTITY = "wrong_entity", "Wrong entity"
+    CONTRADICTION = "contradiction", "Contradiction"
+    NOT_CHECKABLE = "not_checkable", "Not checkable"
+    GUIDELINE_GAP = "guideline_gap", "Guideline gap"
+
+
+class VerdictBatch(PublicRow):
+    """One explicit act by which a person took over the judge's verdicts of a filtered list."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="verdict_batches")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="verdict_batches")
+    filters = models.JSONField(help_text="The list as it was filtered.")
+    count = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "verdict batches"
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.count} verdicts taken over by {self.by}"
 
 
 class Verdict(PublicRow):
@@ -182,6 +337,7 @@ class Verdict(PublicRow):
     class Shown(models.TextChoices):
         NOTHING = "nothing", "Nothing"
         JUDGE = "judge", "The judge's verdict"
+        PLANTED = "planted", "A wrong verdict, planted"
 
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     source = models.CharField(max_length=8, choices=Source)
@@ -196,12 +352,27 @@ class Verdict(PublicRow):
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text held against.")
+    quotes = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='Passages selected in those units: [{"unit": 3, "start": 0, "end": 12}], offsets in the unit.',
+    )
     reason = models.TextField(blank=True)
+    error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     doubt = models.FloatField(
         null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
     )
     votes = models.JSONField(default=list, blank=True, help_text="Of a panel: each member's name and label.")
     shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
+    active_ms = models.PositiveIntegerField(
+        default=0, help_text="Time at the check before the answer, in ms, idle time left out."
+    )
+    batch = models.ForeignKey(
+        VerdictBatch, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts"
+    )
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
     )
@@ -232,3 +403,39 @@ class Verdict(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.label or 'unscored'} by {self.source}"
+
+
+class CheckLook(PublicRow):
+    """What one person was shown of one check, and when: written as it happens, once a check and person.
+
+    `revealed_at` is when the judge's verdict came on their screen; before that they knew nothing of it.
+    `planted_label` is the wrong verdict that was shown in its place to see whether they would follow it, and
+    `disclosed_at` when they were told so.
+    """
+
+    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="looks")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="check_looks")
+    opened_at = models.DateTimeField(auto_now_add=True)
+    revealed_at = models.DateTimeField(null=True, blank=True)
+    planted_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    disclosed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("check_row", "person"), name="check_look_once"),
+            models.CheckConstraint(
+                name="check_look_planted_before_disclosed",
+                condition=Q(disclosed_at__isnull=True) | Q(planted_label__isnull=False),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("person",),
+                condition=Q(planted_label__isnull=False, disclosed_at__isnull=True),
+                name="check_look_untold",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.person} at {self.check_row}"

@@ -8,6 +8,7 @@ from django.db.models import Q
 from annotation.models.assignment import Assignment, Sitting
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
+from annotation.models.guideline import Guideline
 from annotation.models.summary import Summary, Unit
 
 
@@ -30,6 +31,9 @@ class UnitJudgment(PublicRow):
     seq = models.PositiveIntegerField(default=0)
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the unit since the act before, in ms, idle time left out."
+    )
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -83,6 +87,9 @@ class SummaryJudgment(PublicRow):
     seq = models.PositiveIntegerField(default=0)
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the questions since the act before, in ms, idle time left out."
+    )
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -48,6 +48,10 @@ class Project(PublicRow):
         ON_REQUEST = "on_request", "On request"
         SHOWN = "shown", "Shown"
 
+    class Voices(models.TextChoices):
+        PEOPLE = "people", "People"
+        JUDGE = "judge", "People and the deciding judge"
+
     class QuestionSet(models.TextChoices):
         NONE = "none", "None"
         DUC_2002 = "duc2002", "DUC 2002 (12 counts)"
@@ -88,6 +92,29 @@ class Project(PublicRow):
         default=30, help_text="Idle minutes after which a set pulled from the queue goes back to it."
     )
     reveal = models.CharField(max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER)
+    dispute_threshold = models.FloatField(
+        default=0.2,
+        help_text="Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, "
+        "100 % is 1 (0 to 1).",
+    )
+    dispute_voices = models.CharField(
+        max_length=6,
+        choices=Voices,
+        default=Voices.PEOPLE,
+        help_text="Whose answers are held against each other for that.",
+    )
+    audit_share = models.FloatField(
+        default=0.05,
+        help_text="Share of what people agree on that adjudicators look at all the same (0 to 1).",
+    )
+    own_adjudication = models.BooleanField(
+        default=False, help_text="Adjudicators may settle what they have judged themselves."
+    )
+    planted_share = models.FloatField(
+        default=0.0,
+        help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who "
+        "follows it; they are told after their answer (0 to 1).",
+    )
     deciding_judge = models.ForeignKey(
         "annotation.Judge",
         null=True,
@@ -111,6 +138,16 @@ class Project(PublicRow):
             ),
             models.CheckConstraint(
                 name="project_repeat_share_0_1", condition=Q(repeat_share__gte=0, repeat_share__lte=1)
+            ),
+            models.CheckConstraint(
+                name="project_dispute_threshold_0_1",
+                condition=Q(dispute_threshold__gte=0, dispute_threshold__lte=1),
+            ),
+            models.CheckConstraint(
+                name="project_audit_share_0_1", condition=Q(audit_share__gte=0, audit_share__lte=1)
+            ),
+            models.CheckConstraint(
+                name="project_planted_share_0_1", condition=Q(planted_share__gte=0, planted_share__lte=1)
             ),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),
         )

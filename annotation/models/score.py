@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.db import models
 
 from annotation.models.project import Project
 from annotation.models.summary import Summary
+
+
+def new_revision() -> int:
+    """A random number that a score's row carries from one writing to the next; see `Score.revision`."""
+    return secrets.randbits(31)
 
 
 class Score(models.Model):
@@ -33,10 +40,15 @@ class Score(models.Model):
     claims_unscored = models.PositiveIntegerField(default=0)
     flags = models.JSONField(default=list)
     signature = models.CharField(max_length=300)
+    revision = models.PositiveBigIntegerField(
+        default=new_revision,
+        help_text="Drawn anew at every writing: the sum over a project tells whether any score was written since.",
+    )
     computed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ("id",)
+        indexes = (models.Index(fields=("project", "revision"), name="score_revisions"),)
 
     def __str__(self) -> str:
         return f"scores of {self.summary_id}"

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from typing import TYPE_CHECKING, cast
+
+from django.utils import timezone
 
 from annotation.models import Assignment, Claim, Document, Project, Sitting, Unit, UnitJudgment
 from annotation.queries.progress import (
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 LETTERS = "abcdefhilmoqrtvwxyz"
 """Keys that mark peer units; those that are missing steer the form (g, j, k, n, p, s, u)."""
+
+SECONDS_PER_MINUTE = 60
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
@@ -90,6 +95,13 @@ class SetWork:
     summaries: tuple[SummaryWork, ...]
 
     @property
+    def lease_minutes(self) -> int:
+        """Minutes for which a pulled set is still kept, begun ones included; 0 from its end on, and without a lease."""
+        if self.lease_until is None:
+            return 0
+        return max(0, ceil((self.lease_until - timezone.now()).total_seconds() / SECONDS_PER_MINUTE))
+
+    @property
     def missing(self) -> int:
         return self.total - self.judged
 
@@ -121,6 +133,7 @@ class JudgedUnit:
     percent: int | None
     marks: tuple[int, ...]
     note: str
+    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +178,9 @@ class SeeForm:
     """One comparison in an assessor's hands.
 
     `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
-    this one among them. `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
+    this one among them. `is_own_model` says that the assessor wrote the model summary; it is False until that may be
+    seen. That somebody wrote the peer summary is recorded and not said: it would tell whose it is.
+    `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
     may write in the set, `pen_seq` the last act heard from it.
     """
 
@@ -185,6 +200,7 @@ class SeeForm:
     units: tuple[JudgedUnit, ...]
     peer_units: tuple[PeerUnit, ...]
     unmarked: UnmarkedQuestion | None
+    is_own_model: bool
     previous_id: str | None
     next_id: str | None
     is_closed: bool
@@ -233,6 +249,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
         .only(
             "public_id",
             "state",
+            "is_own_model",
             "sitting__public_id",
             "sitting__assessor_id",
             "sitting__closed_at",
@@ -261,30 +278,6 @@ def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
     if sitting is None:
         raise NotFound("There is no such sitting in this project.")
     return sitting
-
-
-_NEEDED_BY_ACTS = (
-    "public_id",
-    "assessor",
-    "is_pulled",
-    "closed_at",
-    "recalled_at",
-    "recalled_as",
-    "pen",
-    "pen_seq",
-    "document_set__project__name",
-    "document_set__project__percent_scale",
-    "document_set__project__question_set",
-    "document_set__project__own_questions",
-    "document_set__project__lease_minutes",
-)
-
-
-def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
-    """The person's own sitting with what saving an act needs to know of it and its project, in one query."""
-    own = Sitting.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
-    found = own.select_related("document_set__project").only(*_NEEDED_BY_ACTS).order_by()
-    return next(iter(found), None)
 
 
 def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
@@ -318,6 +311,7 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
         units=() if own.stage == "quality" else tuple(_judged_units(assignment)),
         peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
         unmarked=_unmarked(piece),
+        is_own_model=assignment.is_own_model and own.stage != "quality",
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
@@ -456,6 +450,7 @@ def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:
             percent=judgment.percent if judgment else None,
             marks=tuple(judgment.marks) if judgment else (),
             note=judgment.note if judgment else "",
+            is_claim=isinstance(unit, Claim),
         )
 
 

@@ -22,6 +22,7 @@ from annotation.models import (
 )
 from annotation.permissions import ROLE_VERBS, Verb
 from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting
+from annotation.queries.waiting import HAS_HAD_IT, stranded
 from annotation.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -51,14 +52,16 @@ class SittingProgress:
     """One assessor on one set, or a set that waits for one.
 
     `summaries` counts peer summaries, those that come twice once; `judged_units` the units that have a percent,
-    `active_ms` the time at work. `is_own` says that the assessor wrote one of the summaries.
+    `active_ms` the time at work. `judged_units` is None for somebody who has the set open themselves and looks at
+    another's: how long a model summary is shows only after the quality questions. `is_own` says that the assessor
+    wrote one of the summaries.
     """
 
     sitting_id: str
     assessor: str | None
     document_set: str
     summaries: int
-    judged_units: int
+    judged_units: int | None
     active_ms: int
     is_own: bool
     is_pulled: bool
@@ -133,12 +136,19 @@ class HeldSitting:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What waits to be pulled, and what is held; `lapsed` counts sets that were begun and lost to the lease."""
+    """What waits to be pulled, and what is held; `lapsed` counts sets that were begun and lost to the lease.
+
+    `stranded` of the waiting sittings nobody is left to pull, on the sets named; `for_authors_alone` only people who
+    wrote a summary in the set.
+    """
 
     waiting: int
     waiting_sets: int
     held: tuple[HeldSitting, ...]
     lapsed: int
+    stranded: int = 0
+    stranded_sets: tuple[str, ...] = ()
+    for_authors_alone: int = 0
 
     @property
     def stalled(self) -> int:
@@ -191,7 +201,7 @@ def sittings_of(project: Project, *, state: State = State.ALL, person: str = "")
 
 
 def sitting_page(
-    project: Project, *, state: State = State.OPEN, person: str = "", after: str = ""
+    project: Project, *, viewer: User | None, state: State = State.OPEN, person: str = "", after: str = ""
 ) -> SittingPage:
     """One page of sittings, the newest first, found by the one it starts after. A fixed number of queries.
 
@@ -207,13 +217,16 @@ def sitting_page(
     rows = list(sittings.select_related("assessor", "document_set").order_by("-pk")[: SITTINGS_ON_A_PAGE + 1])
     shown = rows[:SITTINGS_ON_A_PAGE]
     return SittingPage(
-        rows=tuple(progress_of(shown)),
+        rows=tuple(progress_of(shown, viewer=viewer)),
         after=shown[-1].public_id if len(rows) > SITTINGS_ON_A_PAGE else None,
     )
 
 
-def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
-    """How far these sittings are, in their order. Three queries, however many."""
+def progress_of(sittings: Sequence[Sitting], *, viewer: User | None) -> list[SittingProgress]:
+    """How far these sittings are, in their order, as the viewer may know it. Four queries, however many.
+
+    None as the viewer stands for the operator at the machine itself, who may know everything.
+    """
     keys = [sitting.pk for sitting in sittings]
     assignments = Assignment.objects.filter(sitting_id__in=keys)
     held = {
@@ -227,13 +240,20 @@ def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
         .order_by()
     }
     efforts = effort_by_sitting(Sitting.objects.filter(pk__in=keys))
+    judging = _judged_by(viewer, sittings)
     return [
         SittingProgress(
             sitting_id=sitting.public_id,
             assessor=sitting.assessor.username if sitting.assessor else None,
             document_set=sitting.document_set.external_id,
             summaries=held.get(sitting.pk, (0, 0, 0))[0],
-            judged_units=efforts.get(sitting.pk, Effort()).judged_units,
+            judged_units=(
+                None
+                if viewer is not None
+                and sitting.assessor_id != viewer.pk
+                and sitting.document_set_id in judging
+                else efforts.get(sitting.pk, Effort()).judged_units
+            ),
             active_ms=efforts.get(sitting.pk, Effort()).active_ms,
             is_own=held.get(sitting.pk, (0, 0, 0))[1] > 0,
             is_pulled=sitting.is_pulled,
@@ -245,6 +265,17 @@ def progress_of(sittings: Sequence[Sitting]) -> list[SittingProgress]:
         )
         for sitting in sittings
     ]
+
+
+def _judged_by(viewer: User | None, sittings: Sequence[Sitting]) -> set[int]:
+    """The document sets of these sittings that the viewer has open to judge."""
+    if viewer is None:
+        return set()
+    sets = {sitting.document_set_id for sitting in sittings}
+    theirs = Sitting.objects.filter(
+        document_set__in=sets, assessor=viewer, closed_at__isnull=True, recalled_at__isnull=True
+    )
+    return set(theirs.values_list("document_set_id", flat=True))
 
 
 def _recalled_as(sitting: Sitting, *, went_on: bool) -> str:
@@ -339,8 +370,9 @@ def loads(project: Project) -> list[Load]:
 
 
 def queue_of(project: Project) -> Queue:
-    """What waits in the project's queue and who holds what of it. Two queries."""
+    """What waits in the project's queue, who holds what of it, and what waits for nobody. A fixed number of queries."""
     now = timezone.now()
+    left_over = stranded(project)
     sittings = Sitting.objects.filter(document_set__project=project)
     waiting = Q(assessor__isnull=True, recalled_at__isnull=True)
     counts = sittings.aggregate(
@@ -358,6 +390,9 @@ def queue_of(project: Project) -> Queue:
         waiting=counts["waiting"],
         waiting_sets=counts["sets"],
         lapsed=counts["lapsed"],
+        stranded=len(left_over.sittings),
+        stranded_sets=left_over.document_sets,
+        for_authors_alone=left_over.for_authors_alone,
         held=tuple(
             HeldSitting(public_id, name, document_set, until, is_stalled=until < now)
             for public_id, name, document_set, until in held[:HELD_SHOWN]
@@ -370,9 +405,7 @@ def waiting_for(project: Project, person: User) -> QuerySet[Sitting]:
     """What waits in the queue and the person may have: no set that they have, closed, gave back or lost to
     a manager. A set that they lost to the lease they may have again.
     """
-    theirs = Sitting.objects.filter(assessor=person, document_set=OuterRef("document_set")).filter(
-        Q(recalled_at__isnull=True) | ~Q(recalled_as=Sitting.Recalled.LAPSED)
-    )
+    theirs = Sitting.objects.filter(HAS_HAD_IT, assessor=person, document_set=OuterRef("document_set"))
     return sittings_of(project, state=State.WAITING).filter(~Exists(theirs))
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,28 +13,37 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Check,
+    CheckLook,
     Comparison,
-    Document,
     Label,
     Project,
     PublishedPercent,
     Score,
-    Unit,
     UnitJudgment,
     Verdict,
 )
-from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, next_in_queue, waiting_checks
+from annotation.queries.check_text import (
+    WHOLE_TEXT_UP_TO,
+    ContextUnit,
+    TextUnit,
+    context_of,
+    found_passages,
+    shown_places,
+    text_held_against,
+)
+from annotation.queries.reveal import is_judge_visible, label_to_plant
 from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
-WHOLE_TEXT_UP_TO = 40
-"""A longer text is shown as the passages around what was found, with the whole one a key away."""
-PASSAGE_MARGIN = 2
-PASSAGES_FOUND = 3
 ON_SCREEN_AFTER = ("coverage", "claim_coverage", "alignment", "composite_2_3")
 """The scores whose movement a reviewer is told."""
+PLANTED_REASONS: dict[str, str] = {
+    Label.YES: "The text says so.",
+    Label.NO: "The text does not say so.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class JudgeSaid:
 
 @dataclass(frozen=True, slots=True)
 class PersonSaid:
-    """One person's answer (or an imported one), withdrawn or not."""
+    """One person's answer (or an imported one), withdrawn or not. `in_batch` tells that a list was taken over whole."""
 
     verdict_id: str
     who: str
@@ -80,7 +86,12 @@ class PersonSaid:
     label: str
     reason: str
     evidence: tuple[int, ...]
+    quotes: tuple[str, ...]
+    error_type: str
+    error: str
+    confidence: float | None
     saw_judge: bool
+    in_batch: bool
     at: datetime
     is_withdrawn: bool
 
@@ -96,19 +107,49 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextUnit:
-    number: int
-    text: str
-    is_here: bool
+class Outcome:
+    """What has been said of a check, as far as this reader may know it now.
+
+    `judge` is what they are shown as the judge's answer, which may be a planted one as long as they have not been
+    told; `planted` is the label that was planted, once they have been. `hides_scores` tells that a movement of
+    scores would give a planted verdict away. `coverage_stays_because` is told with the judge's answer: `percents`
+    or `adjudicated` where an answer cannot move coverage, else nothing.
+    """
+
+    check_id: str
+    claim: str
+    judge: JudgeSaid | None
+    is_judge_shown: bool
+    planted: str
+    hides_scores: bool
+    people: tuple[PersonSaid, ...]
+    own: PersonSaid | None
+    seen: str
+    decision: Decision | None
+    is_disputed: bool
+    coverage_stays_because: str
+
+    @property
+    def others(self) -> tuple[PersonSaid, ...]:
+        return tuple(said for said in self.people if not said.is_own)
+
+    @property
+    def other_label(self) -> str:
+        """The judge's label where the reader's own is another, so that they may take it over."""
+        if self.judge is None or self.judge.label is None or self.own is None:
+            return ""
+        return "" if self.judge.label == self.own.label else self.judge.label
 
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands. What the project hides from them is not in it."""
+    """One check in a reviewer's hands: the claim, the text it is held against, and what has been said."""
 
     check_id: str
+    claim_id: str
     side: str
     claim: str
+    is_current: bool
     unit_number: int | None
     context: tuple[ContextUnit, ...]
     passages: tuple[Passage, ...]
@@ -116,22 +157,9 @@ class CheckView:
     text_units: int
     document_set: str
     summary_id: str
-    judge: JudgeSaid | None
+    text_id: str
     may_ask_judge: bool
-    is_judge_shown: bool
-    people: tuple[PersonSaid, ...]
-    own: PersonSaid | None
-    seen: str
-    decision: Decision | None
-    is_disputed: bool
-    coverage_stays_because: str
-    next_id: str | None
-    left: int
-    is_left_counted_out: bool
-
-    @property
-    def others(self) -> tuple[PersonSaid, ...]:
-        return tuple(said for said in self.people if not said.is_own)
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +177,15 @@ class Change:
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with its claim and summary. Raises NotFound."""
-    check = (
-        Check.objects.filter(project=project, public_id=public_id)
-        .select_related("project", "peer__document_set", "claim__unit", "claim__claim_set__summary")
-        .first()
-    )
+    check = in_view(Check.objects.filter(project=project, public_id=public_id)).first()
     if check is None:
         raise NotFound("There is no such check in this project.")
     return check
+
+
+def in_view(checks: QuerySet[Check]) -> QuerySet[Check]:
+    """Checks with all that stands on their screen, in one query."""
+    return checks.select_related("project", "peer__document_set", "claim__unit", "claim__claim_set__summary")
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
@@ -171,58 +200,71 @@ def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
     return verdict
 
 
-def is_judge_visible(check: Check, person: User, *, asked: bool) -> bool:
-    """Whether the project's reveal mode lets the person see the judge's verdict on this check.
-
-    Whoever has answered once has seen it, also after taking the answer back.
-    """
-    match Project.Reveal(check.project.reveal):
-        case Project.Reveal.SHOWN:
-            return True
-        case Project.Reveal.ON_REQUEST if asked:
-            return True
-        case _:
-            return Verdict.objects.filter(check_row=check, person=person).exists()
-
-
 def check_view(
-    check: Check, person: User, filters: Filter, *, asked: bool = False, whole_text: bool = False
+    check: Check,
+    person: User,
+    *,
+    look: CheckLook | None = None,
+    marked: Sequence[int] | None = None,
+    whole_text: bool = False,
 ) -> CheckView:
-    """A check as this person may see it now. The number of queries is the same for every check."""
-    people = _people(check, person)
-    own = next((said for said in reversed(people) if said.is_own and not said.is_withdrawn), None)
-    is_shown = is_judge_visible(check, person, asked=asked)
-    judge = _judge_said(check) if is_shown else None
-    # Other people's answers draw towards them as a judge's do, so they are revealed together.
-    decision = _decision(check, people, judge) if is_shown or not _is_by_others(check, own) else None
-    passages, is_whole, text_units = _passages(
-        check, judge_evidence=_lit(check, judge), own=own.evidence if own else (), whole_text=whole_text
-    )
-    newest = next((said for said in reversed(people) if not said.is_withdrawn), None)
-    left = count(waiting_checks(check.project, filters))
+    """A check as this person may see it now. The number of queries is the same for every check.
+
+    `look` is what they were shown of it so far, None for a page that is made ahead of its turn. `marked` are the
+    units that they have named as evidence without having sent it, None for those of their answer.
+    """
+    outcome = outcome_of(check, person, look=look)
+    if marked is None:
+        marked = outcome.own.evidence if outcome.own else ()
+    units = text_held_against(check)
+    lit = _lit(check, outcome)
+    passages = _passages(units, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text)
+    model = check.claim.claim_set.summary
     return CheckView(
         check_id=check.public_id,
+        claim_id=check.claim.public_id,
         side=check.side,
         claim=check.claim.text,
+        is_current=check.is_current,
         unit_number=check.claim.unit.position if check.claim.unit else None,
-        context=tuple(_context(check)),
+        context=tuple(context_of(check)),
         passages=passages,
-        is_whole_text=is_whole,
-        text_units=text_units,
+        is_whole_text=whole_text or len(units) <= WHOLE_TEXT_UP_TO,
+        text_units=len(units),
         document_set=check.peer.document_set.external_id,
         summary_id=check.peer.public_id,
+        text_id=model.public_id if model else check.peer.document_set.public_id,
+        may_ask_judge=not outcome.is_judge_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
+        outcome=outcome,
+    )
+
+
+def outcome_of(check: Check, person: User, *, look: CheckLook | None) -> Outcome:
+    """What has been said of a check, as far as the person may know it now; `look` as for `check_view`."""
+    people = _people(check, person)
+    own = next((said for said in reversed(people) if said.is_own and not said.is_withdrawn), None)
+    is_shown = (look is not None and look.revealed_at is not None) or is_judge_visible(check, person)
+    planted, told = _planted(check, person, look) if is_shown else (None, "")
+    judge = _judge_said(check) if is_shown else None
+    if planted:
+        judge = _planted_said(check, judge, planted)
+    # Other people's answers draw towards them as a judge's do, so they are revealed together.
+    knows_all = is_shown and not planted
+    newest = next((said for said in reversed(people) if not said.is_withdrawn), None)
+    decision = _decision(check, people, judge) if knows_all or _is_own(check, newest) else None
+    return Outcome(
+        check_id=check.public_id,
+        claim=check.claim.text,
         judge=judge,
-        may_ask_judge=not is_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
         is_judge_shown=is_shown,
-        people=tuple(said for said in people if is_shown or said.is_own),
+        planted=told,
+        hides_scores=check.project.planted_share > 0 and not told,
+        people=tuple(said for said in people if knows_all or said.is_own),
         own=own,
         seen=newest.verdict_id if newest else "",
         decision=decision,
-        is_disputed=check.is_disputed and is_shown,
-        coverage_stays_because=_why_coverage_stays(check),
-        next_id=next_in_queue(check, filters),
-        left=min(left, COUNTED_UP_TO),
-        is_left_counted_out=left <= COUNTED_UP_TO,
+        is_disputed=check.is_disputed and knows_all,
+        coverage_stays_because=_why_coverage_stays(check) if is_shown else "",
     )
 
 
@@ -241,23 +283,34 @@ def changes(before: dict[str, float | None], after: dict[str, float | None]) -> 
     ]
 
 
-def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
-    """The places (from 0) of the few texts that share most words with a claim, rare words counting more.
-
-    Says nothing of whether they support it: it is the same help for a true claim and a false one. Empty where
-    nothing is shared.
-    """
-    words = [_words(text) for text in texts]
-    spread = Counter(word for text in words for word in text)
-    claimed = _words(claim)
-    weights = [sum(math.log(1 + len(texts) / spread[word]) for word in claimed & text) for text in words]
-    ranked = sorted((place for place, weight in enumerate(weights) if weight > 0), key=lambda p: -weights[p])
-    enough = weights[ranked[0]] / 2 if ranked else 0.0
-    return frozenset(place for place in ranked[:PASSAGES_FOUND] if weights[place] >= enough)
+def _planted(check: Check, person: User, look: CheckLook | None) -> tuple[str | None, str]:
+    """The wrong verdict to show as the judge's, and the one of which they have been told that it was wrong."""
+    if look is None or look.revealed_at is None:
+        return label_to_plant(check, person), ""
+    if look.disclosed_at is None:
+        return look.planted_label, ""
+    return None, look.planted_label or ""
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+def _planted_said(check: Check, true: JudgeSaid | None, label: str) -> JudgeSaid:
+    """A wrong verdict as the judge would give it: as sure as it was, with words and passages that fit."""
+    confidence = true.confidence if true and true.confidence is not None else None
+    evidence: tuple[int, ...] = ()
+    if check.project.reveal == Project.Reveal.ON_REQUEST and true is not None:
+        # There it was lit before the verdict was asked for.
+        evidence = true.evidence
+    elif label == Label.YES:
+        units = text_held_against(check)
+        found = found_passages(check.claim.text, [unit.text for unit in units])
+        evidence = tuple(units[place].number for place in sorted(found)[:1])
+    return JudgeSaid(
+        judge=true.judge if true else str(check.project.deciding_judge or ""),
+        is_baseline=true.is_baseline if true else False,
+        label=label,
+        confidence=confidence,
+        reason=PLANTED_REASONS[label],
+        evidence=evidence,
+    )
 
 
 def _people(check: Check, person: User) -> list[PersonSaid]:
@@ -272,7 +325,12 @@ def _people(check: Check, person: User) -> list[PersonSaid]:
             label=verdict.label or "",
             reason=verdict.reason,
             evidence=tuple(verdict.evidence),
-            saw_judge=verdict.shown == Verdict.Shown.JUDGE,
+            quotes=tuple(f"{each['unit']}:{each['start']}:{each['end']}" for each in verdict.quotes),
+            error_type=verdict.error_type,
+            error=verdict.get_error_type_display() if verdict.error_type else "",
+            confidence=verdict.confidence,
+            saw_judge=verdict.shown != Verdict.Shown.NOTHING,
+            in_batch=verdict.batch_id is not None,
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
         )
@@ -307,10 +365,10 @@ def _confidence(verdict: Verdict) -> float | None:
     return verdict.probability if verdict.label == Label.YES else 1 - verdict.probability
 
 
-def _lit(check: Check, judge: JudgeSaid | None) -> tuple[int, ...]:
+def _lit(check: Check, outcome: Outcome) -> tuple[int, ...]:
     """The judge's evidence, which is part of its verdict, shown with it; on request it comes first."""
-    if judge is not None:
-        return judge.evidence
+    if outcome.judge is not None:
+        return outcome.judge.evidence
     if check.project.reveal == Project.Reveal.ON_REQUEST:
         hidden = _judge_said(check)
         return hidden.evidence if hidden else ()
@@ -346,80 +404,43 @@ def _decision(check: Check, people: Sequence[PersonSaid], judge: JudgeSaid | Non
             )
 
 
-def _is_by_others(check: Check, own: PersonSaid | None) -> bool:
-    """Whether what stands was decided by people, and the reader is none of them."""
-    return own is None and check.final_source in (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
-
-
-def _context(check: Check) -> Iterable[ContextUnit]:
-    """The unit that the claim was taken from, with the ones beside it."""
-    unit = check.claim.unit
-    text = check.claim.claim_set.summary
-    if unit is None or text is None:
-        return
-    near = Unit.objects.filter(
-        summary=text, position__gte=unit.position - 1, position__lte=unit.position + 1
-    ).order_by("position")
-    for other in near:
-        yield ContextUnit(
-            number=other.position, text=text.text[other.start : other.end], is_here=other.pk == unit.pk
-        )
+def _is_own(check: Check, newest: PersonSaid | None) -> bool:
+    """Whether what stands follows from nobody else's answer: from a rule, or the reader's own."""
+    if check.final_source == Check.Decider.RULE:
+        return True
+    return check.final_source == Check.Decider.REVIEWER and newest is not None and newest.is_own
 
 
 def _passages(
-    check: Check, *, judge_evidence: Sequence[int], own: Sequence[int], whole_text: bool
-) -> tuple[tuple[Passage, ...], bool, int]:
+    units: Sequence[TextUnit],
+    claim: str,
+    *,
+    judge_evidence: Sequence[int],
+    own: Sequence[int],
+    whole_text: bool,
+) -> tuple[Passage, ...]:
     """The text that the claim is held against: whole if short or asked for, else around what was found."""
-    units = list(_text_units(check))
-    found = found_passages(check.claim.text, [unit.text for unit in units])
+    found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
-    passages = [
-        replace(
-            unit,
-            evidence=lit.get(unit.number, 0),
-            is_found=place in found,
-            is_marked=unit.number in own,
-        )
+    interesting = {
+        place
         for place, unit in enumerate(units)
-    ]
-    if whole_text or len(passages) <= WHOLE_TEXT_UP_TO:
-        return tuple(passages), True, len(passages)
-    return tuple(_windows(passages)), False, len(passages)
-
-
-def _windows(passages: Sequence[Passage]) -> Iterable[Passage]:
-    wanted = {
-        near
-        for place, passage in enumerate(passages)
-        if passage.evidence or passage.is_found or passage.is_marked
-        for near in range(place - PASSAGE_MARGIN, place + PASSAGE_MARGIN + 1)
-    } or set(range(WHOLE_TEXT_UP_TO))
-    for place, passage in enumerate(passages):
-        if place in wanted:
-            yield replace(passage, follows_gap=place > 0 and place - 1 not in wanted)
-
-
-def _text_units(check: Check) -> Iterable[Passage]:
-    if check.side == Check.Side.REFERENCE:
-        units = Unit.objects.filter(summary_id=check.peer_id).order_by("position")
-        yield from _numbered(units, check.peer.text)
-        return
-    texts = {
-        document.pk: document.text
-        for document in Document.objects.filter(document_set_id=check.peer.document_set_id)
+        if place in found or unit.number in lit or unit.number in own
     }
-    units = Unit.objects.filter(document_id__in=texts).order_by("position")
-    before: int | None = None
-    for unit in units:
-        assert unit.document_id is not None, "the filter asks for units of documents"
-        yield from _numbered([unit], texts[unit.document_id], is_new_text=unit.document_id != before)
-        before = unit.document_id
-
-
-def _numbered(units: Iterable[Unit], text: str, *, is_new_text: bool = False) -> Iterable[Passage]:
-    for unit in units:
-        opens = is_new_text or "\n" in text[max(0, unit.start - 2) : unit.start]
-        yield Passage(number=unit.position, text=text[unit.start : unit.end].strip(), opens=opens)
+    places = shown_places(len(units), interesting, whole_text=whole_text)
+    before = {place: earlier for earlier, place in zip([-1, *places], places, strict=False)}
+    return tuple(
+        Passage(
+            number=units[place].number,
+            text=units[place].text,
+            evidence=lit.get(units[place].number, 0),
+            is_found=place in found,
+            is_marked=units[place].number in own,
+            follows_gap=place > 0 and before[place] != place - 1,
+            opens=units[place].opens,
+        )
+        for place in places
+    )
 
 
 def _why_coverage_stays(check: Check) -> str:

@@ -90,7 +90,7 @@ def _latest_answers(peer_ids: Sequence[int]) -> list[_Answer]:
     verdicts = Verdict.objects.filter(
         check_row__peer_id__in=peer_ids,
         check_row__side=Check.Side.REFERENCE,
-        check_row__claim__claim_set__is_active=True,
+        check_row__is_current=True,
         check_row__claim__claim_set__summary__isnull=False,
         judge__isnull=False,
         label__isnull=False,

@@ -133,7 +133,7 @@ def contents(project: Project) -> Contents:
 
 def check_counts(project: Project) -> CheckCounts:
     """Checks of a project by who has answered them, in one query."""
-    counts = Check.objects.filter(project=project).aggregate(
+    counts = Check.objects.filter(project=project, is_current=True).aggregate(
         total=Count("pk"),
         by_judge=Count("pk", filter=Q(judge_label__isnull=False)),
         by_people=Count("pk", filter=Q(human_label__isnull=False)),

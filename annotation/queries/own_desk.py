@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from annotation.models import Project
 
+PACE_MINUTES = 10
+"""Less work than this says nothing of how many units an hour of it would hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnSet:
@@ -56,6 +59,27 @@ class OwnDesk:
     def in_hand(self) -> tuple[OwnSet, ...]:
         """What can be worked at now: what is begun first."""
         return self.drafts + self.open
+
+    @property
+    def at_hand(self) -> tuple[OwnSet, ...]:
+        """What is shown with its summaries: what a lease runs on, what is begun, and the next of one's own."""
+        pulled = tuple(own for own in self.in_hand if own.is_pulled)
+        given = tuple(own for own in self.drafts if not own.is_pulled)
+        return pulled + given + self._waiting[:1]
+
+    @property
+    def later(self) -> tuple[OwnSet, ...]:
+        """The rest of what is not begun, for which a line each will do."""
+        return self._waiting[1:]
+
+    @property
+    def _waiting(self) -> tuple[OwnSet, ...]:
+        return tuple(own for own in self.open if not own.is_pulled)
+
+    @property
+    def pace(self) -> float | None:
+        """Units an hour, once there are PACE_MINUTES of work to tell it from; None before."""
+        return self.effort.units_per_hour if self.effort.minutes >= PACE_MINUTES else None
 
     @property
     def is_empty(self) -> bool:

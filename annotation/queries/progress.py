@@ -269,6 +269,24 @@ def standing_judgments(pieces: Mapping[int, Piece]) -> Iterator[Standing]:
             yield said
 
 
+class ListedUnit(NamedTuple):
+    """A unit that stands in the list of its summary today."""
+
+    key: int
+    model_id: int | None
+    number: int
+
+
+def listed_units(public_ids: Collection[str]) -> dict[str, ListedUnit]:
+    """The units of these public ids that were not joined or split; no query for none."""
+    if not public_ids:
+        return {}
+    statement = _UNITS.format(names=", ".join(["%s"] * len(public_ids)))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, list(public_ids))
+        return {name: ListedUnit(*row) for name, *row in cursor.fetchall()}
+
+
 class _Row(NamedTuple):
     sitting_id: int
     key: int
@@ -287,18 +305,28 @@ class _Row(NamedTuple):
     unmarked_percent: int | None
 
 
-# Both by hand: they are asked at every click, and building them anew as queries took more than half of
-# the time of a save. Units that were joined or split, and claims of replaced claim sets, do not count.
-# CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all units and all
-# judgments of the database; to PostgreSQL they are joins like others.
+# All by hand: they are asked at every click, and building them anew as queries took more than half of
+# the time of a save. Units and claims that were changed, and claims of replaced claim sets, do not count.
+# Units and claims stand apart, so that each finds what is current by its own partial index and passes by all that
+# was said before. CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all
+# units and all judgments of the database; to PostgreSQL they are joins like others.
 _STANDING = """
+WITH piece AS (
+    SELECT id FROM annotation_assignment WHERE id IN ({pieces})
+)
 SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
-FROM annotation_unitjudgment j
-LEFT JOIN annotation_unit u ON u.id = j.unit_id
-LEFT JOIN annotation_claim k ON k.id = j.claim_id
-LEFT JOIN annotation_claimset s ON s.id = k.claim_set_id
-WHERE j.assignment_id IN ({pieces}) AND j.is_current
-  AND ((u.id IS NOT NULL AND u.retired_by_id IS NULL) OR s.is_active)
+FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
+  AND u.id = j.unit_id AND u.retired_by_id IS NULL
+UNION ALL
+SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
+  AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
+"""
+_UNITS = """
+SELECT public_id, id, summary_id, position FROM annotation_unit
+WHERE public_id IN ({names}) AND retired_by_id IS NULL
 """
 _STATEMENT = """
 WITH piece AS (
@@ -318,26 +346,31 @@ WITH piece AS (
 ), claim_counts AS (
     SELECT s.summary_id, COUNT(*) AS n
     FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
-    WHERE s.is_active AND s.summary_id IN (SELECT model_id FROM piece)
+    WHERE s.is_active AND k.retired_by_id IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
     GROUP BY s.summary_id
     HAVING COUNT(*) > COUNT(k.unit_id)
-), judged AS (
-    SELECT piece.id AS assignment_id, COUNT(u.id) AS units, COUNT(s.id) AS claims
-    FROM piece CROSS JOIN annotation_unitjudgment j
-    LEFT JOIN annotation_unit u ON u.id = j.unit_id AND u.retired_by_id IS NULL
-    LEFT JOIN annotation_claim k ON k.id = j.claim_id
-    LEFT JOIN annotation_claimset s ON s.id = k.claim_set_id AND s.is_active
-    WHERE j.assignment_id = piece.id AND j.is_current AND j.percent IS NOT NULL
+), judged_units AS (
+    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+    WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
+      AND u.id = j.unit_id AND u.retired_by_id IS NULL
+    GROUP BY piece.id
+), judged_claims AS (
+    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+    WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
+      AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
 SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.is_repeat, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
-       COALESCE(judged.units, 0), COALESCE(judged.claims, 0), said.quality_answers, said.unmarked_percent
+       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent
 FROM piece
 LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
 LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
 LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
-LEFT JOIN judged ON judged.assignment_id = piece.id
+LEFT JOIN judged_units ON judged_units.assignment_id = piece.id
+LEFT JOIN judged_claims ON judged_claims.assignment_id = piece.id
 LEFT JOIN annotation_summaryjudgment said
     ON said.sitting_id = piece.sitting_id AND said.peer_id = piece.peer_id
     AND said.is_repeat = piece.is_repeat AND said.is_current

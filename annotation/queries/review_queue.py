@@ -1,22 +1,25 @@
-"""The queue of checks that wait for a reviewer."""
+"""The queues of checks that wait for a reviewer: what is in them, in which order, and what comes next.
+
+Pages and next checks are found by the values that they start after, on an index, so that neither a deep page
+nor a queue of which most is answered costs more than the first.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Case, Exists, F, FilteredRelation, OuterRef, Q, Value, When
 
-from annotation.models import (
-    Check,
-    Label,
-    Project,
-)
-from annotation.refusals import Invalid
+from annotation.models import Check, Draw, DrawnCheck, Judge, Label, Membership, Project, Verdict
+from annotation.permissions import ROLE_VERBS, Verb
+from annotation.queries.reveal import Reader, knows
+from annotation.refusals import Invalid, NotAllowed
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -34,17 +37,21 @@ QUEUE_COLUMNS = (
     "is_disputed",
     "claim__text",
     "peer__document_set__external_id",
+    "peer__document_set__public_id",
 )
 
 
 class Order(StrEnum):
     DOUBT = "doubt"
     EFFECT = "effect"
+    DOCUMENT = "document"
 
 
 class Only(StrEnum):
     WAITING = "waiting"
+    SPLIT = "split"
     DISPUTED = "disputed"
+    AGAINST = "against"
     ANSWERED = "answered"
     ALL = "all"
 
@@ -53,41 +60,62 @@ class Only(StrEnum):
 class Filter:
     """Which checks a queue holds and in which order.
 
-    `label` is what people have answered, so that a filter never tells what a judge said.
+    `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
+    answered otherwise than the judge. `document` goes summary by summary as they were imported, and through each
+    in the order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
+    `system` and `document_set` are public ids. With `draw`, the public id of one, the queue holds what was
+    drawn and still waits for an answer, in random order, and no other word counts but the side.
     """
 
     order: Order = Order.DOUBT
     only: Only = Only.WAITING
     side: str = ""
     label: str = ""
+    numbers: str = ""
+    system: str = ""
+    document_set: str = ""
+    reviewer: str = ""
+    draw: str = ""
 
     @classmethod
-    def read(cls, order: str, only: str, side: str, label: str) -> Filter:
-        """The filter that these words name; empty ones take the default. Raises Invalid."""
-        for field, value, known in (
-            ("order", order, list(Order)),
-            ("only", only, list(Only)),
-            ("side", side, Check.Side.values),
-            ("label", label, Label.values),
-        ):
-            if value and value not in known:
-                raise Invalid(f"{field} is one of {', '.join(known)}, not {value!r}.", field=field)
-        return cls(order=Order(order or "doubt"), only=Only(only or "waiting"), side=side, label=label)
-
-    @property
-    def column(self) -> str:
-        return self.order.value
+    def read(cls, given: Mapping[str, str]) -> Filter:
+        """The filter that these words name; those that are missing or empty take the default. Raises Invalid."""
+        words = {field.name: given.get(field.name, "") for field in fields(cls)}
+        for name, known in CHOICES.items():
+            if words[name] and words[name] not in known:
+                told = f"{name} is one of {', '.join(known)}, not {words[name]!r}."
+                raise Invalid(told, field=name)
+        order, only = Order(words.pop("order") or Order.DOUBT), Only(words.pop("only") or Only.WAITING)
+        return cls(order=order, only=only, **words)
 
     def as_query(self) -> dict[str, str]:
         """The words that differ from the default, for addresses."""
-        words = {"order": self.order.value, "only": self.only.value, "side": self.side, "label": self.label}
-        plain = {"order": Order.DOUBT.value, "only": Only.WAITING.value, "side": "", "label": ""}
-        return {name: word for name, word in words.items() if word != plain[name]}
+        plain = Filter()
+        words = {field.name: str(getattr(self, field.name)) for field in fields(self)}
+        return {name: word for name, word in words.items() if word != getattr(plain, name)}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is left out but what is answered."""
+        return self == Filter(order=self.order)
+
+
+CHOICES: dict[str, list[str]] = {
+    "order": list(Order),
+    "only": list(Only),
+    "side": list(Check.Side.values),
+    "label": list(Label.values),
+    "numbers": ["1"],
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of the queue ends: the values that its last check is ordered by."""
+    """Where a page of the queue ends: the values that its last check is ordered by.
+
+    `value` stands for its doubt or effect, which a new answer may change; the other orders never change, so
+    there the check itself tells its place.
+    """
 
     value: float
     queue_key: int
@@ -95,7 +123,7 @@ class Place:
 
     @classmethod
     def of(cls, check: Check, filters: Filter) -> Place:
-        value = check.doubt if filters.order == Order.DOUBT else check.effect
+        value = check.effect if filters.order == Order.EFFECT else check.doubt
         return cls(value=value, queue_key=check.queue_key, public_id=check.public_id)
 
     @classmethod
@@ -116,9 +144,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
+    """`human_label` is left out where the reader must not know it yet."""
+
     check_id: str
     claim: str
     document_set: str
+    set_id: str
     side: str
     doubt: float
     effect: float
@@ -141,10 +172,15 @@ class QueuePage:
         return self.rows[0] if self.rows else None
 
 
-def queue(project: Project, filters: Filter, *, after: str = "") -> QueuePage:
-    """One page of the queue, found by the values it starts after, however deep it lies. Two queries."""
-    waiting = waiting_checks(project, filters)
-    following = _after(waiting, filters, Place.read(after)) if after else waiting
+def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "") -> QueuePage:
+    """One page of the queue, found by the values it starts after, however deep it lies.
+
+    Raises as `waiting_checks`, and Invalid for a page that is not there.
+    """
+    waiting = waiting_checks(project, reader, filters)
+    following = _following(waiting, project, filters, Place.read(after)) if after else waiting
+    is_known = Value(True) if project.reveal == Project.Reveal.SHOWN else knows(reader.person)
+    following = following.annotate(known_label=Case(When(is_known, then=F("human_label"))))
     # Named columns: the summaries' texts would be sorted along.
     page = list(following.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)[: PAGE_SIZE + 1])
     shown = page[:PAGE_SIZE]
@@ -157,29 +193,106 @@ def queue(project: Project, filters: Filter, *, after: str = "") -> QueuePage:
     )
 
 
-def next_in_queue(check: Check, filters: Filter) -> str | None:
-    """The check that follows this one in the queue; the queue's first other one after its end."""
-    waiting = waiting_checks(check.project, filters).exclude(pk=check.pk)
-    following = _after(waiting, filters, Place.of(check, filters)).values_list("public_id", flat=True).first()
-    return following or waiting.values_list("public_id", flat=True).first()
+def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> QuerySet[Check]:
+    """Those of a queue that come after a check, which need not be in it."""
+    place = Place.of(check, filters)
+    return _following(waiting, check.project, filters, place).exclude(pk=check.pk)
 
 
-def waiting_checks(project: Project, filters: Filter) -> QuerySet[Check]:
-    waiting = Check.objects.filter(project=project, claim__claim_set__is_active=True)
-    match filters.only:
-        case Only.WAITING:
-            waiting = waiting.filter(human_label__isnull=True)
-        case Only.ANSWERED:
-            waiting = waiting.filter(human_label__isnull=False)
-        case Only.DISPUTED:
-            waiting = waiting.filter(is_disputed=True)
-        case Only.ALL:
-            pass
+def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
+    """The checks of a queue in its order.
+
+    Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
+    answered what.
+    """
+    if filters.draw:
+        return _drawn_checks(project, reader, filters)
+    waiting = Check.objects.filter(project=project, is_current=True)
+    waiting = _only(waiting, project, filters.only)
     if filters.side:
         waiting = waiting.filter(side=filters.side)
+    if filters.numbers:
+        waiting = waiting.filter(has_number=True)
+    if filters.document_set:
+        waiting = waiting.filter(peer__document_set__public_id=filters.document_set)
+    if filters.system:
+        _need_all(reader, "system")
+        waiting = waiting.filter(peer__system__public_id=filters.system)
+    waiting = _by_answers(waiting, reader, filters)
+    match filters.order:
+        case Order.DOCUMENT:
+            return waiting.order_by("peer_id", "claim_id")
+        case _:
+            return waiting.order_by(f"-{filters.order.value}", "queue_key", "public_id")
+
+
+def reviewers(project: Project) -> list[str]:
+    """The names of those whose roles let them answer checks, in order."""
+    members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+    return [
+        member.user.username
+        for member in members
+        if any(Verb.REVIEW in ROLE_VERBS[role] for role in member.role_set)
+    ]
+
+
+def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Check]:
+    match only:
+        case Only.WAITING:
+            return checks.filter(human_label__isnull=True)
+        case Only.SPLIT:
+            is_split = Q(judge_label__isnull=False, doubt__gt=0) if has_panel(project) else Q(pk__in=())
+            return checks.filter(is_split, human_label__isnull=True)
+        case Only.ANSWERED:
+            return checks.filter(human_label__isnull=False)
+        case Only.DISPUTED:
+            return checks.filter(is_disputed=True)
+        case Only.AGAINST:
+            answered = checks.filter(human_label__isnull=False, judge_label__isnull=False)
+            return answered.filter(~Q(human_label=F("judge_label")))
+        case Only.ALL:
+            return checks
+
+
+def has_panel(project: Project) -> bool:
+    """Whether the deciding judge is a panel, whose members may differ."""
+    return project.deciding_judge is not None and project.deciding_judge.kind == Judge.Kind.PANEL
+
+
+def _by_answers(checks: QuerySet[Check], reader: Reader, filters: Filter) -> QuerySet[Check]:
+    """Those that people answered so; to whoever must not know what others say, only those that they answered too."""
+    if not filters.label and not filters.reviewer:
+        return checks
     if filters.label:
-        waiting = waiting.filter(human_label=filters.label)
-    return waiting.order_by(f"-{filters.column}", "queue_key", "public_id")
+        checks = checks.filter(human_label=filters.label)
+    if filters.reviewer:
+        if filters.reviewer != reader.person.username:
+            _need_all(reader, "reviewer")
+        said = Verdict.objects.filter(
+            check_row=OuterRef("pk"), person__username=filters.reviewer, withdrawn_at=None
+        )
+        checks = checks.filter(Exists(said))
+    return checks if reader.may_see_all else checks.filter(knows(reader.person))
+
+
+def _need_all(reader: Reader, name: str) -> None:
+    if not reader.may_see_all:
+        raise NotAllowed(f"To filter by {name} is for those who may view the scores.")
+
+
+def _drawn_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
+    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
+    draw = (
+        Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK).only("pk").first()
+    )
+    if draw is None:
+        raise Invalid("There is no such draw of checks in this project.", field="draw")
+    in_draw = FilteredRelation("drawn", condition=Q(drawn__draw=draw))
+    waiting = Check.objects.filter(project=project, is_current=True).annotate(drawn_in=in_draw)
+    waiting = waiting.filter(drawn_in__pk__isnull=False, drawn_in__verdict__isnull=True)
+    if filters.side:
+        waiting = waiting.filter(side=filters.side)
+    return waiting.exclude(knows(reader.person)).order_by("drawn_in__pk")
 
 
 def count(waiting: QuerySet[Check]) -> int:
@@ -187,9 +300,15 @@ def count(waiting: QuerySet[Check]) -> int:
     return waiting.order_by().values("pk")[: COUNTED_UP_TO + 1].count()
 
 
-def _after(waiting: QuerySet[Check], filters: Filter, place: Place) -> QuerySet[Check]:
-    """Those that follow a place. The first condition alone is what an index can use."""
-    column = filters.column
+def _following(waiting: QuerySet[Check], project: Project, filters: Filter, place: Place) -> QuerySet[Check]:
+    """Those that follow a place. The first condition of each alone is what an index can use."""
+    if filters.draw:
+        here = DrawnCheck.objects.filter(draw__public_id=filters.draw, check_row__public_id=place.public_id)
+        before = here.values_list("pk", flat=True).first()
+        return waiting if before is None else waiting.filter(Q(drawn_in__pk__gt=before))
+    if filters.order == Order.DOCUMENT:
+        return _following_in_document(waiting, project, place)
+    column = filters.order.value
     beyond = (
         Q(**{f"{column}__lt": place.value})
         | Q(**{column: place.value}, queue_key__gt=place.queue_key)
@@ -198,15 +317,25 @@ def _after(waiting: QuerySet[Check], filters: Filter, place: Place) -> QuerySet[
     return waiting.filter(Q(**{f"{column}__lte": place.value}) & beyond)
 
 
-def _queue_row(check: Check) -> QueueRow:
+def _following_in_document(waiting: QuerySet[Check], project: Project, place: Place) -> QuerySet[Check]:
+    here = Check.objects.filter(project=project, public_id=place.public_id)
+    keys = here.values_list("peer_id", "claim_id").first()
+    if keys is None:
+        raise Invalid("This page of the queue is not there: start from the top.", field="after")
+    peer, claim = keys
+    return waiting.filter(Q(peer_id__gte=peer) & (Q(peer_id__gt=peer) | Q(claim_id__gt=claim)))
+
+
+def _queue_row(check: Any) -> QueueRow:
     return QueueRow(
         check_id=check.public_id,
         claim=check.claim.text,
         document_set=check.peer.document_set.external_id,
+        set_id=check.peer.document_set.public_id,
         side=check.side,
         doubt=check.doubt,
         effect=check.effect,
-        human_label=check.human_label,
+        human_label=check.known_label,
         is_disputed=check.is_disputed,
         is_unscored=check.final_label is None,
     )

@@ -41,7 +41,8 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 class UnitText:
     """A summary in the list: how many units it has, and the changes that people made to them.
 
-    `system` is None where it is unknown, and to the blind. `changed_by` made the last change that stands.
+    `system` is None where it is unknown, and to the blind; `reference_id`, which may be its author's letter, is empty
+    to them. `changed_by` made the last change that stands.
     """
 
     summary_id: str
@@ -177,7 +178,7 @@ def list_texts(project: Project, person: User, summaries: Sequence[Summary]) -> 
             document_set=summary.document_set.external_id,
             is_model=summary.is_model,
             is_peer=summary.is_peer,
-            reference_id=_reference(summary, blind=blind),
+            reference_id="" if blind else summary.external_id,
             target_words=summary.target_words,
             system=_author(summary, blind=blind),
             opening=_opening(summary.text),
@@ -238,7 +239,7 @@ def cut_of(summary: Summary, person: User) -> Cut:
         is_model=summary.is_model,
         is_peer=summary.is_peer,
         has_weights=has_weights(summary),
-        reference_id=_reference(summary, blind=blind),
+        reference_id="" if blind else summary.external_id,
         target_words=summary.target_words,
         system=_author(summary, blind=blind),
         token=token_of(units),
@@ -363,11 +364,6 @@ def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
 
 def _author(summary: Summary, *, blind: bool) -> str | None:
     return None if blind or summary.system is None else summary.system.name
-
-
-def _reference(summary: Summary, *, blind: bool) -> str:
-    """A summary under test that is a reference, too, bears its author's name as one."""
-    return "" if blind and summary.is_peer else summary.external_id
 
 
 def _opening(text: str) -> str:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from annotation.models import Comparison, DocumentSet, Project, Role, Sitting
-from annotation.permissions import Verb, require, roles_in
+from annotation.models import Comparison, DocumentSet, Notice, Sitting
+from annotation.permissions import Verb, require
 from annotation.refusals import Invalid
 from annotation.services.events import log
-from annotation.services.seat import Seat, items_of, seat_all
+from annotation.services.notices import tell_of_work
+from annotation.services.seat import Seat, items_of, require_may_assess, seat_all
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+GIVEN = {"did": "gave you", "more": " to judge"}
+"""How a notice tells of work that somebody was given."""
 
 
 @transaction.atomic
@@ -36,7 +40,7 @@ def assign(
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
-    require_assessor(assessor, project)
+    require_may_assess(assessor, project)
     wanted = Comparison.objects.filter(peer__document_set=document_set)
     if comparisons is not None:
         wanted = wanted.filter(pk__in=[comparison.pk for comparison in comparisons])
@@ -64,13 +68,8 @@ def assign(
             "comparisons": len(items),
         },
     )
+    tell_of_work(project=project, sets={assessor.pk: 1}, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return sitting
-
-
-def require_assessor(person: User, project: Project) -> None:
-    """Raises Invalid unless the person may be given work in the project."""
-    if Role.ASSESSOR not in roles_in(person, project):
-        raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
 
 
 def new_seed() -> int:

@@ -40,6 +40,11 @@ RULES = (
     "repeat_share",
     "lease_minutes",
     "reveal",
+    "dispute_threshold",
+    "dispute_voices",
+    "audit_share",
+    "own_adjudication",
+    "planted_share",
     "deciding_judge",
 )
 """What an owner or manager may change."""
@@ -54,9 +59,11 @@ UNSCORED_RULES = frozenset(
         "repeat_share",
         "lease_minutes",
         "reveal",
+        "own_adjudication",
+        "planted_share",
     }
 )
-"""Those of them that move no score."""
+"""Those of them that move no score and no dispute."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 
@@ -78,7 +85,7 @@ def create_project(*, slug: str, name: str = "", by: User | None, **rules: objec
 
 
 def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
-    """Change rules of a project, log old and new values, and rescore.
+    """Change rules of a project, log old and new values, and rebuild scores and disputes.
 
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
     `judged`) where the over-length policy would change what was judged, or where percents or

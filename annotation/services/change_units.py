@@ -387,10 +387,10 @@ def _move_claims(text: str, gone: Sequence[Unit], made: Sequence[Unit]) -> dict[
     """Link the claims of units that are gone to those in their place; by key, the units that they had.
 
     A claim goes to the unit that holds most of its offsets, one without offsets to the unit that shares most
-    words with it; the first of them where several do alike. Claims of older versions go along.
+    words with it; the first of them where several do alike. Claims of older versions, and older wordings, go along.
     """
     targets = [_Target(unit.pk, unit.start, unit.end, _words(text[unit.start : unit.end])) for unit in made]
-    claims = list(Claim.objects.filter(unit__in=[unit.pk for unit in gone]).order_by("pk"))
+    claims = list(Claim.all_claims.filter(unit__in=[unit.pk for unit in gone]).order_by("pk"))
     _link({claim.pk: max(targets, key=lambda each: each.likeness(claim)).key for claim in claims})
     return {str(claim.pk): claim.unit_id for claim in claims if claim.unit_id is not None}
 
@@ -401,7 +401,7 @@ def _link(units: Mapping[int, int]) -> None:
     for claim, unit in units.items():
         by_unit[unit].append(claim)
     for unit, claims in by_unit.items():
-        Claim.objects.filter(pk__in=claims).update(unit=unit)
+        Claim.all_claims.filter(pk__in=claims).update(unit=unit)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -461,7 +461,7 @@ def _bring_back(summary: Summary, change: UnitChange, made: Sequence[Unit], gone
     """Link claims, and number evidence, as before the change; what came since goes by the rules of any change."""
     # Judged by the units that stand again, those that came since are moved like others; then the known ones.
     known = {int(claim): unit for claim, unit in change.before.get("claims", {}).items()}
-    claims = set(Claim.objects.filter(unit__in=[unit.pk for unit in made]).values_list("pk", flat=True))
+    claims = set(Claim.all_claims.filter(unit__in=[unit.pk for unit in made]).values_list("pk", flat=True))
     _move_claims(summary.text, made, gone)
     _link({claim: unit for claim, unit in known.items() if claim in claims})
     verdicts, answers = evidence_in(summary)

@@ -132,6 +132,7 @@ def _answer_by_rule(sitting: Sitting, readings: Sequence[Reading]) -> None:
             is_repeat=reading.is_repeat,
             quality_answers=reading.answers,
             unmarked_percent=0,
+            guideline_id=sitting.guideline_id,
         )
         for reading in stale
     )

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
+from annotation.exports import pyramid
 from annotation.exports.atomic_file import checked_path
 from annotation.exports.formats import FORMAT_NAMES
 from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
 from annotation.exports.people import People
 from annotation.exports.write import write_file
-from annotation.models import Export, Job, Role
+from annotation.models import Export, Job, Notice, Role
 from annotation.permissions import Verb, require, roles_in
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.services.events import log
 from annotation.services.jobs import enqueue
+from annotation.services.notices import tell
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -58,12 +61,13 @@ def write_export(
     """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
 
     Levels of DUC's own files have a format of their own, which need not be named. `by` is None where the
-    operator exports at the shell. Raises Invalid for an unknown level or format or a path where no file can be
-    put, NotAllowed where `by` may not export or asks for names without being an owner, OSError as the file
-    system does; whatever happens, no half a file is left.
+    operator exports at the shell. Raises Invalid for an unknown level or format, a level that has nothing to
+    write in this project (pyramids), or a path where no file can be put; NotAllowed where `by` may not export or
+    asks for names without being an owner; OSError as the file system does. Whatever happens, no half a file is left.
     """
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
+    _require_content(project, level)
     path = checked_path(path)
     people = People(project, named=named_people)
     manifest = write_file(project=project, people=people, level=level, format_name=format_name, path=path)
@@ -86,6 +90,7 @@ def request_export(
     """
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
+    _require_content(project, level)
     export = Export.objects.create(
         project=project, level=level, format=format_name, named_people=named_people, requested_by=by
     )
@@ -130,6 +135,14 @@ def perform(export: Export) -> None:
                 target=export,
                 data=_summary(manifest),
             )
+            if export.requested_by is not None:
+                tell(
+                    project=project,
+                    people=[export.requested_by],
+                    kind=Notice.Kind.EXPORT,
+                    text=f"The export that you asked for is ready: {export.level} as {export.format}.",
+                    address=reverse("exports", args=[project.slug]),
+                )
     export.refresh_from_db()
 
 
@@ -160,6 +173,12 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
             "then has a stable pseudonym.",
             code="names_for_owners",
         )
+
+
+def _require_content(project: Project, level: str) -> None:
+    """Refuse at once, not in the worker, what cannot be made. Raises Invalid."""
+    if level == pyramid.FORMAT.level:
+        pyramid.require_pyramids(project)
 
 
 def _format_of(level: str, format_name: str) -> str:

@@ -21,8 +21,9 @@ from annotation.imports.existing import (
     summary_key,
 )
 from annotation.imports.packages import NamedFile
-from annotation.imports.plan import Answer, Count, Counts, Plan, new_check, plan_import
-from annotation.imports.problems import ImportRefused, Problem, Problems
+from annotation.imports.plan import new_check, plan_import
+from annotation.imports.planned import Answer, Count, Counts, Plan
+from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
 from annotation.imports.read import Reading, read_files
 from annotation.models import (
     Assignment,
@@ -51,6 +52,7 @@ from annotation.refusals import Conflict
 from annotation.services.change_project import create_project
 from annotation.services.change_units import load_forms_anew
 from annotation.services.events import log
+from annotation.services.in_force import put_in_force
 from annotation.services.rescore import rescore
 from evaluation import sentence_spans
 
@@ -69,6 +71,7 @@ class ImportReport:
 
     `problems` holds the first problems of the rows that `skip_invalid` left out; `problem_count`
     counts them all and `rows_left_out` their rows. `claims_side` is None where the file has no claims.
+    `remedies` are what may help against a warning; a door says how.
     """
 
     file: str
@@ -91,6 +94,7 @@ class ImportReport:
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
     rows_left_out: int = 0
+    remedies: tuple[Remedy, ...] = ()
 
     KINDS: ClassVar = (
         "document_sets",
@@ -114,7 +118,7 @@ class ImportReport:
 
     @property
     def has_changes(self) -> bool:
-        return any(count.created or count.changed for count in self.counts.values())
+        return any(count.has_changes for count in self.counts.values())
 
 
 def import_dataset(
@@ -156,8 +160,9 @@ def import_files(
     DUCView's pyramids, loose or in zips; the formats are recognised. Managers and owners may. Reading,
     checking and dividing into units happen before the one transaction that writes; scores follow after it.
     Importing a file again changes nothing; a text that differs from the project's replaces it, units and
-    claims too, unless somebody or a judge has judged it. `skip_invalid` leaves bad rows and files out, never
-    such a contradiction.
+    claims too, unless somebody or a judge has judged it. A published table replaces all that the file of its name
+    said before: lines that it no longer holds are taken away. `skip_invalid` leaves bad rows and files out, never
+    such a contradiction, and takes no line away.
 
     Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where another
     import into the project ended meanwhile.
@@ -231,19 +236,32 @@ def _read(
 ) -> Reading:
     reading = read_files(files, mapping=mapping, claims_side=claims_side)
     if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
-        way_out = "" if skip_invalid else " Correct them, or leave those rows out with --skip-invalid."
-        raise _refusal(_name_of(files), reading, reading.problems, way_out)
+        way_out = "" if skip_invalid else " Correct them, or leave those rows out."
+        remedies = () if skip_invalid else (Remedy.SKIP_INVALID,)
+        raise _refusal(_name_of(files), reading, reading.problems, way_out, remedies)
     return reading
 
 
 def _planned(project: Project, reading: Reading, name: str) -> Plan:
-    plan = plan_import(project, reading.dataset, side=reading.claims_side, file_name=name)
+    plan = plan_import(
+        project,
+        reading.dataset,
+        side=reading.claims_side,
+        file_name=name,
+        is_whole=not reading.problems.count,
+    )
     if plan.problems.count:
         raise _refusal(name, reading, plan.problems, "")
     return plan
 
 
-def _refusal(name: str, reading: Reading, problems: Problems, way_out: str) -> ImportRefused:
+def _refusal(
+    name: str,
+    reading: Reading,
+    problems: Problems,
+    way_out: str,
+    remedies: Sequence[Remedy] = (),
+) -> ImportRefused:
     count = problems.count
     noun = "problem" if count == 1 else "problems"
     return ImportRefused(
@@ -251,6 +269,7 @@ def _refusal(name: str, reading: Reading, problems: Problems, way_out: str) -> I
         problems=problems.shown,
         problem_count=count,
         word=reading.format.place,
+        remedies=remedies,
     )
 
 
@@ -358,15 +377,24 @@ def _make_way(plan: Plan) -> None:
             "import it again to see which.",
             code="busy",
         )
-    ClaimSet.objects.filter(summary__in=summaries).delete()
-    ClaimSet.objects.filter(document_set__in=sets).delete()
+    _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
+    put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     # Claims that are no unit's own hold for any cut of the same text.
-    ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False).delete()
+    _drop_claims(ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False))
     Unit.all_units.filter(summary__in=cut_anew).delete()
     UnitChange.objects.filter(summary__in=cut_anew).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
+
+
+def _drop_claims(claim_sets: models.QuerySet[ClaimSet]) -> None:
+    """Take lists of claims away with all their wordings, which know each other and so go one kind at a time."""
+    keys = list(claim_sets.values_list("pk", flat=True))
+    claims = Claim.all_claims.filter(claim_set__in=keys)
+    claims.update(supersedes=None)
+    claims.delete()
+    ClaimSet.objects.filter(pk__in=keys).delete()
 
 
 def _hold_sittings(summaries: Sequence[int]) -> list[Sitting]:
@@ -432,6 +460,10 @@ def _write_published(plan: Plan) -> None:
     """The lines of published tables, and their percents on the units that stand now."""
     new = [published.row for published in plan.published if not published.is_known]
     known = [published.row for published in plan.published if published.is_known]
+    for first in range(0, len(plan.gone), ROWS_AT_ONCE):
+        PublishedScore.objects.filter(
+            project=plan.project, pk__in=plan.gone[first : first + ROWS_AT_ONCE]
+        ).delete()
     PublishedPercent.objects.filter(score__in=[row.pk for row in known]).delete()
     PublishedScore.objects.bulk_create(new, batch_size=ROWS_AT_ONCE)
     PublishedScore.objects.bulk_create(
@@ -505,6 +537,7 @@ def _log(plan: Plan, reading: Reading, by: User | None) -> None:
             "claims_side": reading.claims_side,
             "created": {kind: count.created for kind, count in kinds.items() if count.created},
             "changed": {kind: count.changed for kind, count in kinds.items() if count.changed},
+            "removed": {kind: count.removed for kind, count in kinds.items() if count.removed},
             "rows_left_out": reading.problems.bad_lines,
         },
     )
@@ -535,5 +568,6 @@ def _report(plan: Plan, reading: Reading, name: str, *, dry_run: bool) -> Import
         problems=tuple(reading.problems.shown),
         problem_count=reading.problems.count,
         rows_left_out=reading.problems.bad_lines,
+        remedies=tuple(remedy for remedy in Remedy if remedy in reading.warnings.remedies),
         **{kind: getattr(counts, kind) for kind in ImportReport.KINDS},
     )

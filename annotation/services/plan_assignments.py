@@ -12,126 +12,31 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import Assignment, Comparison, DocumentSet, Draw, Project, Sitting
+from annotation.models import Assignment, Comparison, DocumentSet, Draw, Notice, Project, Sitting
 from annotation.permissions import Verb, require
 from annotation.queries.assignments import assessors_in
+from annotation.queries.waiting import people_left
 from annotation.refusals import Conflict, Invalid
+from annotation.services.assign import GIVEN
+from annotation.services.assignment_orders import Order, PersonLoad, Plan, Way, nothing_to_give, told
 from annotation.services.events import log
+from annotation.services.notices import tell_of_work
 from annotation.services.seat import Item, Seat, items_of, lock_people, seat_all
 from evaluation import balanced_plan, stratified_draw, uniform_draw
 
 MOST_PER_SET = 20
 MOST_MORE = 1000
 
-
-class Way(StrEnum):
-    HAND = "hand"
-    MORE = "more"
-    PLAN = "plan"
-    QUEUE = "queue"
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a manager asks for.
-
-    `people` are usernames: one for `hand` and `more`, at least `per_set` for a plan, none for a queue.
-    `document_sets` are public ids: those to give by hand, or the frame that a plan or queue draws from, empty
-    for all. `avoid_own` keeps people from sets that hold a summary of their own. `by_summary` gives every
-    summary assessors of its own instead of every set; then differences between assessors and differences
-    between systems can no longer be told apart within a set.
-    """
-
-    way: Way
-    seed: int
-    people: tuple[str, ...] = ()
-    document_sets: tuple[str, ...] = ()
-    count: int = 1
-    per_set: int = 1
-    method: Draw.Method = Draw.Method.EVERYTHING
-    item: Draw.Item = Draw.Item.DOCUMENT_SET
-    share: float = 1.0
-    avoid_own: bool = True
-    by_summary: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PersonLoad:
-    """What a plan gives one person: sittings, and the peer summaries in them."""
-
-    person: str
-    sets: int
-    summaries: int
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What would be done.
-
-    `short` counts the sets (summaries where each has its own assessors) that would get fewer assessors than
-    asked, since nobody else may have them; `enough` those that have as many already. `left_out` names sets
-    chosen by hand that the person has already. `drawn` of `frame` items were drawn, where something was.
-    `unjudged` of `at_stake` are what a random draw chose and nobody gets, since the people asked may not have
-    it (summaries where each has its own assessors); `is_own_in_the_way` says that some of them wrote there.
-    `fingerprint` stands for all of it: the same plan has the same one.
-    """
-
-    order: Order
-    seats: tuple[Seat, ...] = field(repr=False)
-    loads: tuple[PersonLoad, ...]
-    sets: int
-    short: int
-    enough: int
-    left_out: tuple[str, ...]
-    drawn: int
-    frame: tuple[str, ...] = field(repr=False)
-    fingerprint: str
-    unjudged: int = 0
-    at_stake: int = 0
-    is_own_in_the_way: bool = False
-
-    @property
-    def sittings(self) -> int:
-        return len(self.seats)
-
-    @property
-    def summaries(self) -> int:
-        """Peer summaries to judge, each counted for everybody who judges it."""
-        return sum(len({item.peer_id for item in seat.items}) for seat in self.seats)
-
-    @property
-    def in_words(self) -> str:
-        """What would be done, in a sentence."""
-        order, what = self.order, _many(self.summaries, "summary", "summaries")
-        if order.way in (Way.HAND, Way.MORE):
-            return f"{_many(self.sittings, 'document set')} for {order.people[0]}; {what}."
-        if order.way == Way.QUEUE:
-            who = f"{_many(self.sittings, 'sitting')} in the queue"
-        else:
-            busy = sorted({load.sets for load in self.loads})
-            between = "or" if busy[-1] - busy[0] == 1 else "to"
-            each = f"{busy[0]} each" if len(busy) == 1 else f"{busy[0]} {between} {busy[-1]} each"
-            who = (
-                f"{_many(self.sittings, 'sitting')} for {_many(len(self.loads), 'person', 'people')}, {each}"
-            )
-        unit = "summary" if order.by_summary else "set"
-        is_whole = self.seats and not self.short and not self.enough
-        if self.unjudged:
-            return f"{who}; {what}; {_left(self)}."
-        return f"{who}; {what}{f'; every {unit} by {order.per_set}' if is_whole else ''}."
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What else whoever asked should know, in sentences."""
-        return tuple(_notes(self))
+METHODS = (Draw.Method.EVERYTHING, Draw.Method.UNIFORM, Draw.Method.STRATIFIED)
+ITEMS = (Draw.Item.DOCUMENT_SET, Draw.Item.COMPARISON)
+"""What assessors' work can be drawn by, and in."""
 
 
 def plan_assignments(*, project: Project, order: Order, by: User | None) -> Plan:
@@ -163,7 +68,7 @@ def carry_out(*, project: Project, order: Order, by: User | None, expected: str 
             "Sets, people or sittings have changed since this was shown. Look at it again.", code="changed"
         )
     if not plan.seats:
-        raise Invalid(_nothing(order, plan), field="document_sets", code="nothing_to_give")
+        raise Invalid(nothing_to_give(order, plan), field="document_sets", code="nothing_to_give")
     lock_people(seat.person_id for seat in plan.seats)
     draw = _record_draw(project, plan)
     seats = [_drawn_by(seat, draw) for seat in plan.seats] if draw else plan.seats
@@ -173,8 +78,10 @@ def carry_out(*, project: Project, order: Order, by: User | None, expected: str 
         actor=by,
         verb="queue sets" if order.way == Way.QUEUE else "assign",
         target=draw or project,
-        data=_told(plan),
+        data=told(plan),
     )
+    sets = Counter(seat.person_id for seat in plan.seats)
+    tell_of_work(project=project, sets=sets, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return sittings
 
 
@@ -212,6 +119,8 @@ def _check(order: Order) -> None:
             "method",
             "Only a plan or a queue draws a random share: give one person sets without a draw.",
         ),
+        (order.method not in METHODS, "method", f"Work for assessors is drawn by {' or '.join(METHODS)}."),
+        (order.item not in ITEMS, "item", f"Assessors are given items of {' or '.join(ITEMS)}."),
         (not 0 < order.share <= 1, "share", "The share lies above 0 and goes up to 100 %."),
         (
             order.method == Draw.Method.EVERYTHING and order.share != 1,
@@ -251,6 +160,13 @@ class _Held:
     person_id: int | None
     is_closed: bool
     comparisons: frozenset[int]
+
+
+class _Late(NamedTuple):
+    """New copies in a queue that nobody could pull, and those that only people who wrote there could."""
+
+    stranded: int = 0
+    for_authors_alone: int = 0
 
 
 Unit = tuple[int, int | None]
@@ -330,7 +246,22 @@ class _Planner:
             frame=frame,
             lost={unit: units[unit] for unit, need in needs.items() if need and not plan[unit]},
             at_stake=self._count_drawn(drawn, by_set=self._counts_sets()),
+            late=self._late(plan, chosen),
         )
+
+    def _late(
+        self, plan: Mapping[Unit, Sequence[int | None]], chosen: Mapping[int, tuple[Item, ...]]
+    ) -> _Late:
+        """How many new copies in the queue nobody could pull, and how many an author of the set alone could."""
+        if self.order.way != Way.QUEUE:
+            return _Late()
+        left = people_left(self.project, {key: _authors(items) for key, items in chosen.items()})
+        nobody = authors = 0
+        for (key, _), copies in plan.items():
+            waiting = sum(row.person_id is None for row in self.held[key])
+            nobody += _more(left[key].stranded, waiting, len(copies))
+            authors += _more(left[key].for_authors_alone, waiting, len(copies))
+        return _Late(nobody, authors)
 
     def _draw(self) -> tuple[dict[int, float], tuple[str, ...]]:
         """The comparisons drawn, with their probabilities, and the frame as public ids."""
@@ -410,6 +341,7 @@ class _Planner:
         frame: tuple[str, ...] = (),
         lost: Mapping[Unit, tuple[Item, ...]] | None = None,
         at_stake: int = 0,
+        late: _Late | None = None,
     ) -> Plan:
         seats = tuple(self._seats(plan, chosen))
         is_random = self.order.method != Draw.Method.EVERYTHING
@@ -430,6 +362,8 @@ class _Planner:
             at_stake=at_stake if is_random else 0,
             is_own_in_the_way=self.order.avoid_own
             and any(_has_own(items, person) for items in without for person in self.people.values()),
+            stranded=late.stranded if late else 0,
+            for_authors_alone=late.for_authors_alone if late else 0,
         )
 
     def _seats(
@@ -502,6 +436,17 @@ def _has_own(items: Iterable[Item], person: int) -> bool:
     return any(item.is_by(person) for item in items)
 
 
+def _authors(items: Iterable[Item]) -> set[int]:
+    """The members who wrote one of the summaries."""
+    both = {person for item in items for person in (item.peer_author_id, item.model_author_id)}
+    return {person for person in both if person is not None}
+
+
+def _more(count: Callable[[int], int], waiting: int, copies: int) -> int:
+    """By how much a count of waiting copies grows with new ones."""
+    return count(waiting + copies) - count(waiting)
+
+
 class _Peer(NamedTuple):
     public_id: str
     system_id: int | None
@@ -549,89 +494,3 @@ def _fingerprint(order: Order, seats: Sequence[Seat], frame: Sequence[str], held
         ],
     ]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
-
-
-def _notes(plan: Plan) -> Iterator[str]:
-    order = plan.order
-    unit, units = ("summary", "summaries") if order.by_summary else ("set", "sets")
-    if order.method != Draw.Method.EVERYTHING:
-        item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
-        items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
-        yield (
-            f"{plan.drawn} of {_many(len(plan.frame), item, items)} drawn at random; what was drawn, and with "
-            "which chance, is kept for ever."
-        )
-    if plan.unjudged:
-        them = "it" if plan.unjudged == 1 else "them"
-        yield (
-            f"{_left(plan)}, because the people asked have {them} already"
-            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded chances will not "
-            "hold for an unbiased estimate."
-        )
-    if plan.left_out:
-        yield f"{order.people[0]} has {_listed(plan.left_out)} already."
-    if plan.enough:
-        yield f"{_many(plan.enough, unit, units)} {_have(plan.enough)} as many assessors already."
-    if plan.short and order.way == Way.MORE:
-        yield f"There are {plan.short} fewer than you asked for."
-    elif plan.short and not (plan.unjudged and order.per_set == 1):
-        yield (
-            f"{_many(plan.short, unit, units)} would have fewer than {order.per_set}: the others have "
-            f"{'it' if plan.short == 1 else 'them'} already, or wrote a summary there."
-        )
-    if order.by_summary:
-        yield (
-            "Each summary gets assessors of its own, so the leaderboard will say that assessors and systems "
-            "may be confounded."
-        )
-
-
-def _left(plan: Plan) -> str:
-    verb = "gets" if plan.unjudged == 1 else "get"
-    return f"{plan.unjudged:,} of the {plan.at_stake:,} drawn {verb} no assessor"
-
-
-def _listed(names: Sequence[str]) -> str:
-    first = ", ".join(names[:3])
-    return f"{first} and {len(names) - 3} more" if len(names) > 3 else first
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
-
-
-def _nothing(order: Order, plan: Plan) -> str:
-    if order.way == Way.HAND:
-        return f"{order.people[0]} has {', '.join(plan.left_out[:3])} already. Choose other sets."
-    if order.way == Way.MORE:
-        return f"There is no set left that {order.people[0]} could be given."
-    if plan.enough:
-        return "Every set has as many assessors as you ask for."
-    return "There is no peer summary held against a model summary that anybody here could be given."
-
-
-def _told(plan: Plan) -> dict[str, object]:
-    order = plan.order
-    told: dict[str, object] = {
-        "way": order.way,
-        "sittings": plan.sittings,
-        "summaries": plan.summaries,
-        "seed": order.seed,
-        "people": [load.person for load in plan.loads if load.sets],
-    }
-    if order.way in (Way.PLAN, Way.QUEUE):
-        told |= {
-            "per_set": order.per_set,
-            "method": order.method,
-            "share": order.share,
-            "by_summary": order.by_summary,
-            "avoid_own": order.avoid_own,
-            "drawn": plan.drawn,
-            "frame": len(plan.frame),
-            "unjudged": plan.unjudged,
-        }
-    return told

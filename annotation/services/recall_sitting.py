@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Project, Sitting, SummaryJudgment, UnitJudgment
-from annotation.permissions import ROLE_VERBS, Verb, require, roles_in
-from annotation.refusals import Conflict, Invalid, NotFound
-from annotation.services.assign import new_seed
+from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
+from annotation.permissions import Verb, require
+from annotation.queries.waiting import stranded
+from annotation.refusals import Conflict, NotFound
+from annotation.services.assign import GIVEN, new_seed
 from annotation.services.events import log
-from annotation.services.seat import Seat, flag_own_work, items_in, lock_people, next_position, seat_all
+from annotation.services.notices import tell_of_work
+from annotation.services.seat import (
+    Seat,
+    flag_own_work,
+    items_in,
+    lock_people,
+    next_position,
+    require_may_assess,
+    seat_all,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -45,6 +55,7 @@ def recall(*, sitting: Sitting, by: User | None) -> Sitting:
         return sitting
     _put_away(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb="recall", target=sitting, data=_told(sitting))
+    _tell_of_loss(project, sitting.assessor_id, by)
     return sitting
 
 
@@ -57,7 +68,7 @@ def reassign(*, sitting: Sitting, to: User, by: User | None) -> Sitting:
     """
     project = sitting.document_set.project
     require(by, project, Verb.ASSIGN)
-    _require_may_assess(to, project)
+    require_may_assess(to, project)
     lock_people([to.pk])
     sitting = _still_open(sitting)
     if _live(to, sitting).exists():
@@ -69,7 +80,9 @@ def reassign(*, sitting: Sitting, to: User, by: User | None) -> Sitting:
     else:
         _put_away(sitting, Sitting.Recalled.REASSIGNED)
         given = _afresh(sitting, to)
+        _tell_of_loss(project, sitting.assessor_id, by)
     log(project=project, actor=by, verb="reassign", target=given, data=data)
+    tell_of_work(project=project, sets={to.pk: 1}, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return given
 
 
@@ -84,9 +97,10 @@ def requeue(*, sitting: Sitting, by: User | None) -> Sitting:
     sitting = _still_open(sitting)
     if sitting.assessor_id is None:
         return sitting
-    data = _told(sitting)
+    data, person = _told(sitting), sitting.assessor_id
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb="requeue", target=waiting, data=data)
+    _tell_of_loss(project, person, by)
     return waiting
 
 
@@ -112,6 +126,37 @@ def give_back(*, sitting: Sitting, by: User) -> Sitting:
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb=GIVE_BACK, target=waiting, data=data)
     return waiting
+
+
+@transaction.atomic
+def withdraw_stranded(*, project: Project, by: User | None) -> int:
+    """Take out of the queue what waits there for nobody; how many sittings.
+
+    Everybody who may assess has those sets already, or another copy waits for them. Nothing was said in a waiting
+    one. Without any, nothing changes.
+    """
+    require(by, project, Verb.ASSIGN)
+    waiting = Sitting.objects.filter(
+        document_set__project=project, assessor__isnull=True, recalled_at__isnull=True
+    )
+    # What somebody is pulling at this instant is passed over: it waits for nobody no longer.
+    locked = waiting.select_for_update(of=("self",), skip_locked=True).order_by("pk")
+    held = set(locked.values_list("pk", flat=True))
+    left_over = stranded(project)
+    keys = [key for key in left_over.sittings if key in held]
+    if not keys:
+        return 0
+    rows = Sitting.objects.filter(pk__in=keys)
+    rows.update(recalled_at=timezone.now(), recalled_as=Sitting.Recalled.BY_HAND)
+    Assignment.objects.filter(sitting__in=keys).update(state=Assignment.State.RECALLED)
+    log(
+        project=project,
+        actor=by,
+        verb="withdraw",
+        target=project,
+        data={"sittings": len(keys), "document_sets": list(left_over.document_sets)},
+    )
+    return len(keys)
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
@@ -168,11 +213,6 @@ def is_begun(sitting: Sitting) -> bool:
         UnitJudgment.objects.filter(assignment__sitting=sitting).exists()
         or SummaryJudgment.objects.filter(sitting=sitting).exists()
     )
-
-
-def _require_may_assess(person: User, project: Project) -> None:
-    if not any(Verb.ASSESS in ROLE_VERBS[role] for role in roles_in(person, project)):
-        raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
 
 
 def _afresh(old: Sitting, to: User | None) -> Sitting:
@@ -234,6 +274,17 @@ def _still_open(sitting: Sitting) -> Sitting:
 def _live(person: User, sitting: Sitting) -> QuerySet[Sitting]:
     return Sitting.objects.filter(
         assessor=person, document_set_id=sitting.document_set_id, recalled_at__isnull=True
+    )
+
+
+def _tell_of_loss(project: Project, person: int | None, by: User | None) -> None:
+    tell_of_work(
+        project=project,
+        sets={person: 1},
+        by=by,
+        kind=Notice.Kind.RECALLED,
+        did="took back",
+        more=" that you had; what you judged in it is kept",
     )
 
 

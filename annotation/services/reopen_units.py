@@ -11,6 +11,7 @@ are never opened. Answers to checks stand, since they are about words; their evi
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from django.utils import timezone
 from annotation.models import (
     Adjudication,
     Assignment,
+    Notice,
     Sitting,
     Summary,
     SummaryJudgment,
@@ -31,6 +33,7 @@ from annotation.queries.unit_texts import keep_apart
 from annotation.refusals import Conflict
 from annotation.services.change_units import hold, load_forms_anew
 from annotation.services.events import log
+from annotation.services.notices import tell_of_work
 from annotation.services.rescore import rescore_now
 
 if TYPE_CHECKING:
@@ -101,6 +104,14 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
                 "summary": summary.public_id,
             },
         )
+    tell_of_work(
+        project=project,
+        sets=Counter(sitting.assessor_id for sitting in reopened),
+        by=by,
+        kind=Notice.Kind.REOPENED,
+        did="opened again",
+        more=" that you had closed: units in it are cut anew",
+    )
     return dropped
 
 
@@ -116,6 +127,7 @@ def _supersede(dropped: Dropped) -> None:
             peer_id=answer.peer_id,
             is_repeat=answer.is_repeat,
             quality_answers=answer.quality_answers,
+            guideline_id=answer.guideline_id,
         )
         for answer in answers
     )

@@ -1,18 +1,23 @@
-"""Rebuild what is derived: the columns of checks and the scores of summaries."""
+"""Rebuild what is derived: the columns of checks, the scores of summaries, and what waits for adjudicators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from annotation.models import SCORES, Check, Score
-from annotation.records import Answers, SummaryRecord, score_rules, summary_records
+from annotation.models import SCORES, Check, Score, Summary
+from annotation.records import Answers, SummaryRecord, peer_keys, score_rules, summary_records
+from annotation.services.in_force import put_in_force
+from annotation.services.open_disputes import store_disputes
 from evaluation import ScoreRules, flip_effects, score
 
 if TYPE_CHECKING:
     from annotation.models import Project
+
+AT_ONCE = 50
+"""Summaries that are locked, read and written together."""
 
 DERIVED = (
     "judge_label",
@@ -29,17 +34,27 @@ DERIVED = (
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
-    """Rebuild the derived columns and scores of the project's peer summaries, or of those named.
+    """Rebuild the derived columns, scores and disputes of the project's peer summaries, or of those named.
 
-    Commits summary batch by summary batch, so that no write holds people up for long. Returns
-    the number of summaries scored. Running it twice changes nothing.
+    Commits summary batch by summary batch, so that no write holds people up for long; what is said meanwhile
+    of a summary waits for its batch or is read by it. Returns the number of summaries scored. Running it
+    twice changes nothing.
     """
     rules = score_rules(project)
+    if summary_ids is None:
+        put_in_force(Check.objects.filter(project=project))
     count = 0
-    for batch in _batches(summary_records(project, summary_ids), size=50):
+    keys = peer_keys(project, summary_ids)
+    for first in range(0, len(keys), AT_ONCE):
         with transaction.atomic():
-            count += store(project=project, records=batch, rules=rules)
+            count += _rescore_locked(project, keys[first : first + AT_ONCE], rules)
     return count
+
+
+def _rescore_locked(project: Project, keys: Sequence[int], rules: ScoreRules) -> int:
+    """Lock first, in the order of keys as everybody does, then read: an override in between would be lost."""
+    list(Summary.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    return store(project=project, records=list(summary_records(project, keys)), rules=rules)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
@@ -67,9 +82,11 @@ def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRul
             "claims_unscored",
             "flags",
             "signature",
+            "revision",
             "computed_at",
         ],
     )
+    store_disputes(project=project, records=records)
     return len(records)
 
 
@@ -131,14 +148,3 @@ def _changed_checks(record: SummaryRecord, rules: ScoreRules) -> Iterator[Check]
             for name, value in columns.items():
                 setattr(check, name, value)
             yield check
-
-
-def _batches(records: Iterable[SummaryRecord], *, size: int) -> Iterator[list[SummaryRecord]]:
-    batch: list[SummaryRecord] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -21,25 +21,28 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Claim, Project, Sitting, SummaryJudgment, Unit, UnitJudgment
+from annotation.models import Assignment, Claim, Project, Sitting, SummaryJudgment, UnitJudgment
 from annotation.permissions import Verb, require
+from annotation.queries.guidelines import current_id
 from annotation.queries.progress import (
     UNMARKED_PERCENTS,
     Gates,
+    ListedUnit,
     Piece,
     Progress,
     Reading,
     SittingProgress,
     Standing,
+    listed_units,
     standing_judgments,
 )
 from annotation.refusals import Conflict, Invalid, NotFound, Refusal
+from annotation.services.act_rows import insert, outdate, take_turn
 from annotation.services.acts import Act, ActResult, QualityAct, UnitAct, UnmarkedAct
 from evaluation import Marks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 PERCENT_STEP = {
     Project.PercentScale.SIX: 20,
@@ -87,8 +90,8 @@ def save_acts(*, sitting: Sitting, by: User, client_id: str, acts: Sequence[Act]
     `client_id` is the name of the form, which numbers its acts from 1 in each sitting. Nothing is scored before
     the sitting is closed. An act that makes no sense is refused in its own result. Raises Conflict, with what
     the server holds (`theirs`) and what was sent (`yours`), and nothing of it saved: code `gap` where an act
-    before these has not arrived, `elsewhere` where another form has the pen, `closed`, `lapsed`, `recalled`; NotFound
-    where the sitting is not the person's.
+    before these has not arrived, `closed`, `lapsed` or `recalled` where the sitting is over, `elsewhere` where another
+    form has the pen of an open one; NotFound where the sitting is not the person's.
     """
     _enter(sitting, by)
     for _ in range(ATTEMPTS):
@@ -98,8 +101,7 @@ def save_acts(*, sitting: Sitting, by: User, client_id: str, acts: Sequence[Act]
             return saving.saved(_repeated(acts))
         with transaction.atomic():
             # While nobody has been heard in between, everything that was read of the sitting still stands.
-            unchanged = Sitting.objects.filter(pen=sitting.pen, pen_seq=sitting.pen_seq)
-            is_heard = _hear(unchanged, sitting, client_id, fresh[-1].seq)
+            is_heard = _hear(sitting, client_id, fresh[-1].seq, if_unheard=True)
             written = saving.write(fresh) if is_heard else []
         if is_heard:
             return saving.saved([*_repeated(acts[: len(acts) - len(fresh)]), *written])
@@ -118,10 +120,11 @@ def save_at_once(*, sitting: Sitting, by: User, acts: Sequence[Act], client_id: 
     _enter(sitting, by)
     pen = client_id or secrets.token_hex(16)
     with transaction.atomic():
-        if not _hear(Sitting.objects.all(), sitting, pen, acts[-1].seq):
+        if not _hear(sitting, pen, acts[-1].seq):
             sitting.refresh_from_db(fields=MOVING)
             may_write(sitting, by)
             raise _busy()
+        _note_guideline(sitting)
         saving = _Saving.of(sitting, acts, pen, is_strict=True)
         written = saving.write(acts)
     return saving.saved(written)
@@ -213,10 +216,7 @@ def _not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequenc
     fresh = [act for act in acts if act.seq > heard]
     if not fresh:
         return fresh
-    try:
-        check_open(sitting)
-    except Conflict as refusal:
-        raise _with_both(refusal, sitting, fresh) from None
+    _check_still_open(sitting, fresh)
     for expected, act in zip(count(heard + 1), fresh, strict=False):
         if act.seq != expected:
             gap = Conflict(
@@ -235,19 +235,35 @@ def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:
     last = last_saved(sitting, client_id)
     if sitting.pen == "" or acts[-1].seq <= last:
         return last
+    fresh = [act for act in acts if act.seq > last]
+    # Who has the pen of a set that is over helps nobody.
+    _check_still_open(sitting, fresh)
     told = "This set was opened in another tab or on another device, and goes on there."
     if sitting.pen.startswith(UNITS_CHANGED):
         told = "Units of a summary in this set were joined or split in the meantime. Load the page anew."
     elsewhere = Conflict(told, code="elsewhere", details={"pen": sitting.pen})
-    raise _with_both(elsewhere, sitting, [act for act in acts if act.seq > last])
+    raise _with_both(elsewhere, sitting, fresh)
 
 
-def _hear(rows: QuerySet[Sitting], sitting: Sitting, client_id: str, seq: int) -> bool:
+def _check_still_open(sitting: Sitting, fresh: Sequence[Act]) -> None:
+    try:
+        check_open(sitting)
+    except Conflict as refusal:
+        raise _with_both(refusal, sitting, fresh) from None
+
+
+def _hear(sitting: Sitting, client_id: str, seq: int, *, if_unheard: bool = False) -> bool:
     """Take the turn: one update that holds the sitting's row to the end of the transaction."""
-    mine = rows.filter(
-        pk=sitting.pk, assessor=sitting.assessor_id, closed_at__isnull=True, recalled_at__isnull=True
-    )
-    return mine.update(pen=client_id, pen_seq=seq, **lease(sitting, timezone.now())) == 1
+    renewed = lease(sitting, timezone.now())
+    return take_turn(sitting, pen=client_id, seq=seq, renewed=renewed, if_unheard=if_unheard)
+
+
+def _note_guideline(sitting: Sitting) -> None:
+    """Keep the version in force as the one that a form without scripts had on screen, which tells of none itself."""
+    key = current_id(sitting.document_set.project)
+    if key != sitting.guideline_id:
+        sitting.guideline_id = key
+        Sitting.objects.filter(pk=sitting.pk).update(guideline=key)
 
 
 def _busy() -> Conflict:
@@ -322,6 +338,7 @@ class _Saving:
     client_id: str
     touched: tuple[Reading, ...]
     before: dict[_Key, Standing]
+    units: Mapping[str, ListedUnit] | None
     is_strict: bool
     heard: int
     slips: dict[str, str] = field(default_factory=dict)
@@ -331,7 +348,11 @@ class _Saving:
 
     @classmethod
     def of(cls, sitting: Sitting, acts: Sequence[Act], client_id: str, *, is_strict: bool = False) -> _Saving:
-        """Two queries: how far the sitting is, and what stands of the summaries that the acts touch."""
+        """How far the sitting is, what stands of the summaries that the acts touch, and which units they are of.
+
+        Whoever joins or splits units takes the pen from a form that has it, and leaves a sitting alone that is in no
+        form yet. So the units are read here for a form with the pen, and else when the sitting's row is held.
+        """
         progress = Progress.read(sitting.document_set.project, [sitting.pk])
         found = (progress.of(sitting.pk).pieces.get(act.assignment_id) for act in acts)
         touched = tuple(dict.fromkeys(piece.reading for piece in found if piece is not None))
@@ -343,6 +364,7 @@ class _Saving:
             client_id=client_id,
             touched=touched,
             before={(said.piece, said.unit_id, said.claim_id): said for said in standing},
+            units=_listed(acts) if sitting.pen == client_id else None,
             is_strict=is_strict,
             heard=acts[-1].seq,
         )
@@ -404,17 +426,16 @@ class _Saving:
     # Model units
 
     def _places(self, acts: Sequence[UnitAct]) -> dict[str, _Place]:
-        """The units by public id. Whoever joins or splits them holds the sitting's row as well."""
+        """The units by public id, and the claims in their stead."""
         pieces = [piece for act in acts if (piece := self.here.pieces.get(act.assignment_id))]
-        wanted = {act.unit_id for act in acts}
         places: dict[str, _Place] = {}
         if any(not piece.has_claims_as_units for piece in pieces):
-            units = Unit.objects.filter(public_id__in=wanted).order_by()
-            for key, public_id, model_id, number in units.values_list(
-                "pk", "public_id", "summary_id", "position"
-            ):
-                places[public_id] = _Place(key, None, model_id, number)
+            units = _listed(acts) if self.units is None else self.units
+            places |= {
+                name: _Place(unit.key, None, unit.model_id, unit.number) for name, unit in units.items()
+            }
         if any(piece.has_claims_as_units for piece in pieces):
+            wanted = {act.unit_id for act in acts}
             claims = Claim.objects.filter(public_id__in=wanted, claim_set__is_active=True)
             for key, public_id, model_id, number in claims.values_list(
                 "pk", "public_id", "claim_set__summary_id", "position"
@@ -444,6 +465,7 @@ class _Saving:
             client_id=self.client_id,
             seq=act.seq,
             active_ms=act.active_ms,
+            guideline_id=self.sitting.guideline_id,
         )
         self.slips[act.unit_id] = _slip(place.number, act.percent, marks, piece.reading.peer_units)
         key = (piece.key, place.unit_id, place.claim_id)
@@ -471,11 +493,9 @@ class _Saving:
         """The last row on each unit is the current one; what was current before is kept."""
         if not self.judgments:
             return
-        stale = [self.before[key].key for key in self.judgments if key in self.before]
-        if stale:
-            UnitJudgment.objects.filter(pk__in=stale).update(is_current=False)
+        outdate([self.before[key].key for key in self.judgments if key in self.before])
         rows = list(chain.from_iterable(_last_is_current(rows) for rows in self.judgments.values()))
-        UnitJudgment.objects.bulk_create(sorted(rows, key=lambda row: row.seq))
+        insert(sorted(rows, key=lambda row: row.seq))
 
     # Quality questions and unmarked peer units
 
@@ -497,6 +517,7 @@ class _Saving:
             client_id=self.client_id,
             seq=act.seq,
             active_ms=act.active_ms,
+            guideline_id=self.sitting.guideline_id,
         )
         self.answers.setdefault(reading, []).append(row)
 
@@ -507,10 +528,14 @@ class _Saving:
         before = SummaryJudgment.objects.filter(reduce(or_, places), sitting=self.sitting, is_current=True)
         before.update(is_current=False)
         rows = list(chain.from_iterable(_last_is_current(rows) for rows in self.answers.values()))
-        SummaryJudgment.objects.bulk_create(sorted(rows, key=lambda row: row.seq))
+        insert(sorted(rows, key=lambda row: row.seq))
 
 
 Row = TypeVar("Row", UnitJudgment, SummaryJudgment)
+
+
+def _listed(acts: Iterable[Act]) -> dict[str, ListedUnit]:
+    return listed_units({act.unit_id for act in acts if isinstance(act, UnitAct)})
 
 
 def _last_is_current(rows: Sequence[Row]) -> Sequence[Row]:

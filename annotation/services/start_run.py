@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
-from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary, Verdict
+from annotation.models import DocumentSet, Job, Judge, Project, PromptVersion, Run, Summary, Verdict
 from annotation.models.run import MOST_QUESTIONS_MADE
 from annotation.permissions import Verb, require
 from annotation.queries.prompts import versions_in_force
@@ -110,6 +110,56 @@ def faults_of_start(
         except Invalid as fault:
             found.append(fault)
     return found
+
+
+@transaction.atomic
+def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User | None) -> Run | None:
+    """Let the project's deciding judge answer what has come open in one document set since it was there.
+
+    The caller has asked whether `by` may have it so. A run of this judge that is under way goes there again, what
+    it is doing there at the moment begins anew, and nothing is paid twice; else a new one begins over this set alone,
+    under the cap of the last one. None, and the checks stay unscored until the next run, where there is no deciding
+    judge, it cannot be asked, or its run under way is after other metrics.
+    """
+    project = _locked(document_set.project)
+    judge = project.deciding_judge
+    if judge is None or faults_of_start(judge=judge, metrics=metrics, n_questions=None, max_cost=None):
+        return None
+    total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
+    under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
+        project=project, judge=judge, state=Run.State.ACTIVE
+    )
+    run = under_way.select_related("project", "judge").first()
+    if run is not None:
+        if not set(metrics) <= set(run.metrics):
+            return None
+        jobs.enqueue([jobs.do_again(run, document_set, total=total)])
+        return run
+    last = Run.objects.filter(project=project, judge=judge).order_by("pk").last()
+    cap = last.max_cost if last is not None and has_price(judge) and not without_a_price(judge) else None
+    run = Run.objects.create(
+        project=project, judge=judge, metrics=_once(metrics), max_cost=cap, started_by=by
+    )
+    prompts = _own_prompts(project, judge)
+    run.prompt_versions.set(prompts)
+    job = Job.objects.create(run=run, document_set=document_set, total=total)
+    log(
+        project=project,
+        actor=by,
+        verb="start run",
+        target=run,
+        data={
+            "judge": judge.name,
+            "metrics": run.metrics,
+            "document_sets": 1,
+            "document_set": document_set.external_id,
+            "max_cost": cap,
+            "because": "claims were changed",
+            "prompts": {row.step: row.number for row in prompts},
+        },
+    )
+    jobs.enqueue([job])
+    return run
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Sitting
+from annotation.queries.guidelines import current_id
 from annotation.refusals import Conflict
 from annotation.services.save_acts import last_saved, lease, may_write
 
@@ -51,7 +52,9 @@ def take_pen(*, sitting: Sitting, by: User, client_id: str, seen_pen: str) -> Pe
         )
     if sitting.pen != client_id:
         sitting.pen, sitting.pen_seq = client_id, last_saved(sitting, client_id)
-    _renew(sitting, "pen", "pen_seq")
+    # What the form shows from now on; what is said in it is kept with that version.
+    sitting.guideline_id = current_id(sitting.document_set.project)
+    _renew(sitting, "pen", "pen_seq", "guideline")
     return Pen(sitting.pen, sitting.pen_seq, sitting.lease_until)
 
 

@@ -29,7 +29,14 @@ def score(value: float | None) -> str:
 @register.filter
 def short(value: float | None) -> str:
     """A score with two decimals; a dash where there is none."""
-    return NOTHING if value is None else f"{value:.2f}"
+    # Adding 0 takes the sign off a rounded nothing.
+    return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}"
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """A p-value with three decimals, never rounded down to nothing; a dash where there is none."""
+    return "< 0.001" if value is not None and value < 0.0005 else score(value)
 
 
 @register.simple_tag
@@ -54,6 +61,17 @@ def percent(value: float | None) -> str:
     if rounded in (0, 100) and 0 < value < 1:
         return "< 1 %" if rounded == 0 else "> 99 %"
     return f"{rounded} %"
+
+
+@register.filter
+def seconds(milliseconds: float | None) -> str:
+    """A time at work: "4.2 s", "38 s", "2 min 5 s"; a dash where there is none."""
+    if milliseconds is None:
+        return NOTHING
+    if milliseconds < 9_950:
+        return f"{milliseconds / 1000:.1f} s"
+    whole = round(milliseconds / 1000)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 @register.filter

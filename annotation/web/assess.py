@@ -22,9 +22,9 @@ from annotation.queries.assessment import (
     own_assignment,
     own_sitting,
     see_form,
-    sitting_for_acts,
     source_text,
 )
+from annotation.queries.open_sitting import sitting_for_acts
 from annotation.queries.own_desk import own_desk
 from annotation.refusals import Invalid, NotFound
 from annotation.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
@@ -49,9 +49,8 @@ def work(request: Request, slug: str) -> HttpResponse:
     context = {
         "room": room,
         "desk": desk,
-        # What is begun and the next one are shown with their summaries; of many more, a line each will do.
-        "cards": desk.drafts + desk.open[:1],
-        "later": desk.open[1:],
+        "cards": desk.at_hand,
+        "later": desk.later,
         "step": PERCENT_STEP,
     }
     return render(request, "assess/work.html", context)

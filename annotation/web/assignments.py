@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 
 from annotation.models import Draw, System
 from annotation.permissions import Verb
@@ -21,11 +21,13 @@ from annotation.queries.assignments import (
     sitting_in,
     sitting_page,
 )
+from annotation.queries.draws import draw_page
 from annotation.refusals import Conflict, Invalid
 from annotation.services import recall_sitting
 from annotation.services.assign import new_seed
+from annotation.services.assignment_orders import Order, Plan, Way
 from annotation.services.name_author import name_author as say_who_wrote
-from annotation.services.plan_assignments import Order, Plan, Way, carry_out, plan_assignments
+from annotation.services.plan_assignments import carry_out, plan_assignments
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -107,6 +109,23 @@ def requeue(request: Request, slug: str, sitting_id: str) -> HttpResponse:
 
 
 @screen("POST")
+def withdraw_waiting(request: Request, slug: str) -> HttpResponse:
+    """Take out of the queue what waits there for nobody."""
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    withdrawn = recall_sitting.withdraw_stranded(project=room.project, by=request.user)
+    sittings = "1 sitting was" if withdrawn == 1 else f"{withdrawn} sittings were"
+    messages.success(request, f"{sittings} taken out of the queue.")
+    return _show(request, room) if request.htmx else redirect("assignments", slug=slug)
+
+
+@screen("GET")
+def draws(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    page = draw_page(room.project, after=request.GET.get("after", ""))
+    return render(request, "assignments/draws.html", {"room": room, "page": page})
+
+
+@screen("POST")
 def name_author(request: Request, slug: str, system_id: str) -> HttpResponse:
     """Say which member wrote a system's summaries. Closed to the blind."""
     room = enter(request, slug, Verb.NAME_AUTHORS, here="assignments")
@@ -129,7 +148,9 @@ def _show(
     sets = assignable_sets(room.project)
     context = {
         "room": room,
-        "page": sitting_page(room.project, state=state, after=request.GET.get("after", "")),
+        "page": sitting_page(
+            room.project, viewer=request.user, state=state, after=request.GET.get("after", "")
+        ),
         "state": state,
         "lists": [(name, words, counts[name]) for name, words in LISTS],
         "loads": loads(room.project),

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`what` names the act, `why` the reason in a sentence; `command` is for the machine's own shell."""
+    """`what` names the act, `why` the reason in a sentence, `url_name` the page where it is done."""
 
     what: str
     why: str
     url_name: str = ""
-    command: str = ""
 
 
 def next_steps(
@@ -44,8 +43,8 @@ def _steps(
         if Verb.IMPORT in verbs:
             yield Step(
                 "Import summaries",
-                "There is nothing to judge yet. One row per peer summary, as CSV, JSONL or Parquet:",
-                command=f"manage.py import_dataset {project.slug} FILE",
+                "There is nothing to judge yet. One row per peer summary, as CSV, JSONL or Parquet.",
+                "import",
             )
         return
     if Verb.RUN in verbs and (run is None or not checks.total):

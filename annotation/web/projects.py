@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.permissions import Verb
-from annotation.queries.leaderboard import leaderboard
 from annotation.queries.overview import check_counts, contents, project_cards, sitting_counts
 from annotation.queries.runs import latest_run, run_progress
+from annotation.services.leaderboards import board
 from annotation.web.charts import league
 from annotation.web.htmx import Request
 from annotation.web.next_steps import next_steps
@@ -52,8 +52,8 @@ def _excerpt(room: Room) -> League | None:
     """The leaderboard of the target length that most summaries have."""
     if Verb.VIEW_SCORES not in room.verbs:
         return None
-    tables = leaderboard(room.project).tables
-    if not tables:
+    stored, _ = board(room.project)
+    if stored is None or not stored.tables:
         return None
-    fullest = max(tables, key=lambda table: table.summaries)
+    fullest = max(stored.tables, key=lambda table: table.summaries)
     return league(fullest, most=EXCERPT)

@@ -1,66 +1,104 @@
-"""Review: the queue of checks, and one check in view with its answer."""
+"""Review: the queue of checks, and one check in view with its answer.
+
+A form with scripts sends the answer and shows the next claim, which was fetched ahead, at once; what comes back is
+the strip that tells what the judge had said. Without scripts the answer leads to the next claim's page, with the same
+strip on it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.models import Check, Verdict
+from annotation.models import Check, CheckLook, ErrorType, Verdict
 from annotation.permissions import Verb
 from annotation.queries.check_view import (
     Change,
+    CheckView,
     changes,
     check_of,
     check_view,
-    is_judge_visible,
+    outcome_of,
     own_verdict,
     scores_now,
 )
-from annotation.queries.review_queue import Filter, Only, queue
-from annotation.refusals import Conflict, Invalid
+from annotation.queries.reveal import Reader, look_of
+from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, waiting_checks
+from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import review as service
-from annotation.web.htmx import Request, page_or_fragment
+from annotation.services.lease_check import hand_out, keep
+from annotation.services.look_at_check import look_at, meet_another, tell_planted
+from annotation.services.review import Quote
+from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
-CLAIM_ROOM = "#claim-room"
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
 NAMES = {
     "coverage": "coverage",
     "claim_coverage": "claim coverage",
     "alignment": "alignment",
     "composite_2_3": "composite ⅔",
 }
-
-
-@screen("GET")
-@never_cache
-def review(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    filters = _filters(request)
-    after = request.GET.get("after", "")
-    context = {
-        "room": room,
-        "filters": filters,
-        "query": urlencode(filters.as_query()),
-        "page": queue(room.project, filters, after=after),
-        "is_continued": bool(after),
-        "sides": Check.Side.choices,
-        "choices": _choices(filters),
-    }
-    fragment = "review/_rows.html" if after else "review/_queue.html"
-    return page_or_fragment(request, page="review/queue.html", fragment=fragment, context=context)
+ANSWERS = (("yes", "Yes", "1"), ("no", "No", "2"), ("unsure", "Unsure", "3"))
+CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
 
 @screen("GET")
 @never_cache
 def check(request: Request, slug: str, check_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
-    return _show(request, room, check_of(room.project, check_id))
+    row = check_of(room.project, check_id)
+    look = look_at(check=row, by=request.user)
+    keep(check=row, by=request.user)
+    return _show(request, room, row, look=look)
+
+
+@screen("POST")
+@never_cache
+def reveal_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """The judge's verdict on request, where the project shows it so. What was typed stays."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    look = look_at(check=row, by=request.user, asked=True)
+    return _show(request, room, row, look=look, typed=Typed.of(request.POST))
+
+
+@screen("POST")
+def next_check(request: Request, slug: str) -> HttpResponse:
+    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    filters = filters_of(request)
+    here = _here(request, room)
+    if here is not None:
+        look_at(check=here, by=request.user)
+        keep(check=here, by=request.user)
+    following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=here)
+    if not wants_fragment(request):
+        return _to_check(request, slug, following, filters)
+    if following is None:
+        return render(request, "review/_end.html", {"room": room, "query": urlencode(filters.as_query())})
+    return _show(request, room, following, is_ahead=True)
+
+
+@screen("POST")
+def look(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """A sign of life: the claim is still on somebody's screen, and is kept for them."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    look_at(check=row, by=request.user)
+    keep(check=row, by=request.user)
+    return HttpResponse(status=204)
 
 
 @screen("POST")
@@ -69,39 +107,99 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = scores_now(row)
-    asked = request.POST.get("asked") == "1"
-    typed = {"label": request.POST.get("label", ""), "reason": request.POST.get("reason", "")}
+    typed = Typed.of(request.POST)
     try:
         verdict = service.override(
             check=row,
             by=request.user,
-            label=typed["label"],
-            reason=typed["reason"],
-            evidence=_evidence(request),
-            shown=_shown(row, request, asked=asked),
+            label=typed.label,
+            reason=typed.reason,
+            evidence=_numbers(typed.evidence),
+            quotes=[_quote(each) for each in typed.quotes],
+            error_type=typed.error_type,
+            confidence=_confidence(typed.confidence),
+            active_ms=_milliseconds(request.POST.get("active_ms", "")),
             seen=request.POST.get("seen", service.NOT_LOOKED),
         )
     except (Conflict, Invalid) as refusal:
-        return _show(request, room, row, refusal=refusal, typed=typed)
+        is_met = service.shows_another(refusal)
+        look = meet_another(check=row, by=request.user) if is_met else look_of(row, request.user)
+        return _show(request, room, row, look=look, refusal=refusal, typed=typed)
+    told = tell_planted(project=room.project, by=request.user, but=row)
     moved = changes(before, scores_now(row))
-    if not request.htmx:
-        messages.success(request, f"Saved: {verdict.label}. {_in_words(moved)}")
-        return redirect(_address(slug, check_id, _filters(request)))
-    return _show(request, room, check_of(room.project, check_id), saved=verdict, moved=moved)
+    if wants_fragment(request):
+        return _strip(request, room, check_id, verdict=verdict, moved=moved, told=told)
+    return _after_answer(request, room, row, verdict, moved)
 
 
 @screen("POST")
 def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """Take an answer back; its claim comes on screen again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = scores_now(row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_verdict(verdict=verdict, by=request.user)
     moved = changes(before, scores_now(row))
-    if not request.htmx:
-        messages.success(request, f"Your answer is taken back. {_in_words(moved)}")
-        return redirect(_address(slug, check_id, _filters(request)))
-    return _show(request, room, check_of(room.project, check_id), withdrawn=verdict, moved=moved)
+    if wants_fragment(request):
+        row = check_of(room.project, check_id)
+        look = look_of(row, request.user)
+        return _show(request, room, row, look=look, withdrawn=verdict, moved=moved)
+    messages.success(request, f"Your answer is taken back. {_in_words(moved)}")
+    return redirect(address(slug, check_id, filters_of(request)))
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody has filled in, as it came."""
+
+    label: str = ""
+    reason: str = ""
+    error_type: str = ""
+    confidence: str = ""
+    evidence: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, form: QueryDict) -> Typed:
+        return cls(
+            label=form.get("label", ""),
+            reason=form.get("reason", ""),
+            error_type=form.get("error_type", ""),
+            confidence=form.get("confidence", ""),
+            evidence=tuple(form.getlist("evidence")),
+            quotes=tuple(form.getlist("quote")),
+        )
+
+    @classmethod
+    def own(cls, view: CheckView) -> Typed:
+        """What the reader said before, to be said again or otherwise."""
+        own = view.outcome.own
+        if own is None:
+            return cls()
+        confidence = "" if own.confidence is None else f"{own.confidence:g}"
+        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence, quotes=own.quotes)
+
+
+class Selected(NamedTuple):
+    """A passage that was selected: as the form sends it, and its words."""
+
+    value: str
+    words: str
+
+
+def reader_of(request: Request, room: Room) -> Reader:
+    return Reader(request.user, may_see_all=Verb.VIEW_SCORES in room.verbs)
+
+
+def filters_of(request: Request) -> Filter:
+    return Filter.read(request.GET.dict())
+
+
+def address(slug: str, check_id: str, filters: Filter, **more: str) -> str:
+    page = reverse("check", kwargs={"slug": slug, "check_id": check_id})
+    query = urlencode({**filters.as_query(), **more})
+    return f"{page}?{query}" if query else page
 
 
 def _show(
@@ -109,65 +207,144 @@ def _show(
     room: Room,
     row: Check,
     *,
+    look: CheckLook | None = None,
     refusal: Conflict | Invalid | None = None,
-    typed: dict[str, str] | None = None,
-    saved: Verdict | None = None,
+    typed: Typed | None = None,
     withdrawn: Verdict | None = None,
     moved: list[Change] | None = None,
+    is_ahead: bool = False,
 ) -> HttpResponse:
     """The check as it stands now, with what was just done to it or what could not be."""
-    filters = _filters(request)
-    asked = "1" in (request.GET.get("judge"), request.POST.get("asked"))
+    filters = filters_of(request)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
-    view = check_view(row, request.user, filters, asked=asked, whole_text=is_whole)
+    marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
+    view = check_view(row, request.user, look=look, marked=marked, whole_text=is_whole)
+    typed = typed or Typed.own(view)
+    left = count(waiting_checks(room.project, reader_of(request, room), filters))
     context = {
         "room": room,
         "view": view,
+        "outcome": view.outcome,
         "filters": filters,
         "query": urlencode(filters.as_query()),
-        "asked": asked,
         "refusal": refusal,
-        "typed": typed or {"reason": view.own.reason if view.own else ""},
-        "saved": saved,
+        "typed": typed,
+        "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
-        "moved": moved or [],
         "moved_in_words": _in_words(moved or []),
-        "answers": (("yes", "Yes", "1"), ("no", "No", "2"), ("unsure", "Unsure", "3")),
+        "answers": ANSWERS,
+        "error_types": ErrorType.choices,
+        "confidences": CONFIDENCES,
+        "left": min(left, COUNTED_UP_TO),
+        "is_left_counted_out": left <= COUNTED_UP_TO,
+        "before": None if is_ahead else _before(request, room, row),
     }
-    response = page_or_fragment(
+    return page_or_fragment(
         request,
         page="review/check.html",
         fragment="review/_check.html",
         context=context,
         status=status_of(refusal) if refusal else 200,
     )
-    if refusal:
-        # Errors are put where the page keeps its notices, unless the answer says otherwise.
-        response["HX-Retarget"] = CLAIM_ROOM
-    return response
 
 
-def _shown(row: Check, request: Request, *, asked: bool) -> str:
-    visible = is_judge_visible(row, request.user, asked=asked)
-    return Verdict.Shown.JUDGE if visible else Verdict.Shown.NOTHING
+def _strip(
+    request: Request,
+    room: Room,
+    check_id: str,
+    *,
+    verdict: Verdict,
+    moved: list[Change],
+    told: list[CheckLook],
+) -> HttpResponse:
+    """What is told of an answer while the next claim is on screen already."""
+    row = check_of(room.project, check_id)
+    outcome = outcome_of(row, request.user, look=look_of(row, request.user))
+    context = {
+        "room": room,
+        "before": outcome,
+        "saved": verdict,
+        "moved_in_words": "" if outcome.hides_scores else _in_words(moved),
+        "told": told,
+        "query": urlencode(filters_of(request).as_query()),
+    }
+    return render(request, "review/_strip.html", context)
 
 
-def _evidence(request: Request) -> list[int]:
-    numbers = request.POST.getlist("evidence")
-    wrong = next((number for number in numbers if not number.isdecimal()), None)
+def _after_answer(
+    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[Change]
+) -> HttpResponseRedirect:
+    """The next claim, or the one on which somebody changed their mind about the one before."""
+    slug, filters = room.project.slug, filters_of(request)
+    hides = room.project.planted_share > 0
+    messages.success(request, f"Saved: {verdict.label}.{'' if hides else f' {_in_words(moved)}'}")
+    if here := request.POST.get("at", ""):
+        return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
+    following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
+    if following is None:
+        return redirect(address(slug, row.public_id, filters))
+    return redirect(address(slug, following.public_id, filters, was=row.public_id))
+
+
+def _to_check(request: Request, slug: str, following: Check | None, filters: Filter) -> HttpResponseRedirect:
+    if following is not None:
+        return redirect(address(slug, following.public_id, filters))
+    messages.info(request, "Nothing else waits here, or somebody is at it.")
+    query = urlencode(filters.as_query())
+    return redirect(f"{reverse('review', kwargs={'slug': slug})}{f'?{query}' if query else ''}")
+
+
+def _here(request: Request, room: Room) -> Check | None:
+    name = request.POST.get("here", "")
+    return check_of(room.project, name) if name else None
+
+
+def _before(request: Request, room: Room, row: Check) -> object:
+    """What is told of the claim before this one, where the reader comes from its answer."""
+    name = request.GET.get("was", "")
+    if not name or name == row.public_id:
+        return None
+    try:
+        before = check_of(room.project, name)
+    except NotFound:
+        return None
+    outcome = outcome_of(before, request.user, look=look_of(before, request.user))
+    return outcome if outcome.own else None
+
+
+def _words_of(view: CheckView, value: str) -> str:
+    try:
+        quote = _quote(value)
+    except Invalid:
+        return ""
+    text = next((each.text for each in view.passages if each.number == quote.unit), "")
+    return text[quote.start : quote.end]
+
+
+def _numbers(given: tuple[str, ...]) -> list[int]:
+    wrong = next((number for number in given if not number.isdecimal()), None)
     if wrong is not None:
         raise Invalid(f"Evidence holds unit numbers, not {wrong!r}.", field="evidence")
-    return [int(number) for number in numbers]
+    return [int(number) for number in given]
 
 
-def _filters(request: Request) -> Filter:
-    return Filter.read(*(request.GET.get(name, "") for name in ("order", "only", "side", "label")))
+def _quote(given: str) -> Quote:
+    parts = given.split(":")
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
+        raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
+    unit, start, end = (int(part) for part in parts)
+    return Quote(unit=unit, start=start, end=end)
 
 
-def _address(slug: str, check_id: str, filters: Filter) -> str:
-    page = reverse("check", kwargs={"slug": slug, "check_id": check_id})
-    query = urlencode(filters.as_query())
-    return f"{page}?{query}" if query else page
+def _confidence(given: str) -> float | None:
+    try:
+        return float(given) if given else None
+    except ValueError as error:
+        raise Invalid(f"Confidence is a number, not {given!r}.", field="confidence") from error
+
+
+def _milliseconds(given: str) -> int:
+    return int(given) if given.isdecimal() and len(given) < len(str(service.LONGEST_MS)) else 0
 
 
 def _in_words(moved: list[Change]) -> str:
@@ -185,39 +362,3 @@ def _in_words(moved: list[Change]) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
-
-
-def _choices(filters: Filter) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-    """The queue's switches: name, and per choice its words, its query and whether it is on."""
-    plain = {"order": "doubt", "only": "waiting", "side": "", "label": ""}
-    now = {**plain, **filters.as_query()}
-
-    def query_with(name: str, value: str) -> str:
-        changed = {**now, name: value}
-        if changed["only"] == Only.WAITING:
-            changed["label"] = ""
-        return urlencode({word: choice for word, choice in changed.items() if choice != plain[word]})
-
-    def switch(name: str, options: list[tuple[str, str]]) -> list[tuple[str, str, bool]]:
-        return [(words, query_with(name, value), now[name] == value) for value, words in options]
-
-    switches = [
-        ("Order", switch("order", [("doubt", "Most doubtful"), ("effect", "Largest effect")])),
-        (
-            "Show",
-            switch(
-                "only",
-                [
-                    ("waiting", "Unanswered"),
-                    ("disputed", "Disputed"),
-                    ("answered", "Answered"),
-                    ("all", "All"),
-                ],
-            ),
-        ),
-        ("Side", switch("side", [("", "Both"), ("reference", "Reference"), ("peer", "Peer")])),
-    ]
-    if filters.only != Only.WAITING:
-        labels = [("", "Anything"), ("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")]
-        switches.append(("People said", switch("label", labels)))
-    return switches

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from annotation.permissions import Verb, project_for, verbs_in
+from annotation.permissions import Verb, project_and_verbs
+from annotation.queries.guidelines import InForce, in_force
 from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ DOORS: tuple[tuple[str, str, Verb], ...] = (
     ("Overview", "project", Verb.VIEW_PROJECT),
     ("My work", "work", Verb.ASSESS),
     ("Review", "review", Verb.REVIEW),
+    ("Adjudicate", "adjudicate", Verb.ADJUDICATE),
     ("Scores", "scores", Verb.VIEW_SCORES),
     ("Runs", "runs", Verb.VIEW_RUNS),
+    ("Import", "import", Verb.IMPORT),
     ("Units", "unit-texts", Verb.IMPORT),
     ("Assignments", "assignments", Verb.ASSIGN),
     ("Progress", "progress", Verb.ASSIGN),
@@ -55,6 +58,11 @@ class Room:
         ]
 
     @property
+    def guidelines(self) -> InForce | None:
+        """What people go by here; a query each time, so that pages that do not show it ask nothing."""
+        return in_force(self.project)
+
+    @property
     def may(self) -> dict[str, bool]:
         """For templates: `room.may.view_scores`."""
         return {verb.name.lower(): verb in self.verbs for verb in Verb}
@@ -62,8 +70,8 @@ class Room:
 
 def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
     """The project of that slug for somebody who may carry out the verb in it. Raises as `project_for`."""
-    project = project_for(request.user, slug, verb)
-    return Room(project=project, verbs=verbs_in(request.user, project), here=here)
+    project, verbs = project_and_verbs(request.user, slug, verb)
+    return Room(project=project, verbs=verbs, here=here)
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from annotation.exports.systems import LEAGUE_COLUMNS, league_rows
 from annotation.models import Project, System
 from annotation.permissions import Verb
+from annotation.queries.differences import Pair
+from annotation.queries.estimates import ESTIMATE
 from annotation.queries.explanation import explain, scores_of_system, summary_of
-from annotation.queries.leaderboard import Average, Leaderboard, TargetTable, leaderboard
+from annotation.queries.leaderboard import RANKED, Average, Leaderboard, TargetTable
 from annotation.queries.published import published_means
 from annotation.queries.quality import quality_tables
 from annotation.records import score_rules, summary_records
 from annotation.refusals import Invalid, NotFound
+from annotation.services import leaderboards as boards
+from annotation.services.make_analysis import Made
 from annotation.web.charts import league
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
+from annotation.web.table_files import table_file
 from evaluation import score
 
 WITHOUT_TARGET = "none"
@@ -32,6 +38,7 @@ VIEWS: dict[str, tuple[str, str]] = {
     "coverage": ("Blend", "Which system covers most?"),
     "coverage_human": ("People alone", "Which system covers most, by people alone?"),
     "coverage_judge": ("Judge alone", "Which system covers most, by the judge alone?"),
+    ESTIMATE: ("Estimate", "Which system would people say covers most?"),
     "composite_2_3": ("Composite ⅔", "Which system covers most in the fewest words?"),
     "alignment": ("Alignment", "Which system stays with its source?"),
 }
@@ -51,9 +58,13 @@ DRAWN = {
     "coverage": "Coverage",
     "coverage_human": "Coverage by people",
     "coverage_judge": "Coverage by the judge",
+    ESTIMATE: "Estimated coverage",
 }
 """Heads of the drawn column where the view is named otherwise."""
+OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
+"""The views between which one sees what people changed."""
 NAMES = {
+    ESTIMATE: "coverage, estimated",
     "coverage_judge": "coverage by the judge",
     "coverage_human": "coverage by people",
     "human_share": "share decided by people",
@@ -67,27 +78,29 @@ NAMES = {
 @screen("GET")
 def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    board = leaderboard(room.project)
-    table = _table(board, request.GET.get("target", ""))
-    quality = quality_tables(room.project, target_words=table.target_words) if table else []
-    column = request.GET.get("by", "") or _first_with_values(table)
-    if column not in VIEWS | MORE_VIEWS:
-        raise Invalid(f"The leaderboard is not drawn by {column!r}.", field="by")
+    shown = _shown(request, room.project)
+    column, table = shown.column, shown.table
     words, question = (VIEWS | MORE_VIEWS)[column]
+    quality = quality_tables(room.project, target_words=table.target_words) if table else []
     context = {
         "room": room,
-        "board": board,
+        "board": shown.board,
+        "made": shown.made,
+        "address": request.get_full_path(),
         "table": table,
         "target": _target_word(table),
-        "targets": [(_target_word(other), other.target_words) for other in board.tables],
+        "targets": [(_target_word(other), other.target_words) for other in shown.tables],
         "league": league(table, column=column) if table else None,
+        "say": _say(table, column) if table else "",
+        "places": table.ranking.places if table and table.ranking else {},
         "views": [(name, words, name == column) for name, (words, _) in VIEWS.items()],
         "more_views": [(name, MORE_VIEWS[name][0], name == column) for name in _more(table, room.project)],
         "has_own_composite": _has_own_composite(room.project),
+        "is_of_coverage": column in OF_COVERAGE,
         "column": column,
         "drawn": DRAWN.get(column, words),
         "question": question,
-        "caption": board.captions[column],
+        "caption": _caption(shown.board, table, column),
         "mixed": table.mixed.get(column, "") if table else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
@@ -99,14 +112,57 @@ def scores(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
+def league_file(request: Request, slug: str) -> HttpResponse:
+    """Every system, target length and score of the leaderboard, as one table."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    board, _ = boards.board(room.project, score=_asked(request) or RANKED, wait=True)
+    assert board is not None, "who waits for it gets it"
+    return table_file(
+        request, list(league_rows(board)), columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}"
+    )
+
+
+@screen("GET")
+def differences(request: Request, slug: str) -> HttpResponse:
+    """All pairs of systems by one score at one target length."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    shown = _shown(request, room.project)
+    if shown.column == ESTIMATE:
+        raise Invalid("Estimates are not compared pair by pair; choose another score.", field="by")
+    found, made = None, shown.made
+    if shown.table is not None:
+        found, made = boards.differences(
+            room.project, score=shown.column, target_words=shown.table.target_words
+        )
+    if found is not None and "format" in request.GET:
+        rows = [asdict(pair) for pair in found.pairs]
+        columns = [each.name for each in fields(Pair)]
+        return table_file(request, rows, columns=columns, name=f"{slug}-differences-{shown.column}")
+    words = (VIEWS | MORE_VIEWS)[shown.column][0]
+    context = {
+        "room": room,
+        "found": found,
+        "made": made,
+        "address": request.get_full_path(),
+        "column": shown.column,
+        "drawn": DRAWN.get(shown.column, words),
+        "target": _target_word(shown.table),
+    }
+    return page_or_fragment(
+        request, page="scores/differences.html", fragment="scores/_differences.html", context=context
+    )
+
+
+@screen("GET")
 def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = found(System.objects.filter(project=room.project), system_id, "system")
+    board, _ = boards.board(room.project)
     context = {
         "room": room,
         "system": row,
         "scores": scores_of_system(room.project, row),
-        "means": list(_means(leaderboard(room.project), row)),
+        "means": list(_means(board, row)) if board else [],
     }
     return render(request, "scores/system.html", context)
 
@@ -118,17 +174,27 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     record = next(summary_records(room.project, [row.pk]))
     result = score(record.value, score_rules(room.project))
     made = explain(room.project, row, record.value, result, record.conciseness_terms)
-    return render(request, "scores/summary.html", {"room": room, "made": made})
+    context = {"room": room, "made": made, "address": request.build_absolute_uri(request.path)}
+    return render(request, "scores/summary.html", context)
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """All means that a system has at one target length, by the score in words."""
+    """All means that a system has at one target length, by the score's name. `target` is the target's own word."""
 
     target_words: int | None
+    target: str
     document_sets: int
     averages: dict[str, Average]
     mixed: tuple[str, ...]
+
+    @property
+    def lines(self) -> list[tuple[str, str, Average]]:
+        """Each score's name, its name in words, and its mean."""
+        return [
+            (name, NAMES.get(name, name.replace("_", " ")), average)
+            for name, average in self.averages.items()
+        ]
 
 
 def _means(board: Leaderboard, system: System) -> Iterator[Means]:
@@ -139,14 +205,71 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
             held = [name for name, average in row.scores.items() if average.mean is not None]
             yield Means(
                 target_words=table.target_words,
+                target=_target_word(table),
                 document_sets=row.document_sets,
-                averages={NAMES.get(name, name.replace("_", " ")): row.scores[name] for name in held},
+                averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in table.mixed.items() if name in held),
             )
 
 
-def _table(board: Leaderboard, target: str) -> TargetTable | None:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The leaderboard that the address names, and the table of it that is on screen; None while it is being made."""
+
+    board: Leaderboard | None
+    made: Made
+    table: TargetTable | None
+    column: str
+
+    @property
+    def tables(self) -> tuple[TargetTable, ...]:
+        return self.board.tables if self.board else ()
+
+
+def _shown(request: Request, project: Project) -> _Shown:
+    """Raises Invalid for a score that is not drawn, NotFound for a target length that no summary has."""
+    target = request.GET.get("target", "")
+    asked = _asked(request)
+    board, made = boards.board(project, score=asked or RANKED)
+    table = _table(board, target)
+    column = asked or _first_with_values(table)
+    if column != (asked or RANKED):
+        board, made = boards.board(project, score=column)
+        table = _table(board, target)
+    return _Shown(board=board, made=made, table=table, column=column)
+
+
+def _asked(request: Request) -> str:
+    """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
+    asked = request.GET.get("by", "")
+    if asked and asked not in VIEWS | MORE_VIEWS:
+        raise Invalid(f"The leaderboard is not drawn by {asked!r}.", field="by")
+    return asked
+
+
+def _say(table: TargetTable, column: str) -> str:
+    """What the table shows, in a sentence."""
+    if column != ESTIMATE:
+        return table.ranking.sentence if table.ranking else ""
+    best = next((row for row in table.rows if row.rank == 1), None)
+    if best is None:
+        return "There is no estimate yet."
+    return (
+        f"{best.system} has the highest estimate; whether it differs from others is not tested on estimates."
+    )
+
+
+def _caption(board: Leaderboard | None, table: TargetTable | None, column: str) -> str:
+    """What the interval on screen covers."""
+    if column == ESTIMATE and table is not None and table.estimate is not None:
+        return table.estimate.caption
+    return board.captions[column] if board else ""
+
+
+def _table(board: Leaderboard | None, target: str) -> TargetTable | None:
     """The table of the target that the address names, else the one with most summaries. Raises NotFound."""
+    if board is None:
+        return None
     if not target:
         return max(board.tables, key=lambda table: table.summaries, default=None)
     named = next((table for table in board.tables if _target_word(table) == target), None)

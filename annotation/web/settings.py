@@ -24,9 +24,8 @@ class RulesForm(forms.Form):
     name = forms.CharField(max_length=120)
     description = forms.CharField(
         required=False,
-        label="Guidelines",
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What assessors and reviewers find a key away.",
+        help_text="What the project is about. It stands in for guidelines until somebody writes them.",
     )
     blend = forms.ChoiceField(
         choices=Project.Blend.choices,
@@ -81,6 +80,39 @@ class RulesForm(forms.Form):
         choices=Project.Reveal.choices,
         label="Reviewers see the judge's verdict",
         help_text="Seeing it first draws people towards it: after the own answer is the safe choice.",
+    )
+    planted_share = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Share of planted wrong verdicts",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's, to see who follows "
+        "it. They are told after their answer, and it never counts.",
+    )
+    dispute_threshold = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Answers differ beyond",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1: answers further apart than this go to the adjudicators. Yes is 1, unsure .5, no 0; "
+        "100 % is 1.",
+    )
+    dispute_voices = forms.ChoiceField(
+        choices=Project.Voices.choices,
+        label="Whose answers are held against each other",
+        help_text="Both for the adjudicators' queue and for the columns that they see.",
+    )
+    audit_share = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Share to be audited",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="0 to 1: how much of what people agree on adjudicators look at all the same, drawn at random.",
+    )
+    own_adjudication = forms.BooleanField(
+        required=False,
+        label="Adjudicators may settle what they have judged themselves",
+        help_text="Otherwise the queue leaves it to others.",
     )
     deciding_judge = forms.ModelChoiceField(
         queryset=Judge.objects.all(),

@@ -19,6 +19,7 @@ class ActQueue extends EventTarget {
   static #FORGET_MS = 14 * 24 * 3600 * 1000;
 
   #key;
+  #person;
   #urls;
   #kept;
   #pen;
@@ -29,20 +30,22 @@ class ActQueue extends EventTarget {
   #isKept = true;
 
   // "idle", "busy", "offline", "signed-out", or one that needs a person: "elsewhere" (another device or window
-  // goes on with the set), "other-tab", "contradicted" (both said something), "closed", "lapsed", "recalled", "gone".
+  // goes on with the set), "other-tab", "contradicted" (both said something), "closed", "lapsed", "recalled", "gone",
+  // "stranger" (another person is signed in; ends by itself when the person of these acts is back).
   state = "idle";
 
   constructor({ sitting, person, urls, pen, seq }) {
     super();
     this.#key = `${ActQueue.#PREFIX}${person}:${sitting}`;
+    this.#person = person;
     this.#urls = urls;
     this.#pen = pen;
     this.#kept = this.#read() ?? { client: ActQueue.#newClient(), seq: 0, acts: [], undo: [] };
     this.#write();
     if (this.#kept.client === pen) this.#hear(seq);
-    addEventListener("online", () => this.#sendSoon(0));
-    addEventListener("focus", () => this.#sendSoon(0));
-    addEventListener("visibilitychange", () => document.hidden || this.#sendSoon(0));
+    addEventListener("online", () => this.#wake());
+    addEventListener("focus", () => this.#wake());
+    addEventListener("visibilitychange", () => document.hidden || this.#wake());
     addEventListener("pagehide", () => this.#sendLeaving());
     ActQueue.#forgetOld();
   }
@@ -63,6 +66,11 @@ class ActQueue extends EventTarget {
 
   get needsPerson() {
     return !["idle", "busy", "offline", "signed-out"].includes(this.state);
+  }
+
+  // Whether what is said now does not go out at once.
+  get isFailing() {
+    return !["idle", "busy"].includes(this.state);
   }
 
   // Take the sitting over from other tabs, then from other devices, and send what was left.
@@ -104,6 +112,15 @@ class ActQueue extends EventTarget {
     this.#write();
   }
 
+  // Newest first, as long as they are of this kind.
+  dropSteps(isOfKind) {
+    const { undo } = this.#kept;
+    const kept = undo.findLastIndex((step) => !isOfKind(step)) + 1;
+    if (kept === undo.length) return;
+    undo.length = kept;
+    this.#write();
+  }
+
   // After a conflict
 
   // Go on here with what was said here.
@@ -124,7 +141,7 @@ class ActQueue extends EventTarget {
   async ping() {
     if (this.needsPerson || this.pending) return null;
     const answer = await this.#post(this.#urls.alive, { client: this.#kept.client });
-    if (answer.status !== 200) this.#heed(answer);
+    if (answer.status !== 200) await this.#heed(answer);
     else if (answer.body.pen && answer.body.pen !== this.#kept.client) this.#conflict("elsewhere", answer.body);
     else if (!this.pending) this.#setState("idle");
     return answer.status === 200 ? answer.body : null;
@@ -192,7 +209,7 @@ class ActQueue extends EventTarget {
       this.#hear(answer.body.saved);
       await this.#takePen();
     } else {
-      this.#heed(answer);
+      await this.#heed(answer);
     }
   }
 
@@ -282,14 +299,45 @@ class ActQueue extends EventTarget {
   }
 
   // No connection, a server in trouble, or nobody signed in any more: that passes. The rest needs a person.
-  #heed({ status, body }) {
+  async #heed({ status, body }) {
     this.#failures += 1;
     if (status === 409 && body.code === "gap") this.#fillGap(body);
     else if (status === 409 && body.code === "elsewhere") this.#conflict(this.#contradicts(body.theirs) ? "contradicted" : "elsewhere", body);
     else if (status === 409 && ["closed", "lapsed", "recalled"].includes(body.code)) this.#conflict(body.code, body);
     else if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
-    else if ([400, 403, 404, 413, 422].includes(status)) this.#conflict("gone", body);
+    else if ([403, 404].includes(status)) await this.#heedAbsence(body);
+    else if ([400, 413, 422].includes(status)) this.#conflict("gone", body);
     else this.#setState("offline");
+  }
+
+  // What is not there for whoever asks may be there for the person of these acts.
+  async #heedAbsence(body) {
+    const who = await this.#whoIsThere();
+    if (who === null) this.#setState("offline");
+    else if (who === "") this.#setState("signed-out");
+    else if (who !== this.#person) this.#setState("stranger");
+    else this.#conflict("gone", body);
+  }
+
+  // The name of whoever is signed in in this browser now; empty for nobody, null where it cannot be told.
+  async #whoIsThere() {
+    try {
+      const answer = await fetch(this.#urls.home, { signal: AbortSignal.timeout(ActQueue.#TIMEOUT_MS) });
+      if (answer.status >= 500) return null;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      return page.body.dataset.person ?? "";
+    } catch {
+      return null;
+    }
+  }
+
+  // Try at once; another person's page waits until its own is back.
+  async #wake() {
+    if (this.state === "stranger" && (await this.#whoIsThere()) === this.#person) {
+      this.#failures = 0;
+      this.#setState(this.pending ? "busy" : "idle", {});
+    }
+    this.#sendSoon(0);
   }
 
   // The server lacks acts that it once had. What is still here can be said again; what is not needs a person.

@@ -12,6 +12,7 @@
   const { isClosed, ...sitting } = read(see());
   const areSideBySide = matchMedia("(min-width: 761px)");
   const pages = new Pages();
+  const steps = new Steps(pages);
   const time = new ActiveTime();
   const queue = isClosed ? null : new ActQueue(sitting);
   const keeping = queue && new Keeping(queue, pages);
@@ -19,7 +20,7 @@
   let said = queue ? [...queue.acts] : [];
   let before = new Map();
   let items = [];
-  let peers = [];
+  let peers = new Peers(see());
   let inHand = null;
   let isReady = false;
   let isTurning = false;
@@ -28,8 +29,8 @@
   let ahead = 0;
 
   function read(page) {
-    const { sitting, of, pen, seq, actsUrl, penUrl, aliveUrl, closed } = page.dataset;
-    const urls = { acts: actsUrl, pen: penUrl, alive: aliveUrl };
+    const { sitting, of, pen, seq, actsUrl, penUrl, aliveUrl, homeUrl, closed } = page.dataset;
+    const urls = { acts: actsUrl, pen: penUrl, alive: aliveUrl, home: homeUrl };
     return { sitting, person: of, pen, seq: Number(seq), urls, isClosed: closed !== undefined };
   }
 
@@ -48,7 +49,7 @@
 
   function setUp() {
     items = Item.all(see());
-    peers = [...see().querySelectorAll("[data-peer]")];
+    peers = new Peers(see());
     before = new Map();
     for (const item of items) {
       const act = said.findLast((each) => item.isAbout(each));
@@ -80,44 +81,23 @@
     showPeers();
     if (focus) item.element.querySelector("[data-take]").focus({ preventScroll: true });
     item.element.scrollIntoView({ block: "nearest" });
-    if (areSideBySide.matches) peers.find(isLit)?.scrollIntoView({ block: "nearest" });
+    if (areSideBySide.matches) peers.scrollToShown();
   }
-
-  const isLit = (peer) => peer.matches("[aria-pressed=true], .lit");
 
   function showPeers() {
-    const marked = new Set(inHand?.kind === "unit" ? inHand.marks : []);
-    const lit = new Set(inHand?.kind === "unmarked" ? unmarked() : []);
-    for (const peer of peers) {
-      const number = Number(peer.dataset.peer);
-      peer.setAttribute("aria-pressed", String(marked.has(number)));
-      peer.classList.toggle("lit", lit.has(number));
-    }
+    peers.show({
+      marked: inHand?.kind === "unit" ? inHand.marks : [],
+      lit: inHand?.kind === "unmarked" ? unmarked() : [],
+    });
   }
 
-  function showChips() {
-    const marks = units().map((unit) => unit.marks);
-    for (const peer of peers) {
-      const chips = marks.flatMap((marked, place) => (marked.includes(Number(peer.dataset.peer)) ? chip(place + 1) : []));
-      peer.querySelector("[data-chips]").replaceChildren(...chips);
-    }
-  }
-
-  function chip(number) {
-    const made = document.createElement("span");
-    const words = document.createElement("span");
-    made.className = "chip";
-    words.className = "sr";
-    words.textContent = "marked for unit ";
-    made.append(words, String(number));
-    return made;
-  }
+  const showChips = () => peers.showChips(units().map((unit) => unit.marks));
 
   // Peer units that are marked neither here nor in another comparison of the same peer summary.
   function unmarked() {
     const elsewhere = unmarkedItem()?.element.dataset.elsewhere.split(" ").map(Number) ?? [];
     const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
-    return peers.map((peer) => Number(peer.dataset.peer)).filter((number) => !marked.has(number));
+    return peers.numbers.filter((number) => !marked.has(number));
   }
 
   const WHY = {
@@ -129,7 +109,7 @@
     const item = unmarkedItem();
     if (!item || isClosed) return;
     const others = item.comparisons.filter((each) => each !== here());
-    const isJudged = units().every((unit) => unit.isAnswered) && others.every((each) => "judged" in stepOf(each).dataset);
+    const isJudged = units().every((unit) => unit.isAnswered) && others.every((each) => steps.isJudged(each));
     let gate = item.isAnswered ? "done" : "open";
     if (!isJudged) gate = "shut";
     else if (!unmarked().length) gate = "rule";
@@ -147,35 +127,9 @@
     showAhead();
   }
 
-  // Where one is in the set, and where n leads
-
-  const steps = () => [...document.querySelectorAll("[data-step]")];
-  const stepOf = (assignment) => steps().find((step) => step.dataset.step === assignment);
-
-  function showSteps() {
-    for (const step of steps()) step.classList.toggle("here", step.dataset.step === here());
-    const done = steps().filter((step) => step.classList.contains("done")).length;
-    find("[data-steps]").setAttribute("aria-label", `${done} of ${steps().length} done in this set`);
-  }
-
   function showAhead() {
-    showSteps();
-    if (isClosed) return;
-    const ways = Object.fromEntries([...document.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-    const open = steps().find((step) => step.dataset.step !== here() && !step.classList.contains("done"));
-    let now = ways.work;
-    if (isSetComplete && isDoneHere()) now = ways.close;
-    else if (ways.next) now = ways.next;
-    else if (open) now = pointTo(ways.open, open);
-    for (const way of Object.values(ways)) way.hidden = way !== now;
-    now.classList.toggle("quiet", now === ways.work || (now !== ways.close && !isDoneHere()));
-  }
-
-  function pointTo(way, step) {
-    way.href = pages.address(step.dataset.step);
-    way.dataset.turn = step.dataset.step;
-    way.querySelector("[data-open-number]").textContent = step.dataset.peerNumber;
-    return way;
+    steps.show(here());
+    if (!isClosed) steps.showAhead({ here: here(), isDoneHere: isDoneHere(), isSetComplete });
   }
 
   // Saving
@@ -194,7 +148,7 @@
     const { seq, ...act } = queue.push({ ...item.act(now), ms: time.take(item.key), was: item.act(was) });
     said = [...said.filter((each) => !item.isAbout(each)), { ...act, seq }];
     pages.outdate(here());
-    stepOf(here())?.classList.add("begun");
+    steps.begin(here());
     showUnmarked();
     item.show();
     showChips();
@@ -213,7 +167,7 @@
 
   queue?.addEventListener("saved", ({ detail: { acts, answer } }) => {
     lastContact = performance.now();
-    for (const [assignment, gates] of Object.entries(answer.gates)) heedGates(assignment, gates);
+    for (const [assignment, gates] of Object.entries(answer.gates)) steps.heed(assignment, gates);
     isSetComplete = answer.set.is_complete;
     for (const result of answer.results) heedResult(acts.find((act) => act.seq === result.seq), result);
     for (const item of units()) {
@@ -231,15 +185,6 @@
   }
   addEventListener("online", showModel);
   addEventListener("focus", showModel);
-
-  function heedGates(assignment, { quality, units: ofUnits, unmarked: ofUnmarked }) {
-    const step = stepOf(assignment);
-    if (!step) return;
-    const isDone = quality !== "open" && ofUnits === "done" && ofUnmarked !== "open";
-    step.classList.toggle("done", isDone);
-    step.classList.toggle("begun", !isDone);
-    step.toggleAttribute("data-judged", ofUnits === "done");
-  }
 
   function heedResult(act, { status, message, seq }) {
     if (!act || status !== "refused") return;
@@ -265,38 +210,23 @@
   // How saving stands
 
   const isWaiting = (item) => queue.acts.some((act) => item.isAbout(act));
-  const isFailing = () => !["idle", "busy"].includes(queue.state);
 
   function showQueue() {
     if (!queue) return;
     see().inert = queue.needsPerson;
     see().classList.toggle("away", queue.needsPerson);
-    for (const item of items) item.element.classList.toggle("unsaved", isFailing() && isWaiting(item));
-    showSaved();
+    document.body.classList.toggle("stranger", queue.state === "stranger");
+    for (const item of items) item.element.classList.toggle("unsaved", queue.isFailing && isWaiting(item));
+    keeping.showSaved({ isReady });
     showUndo();
-    const standing = queue.pending ? (isFailing() ? "failed" : "busy") : "done";
+    const standing = queue.pending ? (queue.isFailing ? "failed" : "busy") : "done";
     document.dispatchEvent(new CustomEvent("saving", { detail: standing }));
-  }
-
-  const REASON = { offline: " (offline)", "signed-out": " (signed out)" };
-
-  function showSaved() {
-    const shown = find("#saved");
-    const isBad = isFailing() && queue.pending > 0;
-    const isBusy = !isFailing() && queue.pending > 0;
-    shown.classList.toggle("waiting", isBad);
-    shown.classList.toggle("none", !isBad && queue.state === "offline");
-    if (isBad) shown.textContent = `Not saved yet: ${queue.pending}${REASON[queue.state] ?? ""}`;
-    else if (queue.state === "offline") shown.textContent = "Offline";
-    else if (isBusy) shown.textContent = "Saving…";
-    else shown.textContent = isReady ? "Saved" : "";
-    shown.classList.toggle("busy", isBusy);
   }
 
   let wasFailing = false;
   queue?.addEventListener("change", () => {
     showQueue();
-    const fails = isFailing() && queue.pending > 0;
+    const fails = queue.isFailing && queue.pending > 0;
     if (fails && !wasFailing) say(`Not saved yet: ${queue.pending}. It is kept in this browser and goes out by itself.`);
     wasFailing = fails;
     if (queue.state === "idle") {
@@ -314,16 +244,7 @@
   async function keepAlive() {
     lastContact = performance.now();
     const pen = await queue.ping();
-    const until = find("[data-lease] time");
-    if (!pen?.lease_until || !until) return;
-    until.dateTime = pen.lease_until;
-    showLease();
-  }
-
-  function showLease() {
-    const until = find("[data-lease] time");
-    if (!until) return;
-    until.textContent = new Date(until.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    if (pen?.lease_until) Lease.renew(pen.lease_until);
   }
 
   if (queue) {
@@ -335,25 +256,38 @@
 
   // Undo
 
+  // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
+  function isFinal({ assignment, key, was }) {
+    if (!steps.numberOf(assignment)) return true;
+    if (was.answer === null && steps.isRead(assignment)) return true;
+    return assignment === here() && !items.some((item) => item.key === key);
+  }
+
+  // The last act, where it can be taken back now: nothing is offered that would be refused.
+  function lastStep() {
+    if (!queue || queue.needsPerson) return null;
+    queue.dropSteps(isFinal);
+    const step = queue.lastStep;
+    const isAtHand = !step || step.assignment === here() || pages.has(step.assignment) || !queue.isFailing;
+    return isAtHand ? step : null;
+  }
+
   function showUndo() {
     const button = find("[data-undo]");
     if (!button) return;
-    const step = queue?.lastStep;
-    button.disabled = !step || queue.needsPerson;
-    const peer = step && step.assignment !== here() && stepOf(step.assignment)?.dataset.peerNumber;
+    const step = lastStep();
+    button.disabled = !step;
+    const peer = step && step.assignment !== here() && steps.numberOf(step.assignment);
     button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `peer ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
   }
 
   async function undo() {
-    const step = queue?.lastStep;
-    if (!step || queue.needsPerson || isTurning) return;
+    const step = lastStep();
+    if (!step || isTurning) return;
     if (step.assignment !== here() && !(await turn(step.assignment))) return;
-    queue.forgetStep();
     const item = items.find((each) => each.key === step.key);
-    if (!item || (item.kind === "quality" && step.was.answer === null && stage() !== "quality")) {
-      say("An answer that opened the model summary can be changed, but not taken back.");
-      return showUndo();
-    }
+    if (!item) return showUndo();
+    queue.forgetStep();
     const fold = item.element.closest("details");
     if (fold) fold.open = true;
     item.value = step.was;
@@ -520,12 +454,8 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input:not([type=radio]):not([type=checkbox])")) return;
-    const place = peers.indexOf(event.target.closest?.("[data-peer]"));
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (place >= 0 && by) {
-      event.preventDefault();
-      peers[place + by]?.focus();
-    }
+    if (by && peers.walk(event.target, by)) event.preventDefault();
     const digit = /^Digit(\d)$/.exec(event.code)?.[1];
     if (!digit || isClosed || isTurning || find(".sheet:popover-open")) return;
     if (event.shiftKey) chooseAndStay(digit);
@@ -539,10 +469,9 @@
     save(inHand);
   }
 
-  showLease();
   setUp();
   queue?.open().then(() => {
     isReady = true;
-    showSaved();
+    keeping.showSaved({ isReady });
   });
 })();

@@ -57,6 +57,15 @@ PEERS = {
 JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
 
 
+def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.jsonl") -> Verdict:
+    """What a reviewer said elsewhere, brought in with an import; scores and disputes follow."""
+    verdict = Verdict.objects.create(
+        check_row=check, source=Verdict.Source.REVIEWER, origin_name=origin_name, label=label
+    )
+    rescore(project=check.project, summary_ids=[check.peer_id])
+    return verdict
+
+
 def add_units(text: str, **place: Summary | Document) -> list[Unit]:
     return Unit.objects.bulk_create(
         Unit(position=number, start=span.start, end=span.end, **place)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-PLANTED = ("planted-system", "planted-reason", "planted-note")
+PLANTED = ("planted-system", "planted-reason", "planted-note", "planted-reference")
 ROLES = {"assessor": ["assessor"], "all": list(Role.values)}
 HTMX = {"HX-Request": "true"}
 
@@ -36,6 +36,7 @@ def planted(world: World) -> World:
     """The world with telling names in it, and Ben's judgments, with notes, beside Ana's open work."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"planted-system-{number}")
+    Summary.objects.filter(is_model=True).update(external_id="planted-reference")
     Verdict.objects.update(reason="planted-reason")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     for assignment in others.assignments.select_related(

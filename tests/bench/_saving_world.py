@@ -50,7 +50,8 @@ def make() -> dict[str, Any]:
 
 def _study(people: list[User]) -> Project:
     from annotation.models import DocumentSet, Summary, System
-    from annotation.services.plan_assignments import Order, Way, carry_out
+    from annotation.services.assignment_orders import Order, Way
+    from annotation.services.plan_assignments import carry_out
 
     project = _project("study", people, question_set=QUESTION_SET)
     systems = System.objects.bulk_create(System(project=project, name=f"s{n:02}") for n in range(SYSTEMS))
@@ -80,7 +81,8 @@ def _study(people: list[User]) -> Project:
 
 def _queue(people: list[User]) -> None:
     from annotation.models import DocumentSet, Summary, System
-    from annotation.services.plan_assignments import Order, Way, carry_out
+    from annotation.services.assignment_orders import Order, Way
+    from annotation.services.plan_assignments import carry_out
 
     project = _project("queue", people, question_set="none")
     system = System.objects.create(project=project, name="s")

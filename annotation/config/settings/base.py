@@ -126,6 +126,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 
+SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"
 CSRF_COOKIE_NAME = "coverdict_csrf"
 SESSION_COOKIE_SAMESITE = "Lax"

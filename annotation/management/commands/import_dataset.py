@@ -9,11 +9,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.imports.fields import mapping_of
 from annotation.imports.packages import NamedFile
-from annotation.imports.problems import ImportRefused, Problem
+from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.models import Project
-from annotation.refusals import Refusal
+from annotation.refusals import Invalid, Refusal
 from annotation.services.import_dataset import ImportReport, import_files, import_new_project
+
+WAYS = {
+    Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
+    Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
+    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
+}
 
 
 class Command(BaseCommand):
@@ -48,10 +55,14 @@ class Command(BaseCommand):
         parser.add_argument("--skip-invalid", action="store_true", help="leave bad rows out and name them")
 
     def handle(self, *_: Any, project: str, file: list[Path], create: bool, **options: Any) -> None:
+        try:
+            mapping = mapping_of(options["map"])
+        except Invalid as refusal:
+            raise CommandError(f"--map: {refusal.message}") from refusal
         choices: dict[str, Any] = {
             "files": [NamedFile(_name(path, file), path) for path in file],
             "by": None,
-            "mapping": _mapping(options["map"]),
+            "mapping": mapping,
             "claims_side": options["claims_side"],
             "dry_run": options["dry_run"],
             "skip_invalid": options["skip_invalid"],
@@ -82,22 +93,12 @@ def _name(path: Path, paths: list[Path]) -> str:
     return "/".join((*path.parent.parts[-1:], path.name)) if has_role else path.name
 
 
-def _mapping(pairs: Iterable[str]) -> dict[str, str]:
-    mapping: dict[str, str] = {}
-    for pair in pairs:
-        field, equals, column = pair.partition("=")
-        if not (field and equals and column):
-            raise CommandError(f"--map takes field=column, such as summary=output, not {pair!r}.")
-        mapping[field] = column
-    return mapping
-
-
 def _refusal_lines(refusal: ImportRefused) -> list[str]:
     lines = [refusal.message]
     # A whole file's one problem is the message itself.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines
+    return lines + ways_out(refusal.remedies, WAYS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
@@ -118,6 +119,7 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
         whose = {"reference": "the references: they feed coverage", "peer": "the peers: they feed alignment"}
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
+    lines += ways_out(report.remedies, WAYS)
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
@@ -128,8 +130,14 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
 
 def _count_lines(report: ImportReport) -> list[str]:
     kinds = {kind.replace("_", " "): count for kind, count in report.counts.items()}
-    kinds = {kind: count for kind, count in kinds.items() if count.created + count.changed + count.unchanged}
-    lines = [f"  {'':<16}{'new':>9}{'changed':>9}{'as before':>11}"]
+    kinds = {kind: count for kind, count in kinds.items() if count.has_changes or count.unchanged}
+    has_removed = any(count.removed for count in kinds.values())
+    width = max([16, *map(len, kinds)])
+    last = f"{'taken away':>12}" if has_removed else ""
+    lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}{last}"]
     for kind, count in kinds.items():
-        lines.append(f"  {kind:<16}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}")
+        removed = f"{count.removed:>12,}" if has_removed else ""
+        lines.append(
+            f"  {kind:<{width}}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}{removed}"
+        )
     return lines

@@ -13,14 +13,23 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotation.management.commands.export_dataset import project_named
-from annotation.models import SCORES
-from annotation.queries.leaderboard import RANKED, Average, Leaderboard, SystemRow, TargetTable, leaderboard
+from annotation.queries.estimates import ESTIMATE
+from annotation.queries.leaderboard import (
+    RANKABLE,
+    RANKED,
+    Average,
+    Leaderboard,
+    SystemRow,
+    TargetTable,
+    leaderboard,
+)
 
 MEANS = {
     "coverage": "coverage",
     "coverage_judge": "judge",
     "coverage_human": "human",
     "human_share": "human share",
+    ESTIMATE: "estimate",
     "alignment": "alignment",
     "brevity": "brevity",
     "composite_1": "X a=1",
@@ -39,10 +48,10 @@ class Command(BaseCommand):
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument(
             "--score",
-            choices=SCORES,
+            choices=RANKABLE,
             default=RANKED,
             metavar="NAME",
-            help=f"what to rank systems by, {RANKED} unless named; of {', '.join(SCORES)}",
+            help=f"what to rank systems by, {RANKED} unless named; of {', '.join(RANKABLE)}",
         )
         parser.add_argument("--format", choices=("table", "json"), default="table")
         parser.add_argument("--digits", type=int, default=3, choices=range(1, 10), help="decimals")
@@ -63,10 +72,10 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     for table in board.tables:
         yield _title(table)
         yield from _aligned(
-            [_headings(board.score), *(_cells(row, board.score, digits) for row in table.rows)]
+            [_headings(board.score, table), *(_cells(row, board.score, table, digits) for row in table.rows)]
         )
         yield ""
-        for words in table.mixed.values():
+        for words in _said(table):
             yield from textwrap.wrap(words, width=100)
     # Told where somebody may wonder: a mean with brackets, or a system with sets that have no value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
@@ -82,24 +91,53 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     yield f"Signature {board.signature}"
 
 
+def _said(table: TargetTable) -> Iterator[str]:
+    """What a table says in words: how sure its order is, what people changed, where estimates come from."""
+    if table.ranking is not None:
+        yield table.ranking.sentence
+        if table.ranking.pairs:
+            yield (
+                f"{table.ranking.holding} of {table.ranking.pairs} pairs of systems differ at "
+                f"{table.ranking.level:.0%} after Holm's correction (paired permutation of document sets); systems "
+                f"that share a letter (alike) cannot be told apart. In 95% of draws a system's rank lies within "
+                f"its ranks."
+            )
+    if table.changed is not None and table.changed.sentence:
+        yield table.changed.sentence
+    if table.estimate is not None:
+        yield f"Estimate: {table.estimate.sentence}"
+        if table.estimate.has_estimates:
+            yield f"Its interval: {table.estimate.caption}."
+    yield from table.mixed.values()
+
+
 def _title(table: TargetTable) -> str:
     return "No target length" if table.target_words is None else f"Target length {table.target_words}"
 
 
-def _headings(score: str) -> tuple[str, ...]:
+def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
     ranked = MEANS.get(score, score.replace("_", " "))
-    others = [words for name, words in MEANS.items() if name != score]
-    return ("rank", "system", ranked, "interval", *others, "n", "unscored")
+    others = [MEANS[name] for name in _others(score, table)]
+    return ("rank", "system", ranked, "interval", "ranks", "alike", *others, "n", "unscored")
 
 
-def _cells(row: SystemRow, score: str, digits: int) -> tuple[str, ...]:
+def _others(score: str, table: TargetTable) -> list[str]:
+    """What stands beside the ranked score; the estimate only where there are any."""
+    has_estimates = table.estimate is not None and table.estimate.has_estimates
+    return [name for name in MEANS if name != score and (name != ESTIMATE or has_estimates)]
+
+
+def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple[str, ...]:
     ranked = row.scores[score]
+    place = table.ranking.places.get(row.system) if table.ranking else None
     return (
         NOTHING if row.rank is None else str(row.rank),
         row.system,
         _number(ranked.mean, digits),
         _interval(ranked, digits),
-        *(_beside(row.scores[name], ranked, digits) for name in MEANS if name != score),
+        NOTHING if place is None or place.low is None else f"{place.low}-{place.high}",
+        NOTHING if place is None else place.letters,
+        *(_beside(row.scores[name], ranked, digits) for name in _others(score, table)),
         f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),
         str(row.claims_unscored),
     )

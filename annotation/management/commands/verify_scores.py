@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.commands.export_dataset import project_named
-from annotation.models import SCORES, Score
+from annotation.models import SCORES, Check, Dispute, Score
+from annotation.queries.claims import not_as_their_claims
 from annotation.records import SUMMARIES_AT_ONCE, SummaryRecord, score_rules, summary_records
+from annotation.services.open_disputes import Target, dues, stored_disputes
 from annotation.services.rescore import derived_columns, score_row
 from evaluation import flip_effects
 
@@ -28,8 +30,8 @@ LISTED = 100
 
 class Command(BaseCommand):
     help = (
-        "Recompute the derived columns of every check and every score from verdicts, judgments and "
-        "adjudications, and list what differs from what is stored. Ends with 1 where anything does."
+        "Recompute the derived columns of every check, every score and every dispute from verdicts, judgments "
+        "and adjudications, and list what differs from what is stored. Ends with 1 where anything does."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -52,6 +54,13 @@ class Command(BaseCommand):
 
 def differences(project: Project) -> Iterator[str]:
     """One line for each stored value that is not what its statements give. Reads, and changes nothing."""
+    for check in not_as_their_claims(Check.objects.filter(project=project)):
+        told = (
+            "is in force, though its claim is not"
+            if check.is_current
+            else "is not in force, though its claim is"
+        )
+        yield f"check {check.public_id}: {told}"
     rules = score_rules(project)
     records = summary_records(project)
     while batch := list(islice(records, SUMMARIES_AT_ONCE)):
@@ -59,9 +68,13 @@ def differences(project: Project) -> Iterator[str]:
             row.summary_id: row
             for row in Score.objects.filter(summary__in=[record.summary.pk for record in batch])
         }
+        waiting = stored_disputes([record.summary.pk for record in batch])
         for record in batch:
             yield from _of_checks(record, rules)
             yield from _of_score(project, record, stored.get(record.summary.pk), rules)
+            yield from _of_disputes(project, record, waiting)
+        for row in waiting.values():
+            yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
     for score in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
         yield f"{score.summary}: has a score, but is no peer summary"
 
@@ -84,6 +97,19 @@ def _of_score(
     fresh = score_row(project=project, record=record, rules=rules)
     for line in _unlike(*({name: getattr(row, name) for name in COLUMNS} for row in (stored, fresh))):
         yield f"{_name(record)}: {line}"
+
+
+def _of_disputes(project: Project, record: SummaryRecord, stored: dict[Target, Dispute]) -> Iterator[str]:
+    """Takes out of `stored` what it has looked at."""
+    for due in dues(project, record):
+        row = stored.pop(due.target, None)
+        if row is None:
+            if due.is_due:
+                yield f"{_name(record)}: {due.voices} answers {due.spread:g} apart are missing from the disputes"
+            continue
+        fresh = due.columns(row)
+        for line in _unlike({name: getattr(row, name) for name in fresh}, fresh):
+            yield f"{_name(record)}, dispute {row.public_id}: {line}"
 
 
 def _unlike(stored: Mapping[str, object], fresh: Mapping[str, object]) -> Iterator[str]:

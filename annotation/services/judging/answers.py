@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from annotation.models import (
     Check,
+    Claim,
     DocumentSet,
     Judge,
     Project,
@@ -18,9 +18,8 @@ from annotation.models import (
     Summary,
     Verdict,
 )
+from annotation.models.claim import has_number, new_queue_key
 from evaluation.judging.protocol import Verdict as Answer
-
-QUEUE_KEY_BITS = 62
 
 First = TypeVar("First")
 Second = TypeVar("Second")
@@ -210,13 +209,17 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[Pair, int]:
     peers = [each.peer.pk for each in judged]
     there = _check_keys(peers)
     missing = [pair for pair in wanted if pair not in there]
+    # A claim may have been changed, or its list replaced, while the judge was asked.
+    claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
     Check.objects.bulk_create(
         Check(
             project_id=project.pk,
             claim_id=claim,
             peer_id=peer,
             side=wanted[claim, peer],
-            queue_key=secrets.randbits(QUEUE_KEY_BITS),
+            is_current=claims[claim].retired_by_id is None and claims[claim].claim_set.is_active,
+            has_number=has_number(claims[claim].text),
+            queue_key=new_queue_key(),
         )
         for claim, peer in missing
     )

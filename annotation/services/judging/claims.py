@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from django.db.models import Max, Prefetch
+from django.db.models import Exists, Max, OuterRef, Prefetch
 
-from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
+from annotation.models import Claim, ClaimChange, ClaimOrigin, ClaimSet, DocumentSet, Summary
 from annotation.services.judging.texts import Piece
 from evaluation.judging.protocol import ExtractedClaim
 
@@ -25,9 +25,10 @@ class ActiveClaims:
 
     def load_summaries(self, summaries: Sequence[int]) -> None:
         sets = ClaimSet.objects.filter(is_active=True, summary_id__in=summaries)
-        for each in sets.prefetch_related(_IN_ORDER):
+        changes = ClaimChange.objects.filter(claim_set=OuterRef("pk"), undone_at=None)
+        for each in sets.annotate(is_changed=Exists(changes)).prefetch_related(_IN_ORDER):
             self._of_summary[cast("int", each.summary_id)] = list(each.claims.all())
-            self._makers[cast("int", each.summary_id)] = each.origin_name
+            self._makers[cast("int", each.summary_id)] = "" if each.is_changed else each.origin_name
 
     def load_documents(self) -> None:
         sets = ClaimSet.objects.filter(is_active=True, document_set=self._document_set)
@@ -41,7 +42,10 @@ class ActiveClaims:
         return self._of_summary.get(summary, [])
 
     def maker_of(self, summary: int) -> str:
-        """The file, the judge's signature or the person that the summary's claims come from."""
+        """The file, the judge's signature or the person that the summary's claims come from.
+
+        Empty where people have changed them since: they are nobody's alone then.
+        """
         return self._makers.get(summary, "")
 
     def has_documents(self) -> bool:

@@ -96,8 +96,14 @@ class Item {
     return { ...this.#place, ...value };
   }
 
+  // Whether nothing is to be answered, because the rule of the protocol answers it: no peer unit is unmarked.
+  get #isByRule() {
+    return this.kind === "unmarked" && this.element.dataset.gate === "rule";
+  }
+
   // What it says now, for the ear.
   get words() {
+    if (this.#isByRule) return "0 percent by rule";
     if (!this.isAnswered) return this.kind === "quality" ? "no answer" : "no percent";
     return this.kind === "quality" ? this.#chosen : `${this.#number} percent`;
   }
@@ -113,11 +119,10 @@ class Item {
 
   show() {
     const output = this.element.querySelector("output");
-    const isRule = this.kind === "unmarked" && this.element.dataset.gate === "rule";
     if (this.kind === "quality") output.textContent = this.#chosen || "·";
-    else if (isRule) output.textContent = "0 %";
+    else if (this.#isByRule) output.textContent = "0 % by rule";
     else output.textContent = this.isAnswered ? `${this.#number} %` : "·";
-    output.classList.toggle("none", !this.isAnswered && !isRule);
+    output.classList.toggle("none", !this.isAnswered || this.#isByRule);
   }
 
   // What is to be said beside it: something that looks like a slip, or why it was not saved.

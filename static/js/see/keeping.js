@@ -7,9 +7,14 @@ class Keeping {
     contradicted: "This was answered in two places, and not alike. Which answers stand?",
     closed: "This set was closed in the meantime, so nothing more can be changed in it.",
     gone: "The server does not take what was said here.",
+    stranger: "Another person is signed in in this browser now, so this form is put away.",
   };
+  static #UNSENT_OF_ANOTHER =
+    "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here.";
+  static #REASON = { offline: " (offline)", "signed-out": " (signed out)" };
 
   #box = document.getElementById("keeping");
+  #saved = document.getElementById("saved");
   #queue;
   #pages;
 
@@ -29,13 +34,30 @@ class Keeping {
     const ways = this.#ways(state);
     this.#box.append(ways);
     if (state === "contradicted") this.#showBoth(theirs ?? [], ways);
+    this.#box.scrollIntoView({ block: "nearest" });
+  }
+
+  // How saving stands, in two words.
+  showSaved({ isReady }) {
+    const { pending, state, isFailing } = this.#queue;
+    const isBad = isFailing && pending > 0;
+    const isBusy = !isFailing && pending > 0;
+    this.#saved.classList.toggle("waiting", isBad);
+    this.#saved.classList.toggle("none", !isBad && state === "offline");
+    this.#saved.classList.toggle("busy", isBusy);
+    if (isBad) this.#saved.textContent = `Not saved yet: ${pending}${Keeping.#REASON[state] ?? ""}`;
+    else if (state === "offline") this.#saved.textContent = "Offline";
+    else if (isBusy) this.#saved.textContent = "Saving…";
+    else this.#saved.textContent = isReady ? "Saved" : "";
   }
 
   #words(text) {
     const waiting = this.#queue.pending;
     const told = document.createElement("p");
     told.textContent = text;
-    if (waiting && this.#queue.state !== "contradicted") {
+    if (this.#queue.state === "stranger") {
+      if (waiting) told.textContent = Keeping.#UNSENT_OF_ANOTHER;
+    } else if (waiting && this.#queue.state !== "contradicted") {
       told.append(` ${waiting} act${waiting === 1 ? " is" : "s are"} not saved yet.`);
     }
     return told;

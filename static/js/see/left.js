@@ -4,16 +4,21 @@
   const PREFIX = "coverdict:acts:";
   const MOST = 200;
 
-  function left(sitting) {
+  const PERSON = document.body.dataset.person;
+
+  // What was said in the set and waits here, by whom.
+  function kept(sitting) {
     try {
       return Object.keys(localStorage)
         .filter((key) => key.startsWith(PREFIX) && key.endsWith(`:${sitting}`))
         .map((key) => ({ key, ...JSON.parse(localStorage.getItem(key)) }))
-        .find(({ acts }) => acts.length);
+        .filter(({ acts }) => acts.length);
     } catch {
-      return undefined;
+      return [];
     }
   }
+
+  const isOwn = ({ key }, sitting) => key === `${PREFIX}${PERSON}:${sitting}`;
 
   // What the server made of the acts, each under its own number; null where it took none of them.
   async function send(sitting, { client, acts }) {
@@ -35,23 +40,31 @@
     localStorage.setItem(key, JSON.stringify({ ...kept, acts: kept.acts.filter((act) => act.seq > saved) }));
   }
 
-  function tell(panel, count) {
+  function say(panel, ...words) {
     const box = document.createElement("p");
-    const link = document.createElement("a");
     box.className = "notice warning";
+    box.append(...words);
+    panel.querySelector(".foot").before(box);
+  }
+
+  function tellOwn(panel, count) {
+    const link = document.createElement("a");
     link.href = panel.querySelector(".peers a").href;
     link.textContent = "Open the set";
-    box.append(`${count} act${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
-    panel.querySelector(".foot").before(box);
+    say(panel, `${count} act${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
     for (const button of panel.querySelectorAll("form[action$='/close/'] button")) button.disabled = true;
   }
 
   async function deliver(panel, sitting) {
-    const kept = left(sitting);
-    if (!kept) return;
-    const answer = await send(sitting, kept);
-    if (!answer) return tell(panel, kept.acts.length);
-    forget(kept.key, answer.saved);
+    const waiting = kept(sitting);
+    if (waiting.some((one) => !isOwn(one, sitting))) {
+      say(panel, "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here.");
+    }
+    const own = waiting.find((one) => isOwn(one, sitting));
+    if (!own) return;
+    const answer = await send(sitting, own);
+    if (!answer) return tellOwn(panel, own.acts.length);
+    forget(own.key, answer.saved);
     // The figures on this page may be from before.
     location.reload();
   }

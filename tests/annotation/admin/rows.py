@@ -7,8 +7,13 @@ from django.db.models import Model
 from django.utils import timezone
 
 from annotation.models import (
+    Analysis,
     CallClaim,
+    CheckLook,
+    ClaimChange,
+    ClaimSet,
     Draw,
+    DrawnCheck,
     Export,
     Job,
     JudgeCall,
@@ -21,30 +26,46 @@ from annotation.models import (
     Run,
     SummaryJudgment,
     UnitChange,
+    VerdictBatch,
     Worker,
 )
 from annotation.services.adjudicate import decide_check
 from annotation.services.assign import assign
+from annotation.services.comment import comment_on_claim
+from annotation.services.invite import invite
 from annotation.services.review import override
 from annotation.services.save_acts import judge_unit
-from tests.annotation.cast import World
+from annotation.services.write_guidelines import write_guidelines
+from tests.annotation.cast import World, add_imported_verdict
 
 MODELS = sorted(
     (model for model in admin.site._registry if model._meta.app_label == "annotation"),
     key=lambda model: model.__name__,
 )
 
-EDITABLE = {"Project", "Membership", "Judge", "System"}
-"""Everything else is append-only or derived."""
+EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
+"""Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
+
+OF_MACHINE = ("CallClaim", "JudgeCall", "Worker")
+"""Rows of no project, for superusers."""
+
+OWN = ("Notice",)
+"""Rows of one person's own: fill gives Olga one."""
 
 TELLING = {
     "Adjudication",
+    "Analysis",
     "Assignment",
     "Check",
+    "CheckLook",
     "Claim",
+    "ClaimChange",
     "ClaimSet",
+    "Comment",
     "Comparison",
+    "Dispute",
     "Draw",
+    "DrawnCheck",
     "Event",
     "Export",
     "JudgeCall",
@@ -62,6 +83,7 @@ TELLING = {
     "UnitChange",
     "UnitJudgment",
     "Verdict",
+    "VerdictBatch",
 }
 """What staff with open assessor work must not see."""
 
@@ -78,7 +100,19 @@ def fill(world: World) -> None:
     assignment = sitting.assignments.order_by("position")[0]
     judge_unit(assignment=assignment, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
     SummaryJudgment.objects.create(sitting=sitting, peer=world.peers["bridge", "alder"])
-    Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
+    add_imported_verdict(world.check("alder", 1), "no")
+    draw = Draw.objects.create(project=world.project, method="uniform", item="check", seed=1, frame=[])
+    DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
+    CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
+    VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
+    ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
+    Analysis.objects.create(
+        project=world.project, kind="plan", key="k", inputs="", seed=1, payload={}, seconds=0
+    )
+    invite(project=world.project, roles=["viewer"], by=world.olga)
+    write_guidelines(project=world.project, text="One at a time.", by=world.mona)
+    claim = world.check("alder", 1).claim
+    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm, @olga.")
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")

@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 from django.urls import URLPattern, URLResolver
 
 from annotation.api import urls
-from annotation.models import ClaimSet, Export, Run
+from annotation.models import ClaimSet, Dispute, Draw, Export, Run, VerdictBatch
 from annotation.permissions import Verb
 from annotation.services.adjudicate import decide_check
 from annotation.services.ask_questions import ask_questions
 from annotation.services.assign import assign
+from annotation.services.change_claims import add_claim
+from annotation.services.comment import comment_on_claim
+from annotation.services.invite import invite
 from annotation.services.review import override
-from tests.annotation.cast import World
+from annotation.services.write_guidelines import write_guidelines
+from tests.annotation.cast import World, add_imported_verdict
 
 PREFIX = "/api/v1/"
 READERS = (Verb.VIEW_SCORES, Verb.REVIEW)
+ASSESSORS = ("ana", "ben")
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,9 @@ class Route:
     body: Mapping[str, object] = field(default_factory=dict, hash=False)
     owner: str = ""
     """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
+
+    unseen: tuple[str, ...] = ()
+    """Who holds the verb and finds no such row all the same."""
 
     def address(self, ids: Mapping[str, str], *, slug: str = "harbour") -> str:
         return PREFIX + self.path.format(slug=slug, **ids)
@@ -53,6 +61,7 @@ IN_PROJECT = (
     Route("get", _in("summaries/{summary}/answers/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("summaries/"), READERS),
     Route("get", _in("summaries/{summary}/"), READERS),
+    Route("get", _in("summaries/{summary}/explanation/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("unit-texts/"), (Verb.IMPORT,)),
     Route("get", _in("summaries/{summary}/units/"), (Verb.IMPORT,)),
     Route("post", _in("summaries/{summary}/units/join/"), (Verb.IMPORT,), {"unit": "{unit}", "seen": "x"}),
@@ -66,10 +75,37 @@ IN_PROJECT = (
     Route("post", _in("summaries/{summary}/units/weigh/"), (Verb.IMPORT,), {"unit": "{unit}", "weight": 2}),
     Route("post", _in("summaries/{summary}/units/reopen/"), (Verb.REOPEN_UNITS,), {"expected": 0}),
     Route("get", _in("claims/"), READERS),
+    Route(
+        "post", _in("claims/"), (Verb.CHANGE_CLAIMS,), {"text_id": "{text}", "text": "It shuts", "unit": 1}
+    ),
     Route("get", _in("claims/{claim}/"), READERS),
+    Route("post", _in("claims/{claim}/reword/"), (Verb.CHANGE_CLAIMS,), {"text": "The port shuts"}),
+    Route("post", _in("claims/{claim}/split/"), (Verb.CHANGE_CLAIMS,), {"texts": ["It shuts", "In April"]}),
+    Route("post", _in("claims/{claim}/delete/"), (Verb.CHANGE_CLAIMS,)),
+    Route(
+        "post",
+        _in("claims/join/"),
+        (Verb.CHANGE_CLAIMS,),
+        {"claims": ["{claim}", "{twin}"], "text": "It shuts"},
+    ),
+    Route("get", _in("claim-changes/"), READERS),
+    Route("post", _in("claim-changes/{change}/undo/"), (Verb.CHANGE_CLAIMS,)),
     Route("get", _in("checks/"), READERS),
     Route("get", _in("checks/{check}/"), READERS),
     Route("post", _in("checks/{check}/verdicts/"), (Verb.REVIEW,), {"label": "yes"}),
+    Route("post", _in("checks/next/"), (Verb.REVIEW,)),
+    Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
+    Route("get", _in("review-queue/"), (Verb.REVIEW,)),
+    Route("get", _in("verdict-batches/offer/"), (Verb.REVIEW,)),
+    Route(
+        "post",
+        _in("verdict-batches/"),
+        (Verb.REVIEW,),
+        {"side": "reference", "expected": 1, "fingerprint": "x"},
+    ),
+    Route("delete", _in("verdict-batches/{batch}/"), (Verb.REVIEW,), owner="rex"),
+    Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
+    Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("post", _in("checks/{check}/adjudications/"), (Verb.ADJUDICATE,), {"label": "no", "reason": "So."}),
     Route(
         "post",
@@ -77,8 +113,36 @@ IN_PROJECT = (
         (Verb.ADJUDICATE,),
         {"unit": "{unit}", "percent": 40, "reason": "So."},
     ),
+    Route("get", _in("disputes/"), (Verb.ADJUDICATE,)),
+    Route("post", _in("disputes/next/"), (Verb.ADJUDICATE,)),
+    Route("get", _in("disputes/{dispute}/"), (Verb.ADJUDICATE,)),
+    Route("post", _in("disputes/{dispute}/decisions/"), (Verb.ADJUDICATE,), {"label": "no"}),
+    Route("post", _in("disputes/{dispute}/reopen/"), (Verb.ADJUDICATE,)),
+    Route("post", _in("disputes/{dispute}/release/"), (Verb.ADJUDICATE,)),
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
+    # Assessors read no claims, and of units those of the sets that they have closed.
+    Route("get", _in("claims/{claim}/comments/"), (Verb.COMMENT,), unseen=ASSESSORS),
+    Route("post", _in("claims/{claim}/comments/"), (Verb.COMMENT,), {"text": "So."}, unseen=ASSESSORS),
+    Route("get", _in("units/{unit}/comments/"), (Verb.COMMENT,), unseen=ASSESSORS),
+    Route("post", _in("units/{unit}/comments/"), (Verb.COMMENT,), {"text": "So."}, unseen=ASSESSORS),
+    Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
+    Route("get", _in("guidelines/"), (Verb.VIEW_PROJECT,)),
+    Route("post", _in("guidelines/"), (Verb.CHANGE_PROJECT,), {"text": "One at a time."}),
+    # Versions are counted in every project, so their numbers are no ids of rows.
+    Route("get", _in("guidelines/1/"), (Verb.VIEW_PROJECT,)),
+    Route("get", _in("members/"), (Verb.MANAGE_MEMBERS,)),
+    Route("post", _in("members/"), (Verb.MANAGE_MEMBERS,), {"username": "eve", "roles": ["viewer"]}),
+    Route("get", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
+    Route("patch", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
+    Route("delete", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
+    Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
+    Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
+    Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
+    Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
+    Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
+    Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
+    Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
@@ -92,6 +156,9 @@ IN_PROJECT = (
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
+    Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),
@@ -133,6 +200,9 @@ IN_PROJECT = (
     Route("post", _in("assignments/"), (Verb.ASSIGN,), {"way": "queue"}),
     Route("get", _in("assessors/"), (Verb.ASSIGN,)),
     Route("get", _in("queue/"), (Verb.ASSIGN,)),
+    Route("post", _in("queue/withdraw/"), (Verb.ASSIGN,)),
+    Route("get", _in("draws/"), (Verb.ASSIGN,)),
+    Route("get", _in("draws/{draw}/"), (Verb.ASSIGN,)),
     Route("get", _in("authors/"), (Verb.NAME_AUTHORS,)),
     Route("get", _in("own-work/"), (Verb.ASSESS,)),
     Route("get", _in("progress/sets/"), (Verb.ASSIGN,)),
@@ -154,6 +224,16 @@ OUTSIDE = (
     Route("get", "projects/", ()),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
     Route("delete", "tokens/current/", ()),
+    Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
+    Route(
+        "post",
+        "invitations/account/",
+        (),
+        {"secret": "x", "username": "eve", "password": "six tall harbours"},
+    ),
+    Route("get", "notices/", ()),
+    Route("post", "notices/read/", ()),
+    Route("post", "notices/{notice}/read/", ()),
     Route("post", "judges/{judge}/try/", ()),
 )
 
@@ -180,28 +260,50 @@ def ids_of(world: World) -> dict[str, str]:
     """Rows of the project: a verdict by Rex, a decision by Cleo, a sitting of Ana's on "bridge"."""
     check = world.check("alder", 1)
     verdict = override(check=world.check("birch", 1), by=world.rex, label="no")
+    add_imported_verdict(world.check("birch", 1), "yes")
     decision = decide_check(check=world.check("birch", 2), by=world.cleo, label="no", reason="Not there.")
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
+    frame = sorted(peer.public_id for peer in world.peers.values())
+    draw = Draw.objects.create(
+        project=world.project, method="uniform", item="comparison", share=0.5, seed=7, frame=frame
+    )
+    member = world.project.memberships.get(user=world.vic)
+    invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
+    said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
+    write_guidelines(project=world.project, text="One at a time.", by=world.mona)
+    added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     return {
+        "member": member.public_id,
+        "invitation": invitation.public_id,
+        "comment": said.comment.public_id,
+        "notice": world.olga.notices.get().public_id,
         "judge": world.judge.name,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
         "claim": check.claim.public_id,
+        "twin": world.check("alder", 2).claim.public_id,
+        "text": world.models["port"].public_id,
+        "change": added.change.public_id,
         "check": check.public_id,
         "comparison": world.comparison("bridge", "alder").public_id,
         "unit": world.units("bridge")[0].public_id,
         "verdict": verdict.public_id,
+        "batch": VerdictBatch.objects.create(
+            project=world.project, by=world.rex, filters={}, count=0
+        ).public_id,
         "adjudication": decision.public_id,
+        "dispute": Dispute.objects.get().public_id,
         "system": world.systems["alder"].public_id,
         "sitting": sitting.public_id,
         "assignment": assignment.public_id,
         "run": run.public_id,
         "export": export.public_id,
         "question": question.public_id,
+        "draw": draw.public_id,
     }
 
 
@@ -230,9 +332,12 @@ def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
+    path = path.replace("guidelines/1/", "guidelines/<int:version>/")
+    for name in ("member", "invitation", "comment", "notice", "unit", "change"):
+        path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in ("run", "export", "sitting", "assignment", "system", "question"):
+    for name in ("run", "export", "sitting", "assignment", "system", "question", "draw", "dispute", "batch"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     return route.method, path
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Assignment, Sitting, System
+from annotation.models import Assignment, Event, Sitting, System
 from annotation.services.assign import assign
 from tests.annotation.services.laying import begin, judge_and_close
 
@@ -128,7 +128,67 @@ def test_an_assessor_pulls_gives_back_and_takes_up(world: World, client_of: Clie
         "held": [],
         "stalled": 0,
         "lapsed": 0,
+        "stranded": 0,
+        "stranded_sets": [],
+        "for_authors_alone": 0,
     }
+
+
+def test_what_waits_for_nobody_is_told_and_withdrawn(world: World, client_of: Client) -> None:
+    # Ana, Ben and Olga, who owns the project, may assess: of four copies of each set one is for nobody.
+    mona = client_of("mona")
+    plan = post(mona, "assignments/", way="queue", per_set=4, preview=True).json()["plan"]
+    assert (plan["sittings"], plan["stranded"]) == (8, 2)
+    post(mona, "assignments/", way="queue", per_set=4)
+    queue = mona.get(f"{HERE}queue/").json()
+    assert (queue["waiting"], queue["stranded"], queue["stranded_sets"]) == (8, 2, ["bridge", "port"])
+    assert post(mona, "queue/withdraw/").json() == {"withdrawn": 2}
+    assert mona.get(f"{HERE}queue/").json()["waiting"] == 6
+    assert Event.objects.filter(verb="withdraw").get().actor == world.mona
+
+
+def test_draws_are_listed_with_their_chances_and_how_far_they_are(world: World, client_of: Client) -> None:
+    mona = client_of("mona")
+    asked = {
+        "way": "plan",
+        "people": ["ana"],
+        "method": "uniform",
+        "item": "comparison",
+        "share": 0.5,
+        "seed": 3,
+    }
+    post(mona, "assignments/", **asked)
+    sitting = Sitting.objects.earliest("pk")
+    given = Assignment.objects.filter(draw__isnull=False)
+    closed = given.filter(sitting=sitting).count()
+    judge_and_close(sitting)
+    [draw] = mona.get(f"{HERE}draws/").json()["results"]
+    # 2 of the 4 summaries, each with the chance of 2 in 4.
+    assert (draw["frame"], draw["drawn"], draw["chances"]) == (4, 2, [{"probability": 0.5, "items": 2}])
+    assert (draw["method"], draw["seed"], draw["share"]) == ("uniform", 3, 0.5)
+    assert (draw["given"], draw["answered"], draw["withdrawn"]) == (2, closed, 0)
+    assert draw["made_by"] == "mona"
+    detail = mona.get(f"{HERE}draws/{draw['id']}/").json()
+    assert detail["frame_ids"] == sorted(peer.public_id for peer in world.peers.values())
+
+
+def test_the_blind_are_not_told_the_frame(world: World, client_of: Client) -> None:
+    post(client_of("mona"), "assignments/", way="queue")
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    world.ana.memberships.update(roles=["assessor", "manager"])
+    ana = client_of("ana")
+    [draw] = ana.get(f"{HERE}draws/").json()["results"]
+    assert ana.get(f"{HERE}draws/{draw['id']}/").json()["frame_ids"] is None
+
+
+def test_the_blind_do_not_see_how_much_others_judged_in_their_set(world: World, client_of: Client) -> None:
+    begin(assign(document_set=world.sets["port"], assessor=world.ben, by=None))
+    begin(assign(document_set=world.sets["bridge"], assessor=world.ben, by=None))
+    begin(assign(document_set=world.sets["port"], assessor=world.ana, by=None))
+    world.ana.memberships.update(roles=["assessor", "manager"])
+    rows = client_of("ana").get(f"{HERE}assignments/").json()["results"]
+    told = [(row["assessor"], row["document_id"], row["judged_units"]) for row in rows]
+    assert told == [("ana", "port", 1), ("ben", "bridge", 1), ("ben", "port", None)]
 
 
 def test_work_is_taken_away_given_on_and_put_back(world: World, client_of: Client) -> None:

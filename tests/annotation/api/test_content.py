@@ -30,7 +30,10 @@ def test_people_see_their_own_projects_alone(world: World, client_of: Client) ->
 
 def test_a_project_tells_the_callers_roles_and_verbs(world: World, client_of: Client) -> None:
     shown = client_of("rex").get(HERE).json()
-    assert (shown["roles"], shown["verbs"]) == (["reviewer"], ["review", "view_project"])
+    assert (shown["roles"], shown["verbs"]) == (
+        ["reviewer"],
+        ["change_claims", "comment", "review", "view_project"],
+    )
     assert (shown["deciding_judge"], shown["is_blind"]) == ("lexical", False)
 
 

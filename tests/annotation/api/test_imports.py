@@ -37,7 +37,7 @@ def test_uploaded_files_are_imported_and_reported(world: World, client_of: Clien
     assert answer.status_code == 200
     report = answer.json()
     assert (report["file"], report["format"]) == ("duc.zip", "files of several formats")
-    assert report["counts"]["peer_summaries"] == {"created": 1, "changed": 0, "unchanged": 0}
+    assert report["counts"]["peer_summaries"] == {"created": 1, "changed": 0, "unchanged": 0, "removed": 0}
     assert report["counts"]["published_scores"]["created"] == 1
     assert any("0, 25, 50, 75 and 100 %" in warning for warning in report["warnings"])
     assert Summary.objects.filter(
@@ -73,6 +73,35 @@ def test_problems_are_named_by_file_line_and_column(world: World, client_of: Cli
     (problem,) = error["details"]["problems"]
     assert (problem["file"], problem["line"], problem["column"]) == ("t", 1, "column 27")
     assert not PublishedScore.objects.exists()
+
+
+def test_a_refusal_says_what_helps_in_the_words_of_this_door(world: World, client_of: Client) -> None:
+    error = inline(client_of("mona"), {"t": f"{ROW_2002}\n{row_2002(c27='7')}"}).json()["error"]
+    assert error["details"]["remedies"] == ["skip_invalid"]
+    assert error["message"].endswith("Bad rows are left out, and named, with `skip_invalid`.")
+    assert "--" not in error["message"]
+
+
+def test_columns_of_other_names_are_mapped(world: World, client_of: Client) -> None:
+    table = "document_id,document,reference,system,my output\nd1,A text.,,alder,Two.\n"
+    refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
+    assert refused["message"].endswith(
+        'A column of another name is given in `mapping`, such as ["summary=output"].'
+    )
+    report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()
+    assert report["counts"]["peer_summaries"]["created"] == 1
+
+
+def test_a_mapping_without_a_column_is_refused(world: World, client_of: Client) -> None:
+    error = inline(client_of("mona"), {"t": ROW_2002}, mapping=["summary"]).json()["error"]
+    assert error["field"] == "mapping"
+
+
+def test_a_warning_says_what_helps(world: World, client_of: Client) -> None:
+    table = "document_id,document,gold,system,summary\nd1,A text.,A.,alder,Two.\n"
+    report = inline(client_of("mona"), {"a.csv": table}, dry_run=True).json()
+    assert any("no column `reference`" in warning for warning in report["warnings"])
+    assert report["ways"] == ['A column of another name is given in `mapping`, such as ["summary=output"].']
 
 
 def test_what_is_left_out_is_told(world: World, client_of: Client) -> None:

@@ -8,6 +8,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Score, Summary, System
+from annotation.services.draw_checks import draw_checks
+from annotation.services.review import override
 from tests.annotation.cast import World
 from tests.annotation.queries.mixing import mix_summarization
 
@@ -23,12 +25,13 @@ def test_the_table_by_hand(world: World) -> None:
     # 1/3 * 0.45 = 0.15 of birch.
     title, *lines = run().splitlines()[:4]
     assert title == "Target length 20"
-    assert [line[:49] for line in lines] == [
-        "rank  system  coverage  interval  judge  human  h",
-        "   1  alder      0.750         -  0.750      -   ",
-        "   2  birch      0.000         -  0.000      -   ",
+    # Nor is there a range of ranks; nothing tells the two apart.
+    assert [line[:63] for line in lines] == [
+        "rank  system  coverage  interval  ranks  alike  judge  human  h",
+        "   1  alder      0.750         -      -      a  0.750      -   ",
+        "   2  birch      0.000         -      -      a  0.000      -   ",
     ]
-    assert [line[48:] for line in lines] == [
+    assert [line[62:] for line in lines] == [
         "human share  alignment    brevity  X a=1  X a=2/3       n  unscored",
         "      0.000          -  0.350 (2)  0.750    0.617  1 of 2         0",
         "      0.000          -  0.450 (2)  0.000    0.150  1 of 2         0",
@@ -94,7 +97,7 @@ def test_gaps_are_told_and_no_gaps_are_not(world: World) -> None:
 def test_systems_can_be_ranked_by_another_score(world: World) -> None:
     # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
     _, heading, first, second = run("--score", "brevity").splitlines()[:4]
-    assert heading.split()[:5] == ["rank", "system", "brevity", "interval", "coverage"]
+    assert heading.split()[:7] == ["rank", "system", "brevity", "interval", "ranks", "alike", "coverage"]
     assert first.split()[:3] == ["1", "birch", "0.450"]
     assert second.split()[:3] == ["2", "alder", "0.350"]
     assert first.split()[-2:] == ["2", "0"]
@@ -109,3 +112,23 @@ def test_a_score_that_is_none_is_refused(world: World) -> None:
 def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
     mix_summarization(world)
     assert "(summaries by questions: 1, by claims: 1)" in " ".join(run().split())
+
+
+def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: World) -> None:
+    said = " ".join(run().split())
+    assert "alder is ahead; there are too few document sets for intervals." in said
+    assert "0 of 1 pairs of systems differ at 5% after Holm's correction" in said
+    assert "People have decided nothing here yet: the blend is the judge's." in said
+    assert "Estimate: There is no estimate: nothing has been drawn at random for people yet." in said
+
+
+def test_the_estimate_has_a_column_where_there_is_one(world: World) -> None:
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    for system in ("alder", "birch"):
+        for check in world.checks(system):
+            override(check=check, by=world.rex, label="yes")
+    _, heading, first, *_ = run().splitlines()
+    assert "estimate" in heading
+    assert "1.000" in first
+    assert "fewest: 1" in " ".join(run().split())
+    assert "estimate" in run("--score", "coverage_estimate").splitlines()[1]

@@ -8,6 +8,7 @@ from annotation.exports.claims import judge_confidence
 from annotation.exports.people import pseudonym
 from annotation.models import Check, Claim, ClaimSet, Verdict
 from annotation.services.adjudicate import decide_check
+from annotation.services.in_force import put_in_force
 from annotation.services.rescore import rescore
 from annotation.services.review import override, withdraw_verdict
 from tests.annotation.cast import World
@@ -129,6 +130,7 @@ def test_a_peers_own_claim_stands_last_and_has_no_reference(world: World, tmp_pa
 
 def test_claims_of_a_replaced_set_are_left_out(world: World, tmp_path: Path) -> None:
     ClaimSet.objects.update(is_active=False)
+    put_in_force(Check.objects.all())
     assert claims_of(world, "alder", tmp_path) == []
 
 

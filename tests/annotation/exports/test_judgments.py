@@ -8,6 +8,7 @@ import pytest
 from annotation.exports.people import pseudonym
 from annotation.models import (
     Assignment,
+    Check,
     ClaimSet,
     Project,
     Sitting,
@@ -19,6 +20,7 @@ from annotation.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.services.assign import assign
 from annotation.services.close_sitting import close_sitting
+from annotation.services.in_force import put_in_force
 from annotation.services.review import override, withdraw_verdict
 from annotation.services.save_acts import save_at_once
 from tests.annotation.cast import World
@@ -229,6 +231,7 @@ def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:
 
 def test_answers_on_a_replaced_claim_set_are_superseded(world: World, tmp_path: Path) -> None:
     ClaimSet.objects.update(is_active=False)
+    put_in_force(Check.objects.all())
     assert {row["superseded"] for row in judgments(world, tmp_path)} == {True}
 
 

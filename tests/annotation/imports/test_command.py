@@ -56,7 +56,7 @@ def test_problems_are_listed_and_nothing_is_made(tmp_path: Path) -> None:
 
 def test_many_problems_are_cut_short(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *[row(system=f"s{number}", target_words=0) for number in range(60)])
-    assert refused("trams", path, "--create").splitlines()[-1] == "  and 10 more"
+    assert refused("trams", path, "--create").splitlines()[-2] == "  and 10 more"
 
 
 def test_whole_file_problem_is_said_once(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_columns_are_mapped(tmp_path: Path) -> None:
 
 
 def test_mapping_without_a_column_is_refused(tmp_path: Path) -> None:
-    assert refused("trams", jsonl(tmp_path, row()), "--create", "--map", "summary").startswith("--map takes")
+    assert refused("trams", jsonl(tmp_path, row()), "--create", "--map", "summary").startswith("--map: ")
 
 
 def test_side_is_named_in_the_report(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
     table.write_text(ROW_2001 + "\n")
     lines = refused("duc", page, table, "--create").splitlines()
     assert lines[0].endswith(
-        "and 1 more has 1 problem. Nothing was imported. Correct them, or leave those rows out with "
-        "--skip-invalid."
+        "and 1 more has 1 problem. Nothing was imported. Correct them, or leave those rows out."
     )
+    assert lines[-1] == "Bad rows are left out, and named, with --skip-invalid."
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]

@@ -28,7 +28,7 @@ def test_missing_field_is_named_with_what_is_there(tmp_path: Path, field: str) -
     [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(**{"system": "birch", field: ...})))
     assert (line, column) == (2, field)
     assert reason.startswith("is missing. Fields that are there: ")
-    assert reason.endswith(f"--map {field}=FIELD")
+    assert reason.endswith(f"If it has another name, say which field is `{field}`.")
 
 
 @pytest.mark.parametrize("field", ["document_id", "document", "system", "summary"])
@@ -145,7 +145,7 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "line 1, summary: there is no column `summary`. Columns that are there: document_id, document, "
-        "reference, system, output, target_words. If one has another name, say so: --map summary=COLUMN"
+        "reference, system, output, target_words. If one has another name, say which column is `summary`."
     )
 
 
@@ -162,7 +162,7 @@ def test_problem_of_a_renamed_column_names_the_file_s_own(tmp_path: Path) -> Non
 
 def test_mapping_to_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
-    assert "--map gives 'topic' for group, and there is no such column" in refusal_of(
+    assert "the column 'topic' is given for group, and there is no such column" in refusal_of(
         path, mapping={"group": "topic"}
     )
 
@@ -179,7 +179,7 @@ def test_mapping_of_an_unknown_field_is_refused(tmp_path: Path) -> None:
 
 
 def test_mapping_of_a_nested_field_in_a_flat_file_is_refused(tmp_path: Path) -> None:
-    assert "names the field doc_id, which a flat file does not have" in refusal_of(
+    assert "given for the field doc_id, which a flat file does not have" in refusal_of(
         jsonl(tmp_path, row()), mapping={"doc_id": "document_id"}
     )
 

@@ -257,7 +257,7 @@ def test_a_file_of_another_kind_is_not_taken_for_a_table(tmp_path: Path) -> None
 def test_lines_of_a_header_are_counted(tmp_path: Path) -> None:
     _, problems, remarks = read(tmp_path, {"t": "a title\n" + row_2003() + "\n"})
     assert problems == []
-    assert "t: 1 lines before the first row were passed over; DUC 2003 has 0." in remarks
+    assert "t: 1 line was passed over before the first row; DUC 2003 has 0." in remarks
 
 
 def test_adjusted_figures_that_do_not_follow_are_counted(tmp_path: Path) -> None:

@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Document, Unit
-from annotation.queries.check_view import (
-    PASSAGES_FOUND,
-    WHOLE_TEXT_UP_TO,
-    check_of,
-    check_view,
-    found_passages,
-)
+from annotation.queries.check_text import PASSAGES_FOUND, WHOLE_TEXT_UP_TO, found_passages
+from annotation.queries.check_view import check_of, check_view
 from annotation.queries.review_queue import Filter, Place
 from annotation.refusals import Invalid, NotFound
 from annotation.services.change_project import change_project
@@ -64,13 +59,9 @@ def test_a_place_that_makes_no_sense_is_refused(text: str) -> None:
 
 
 def test_a_filter_names_only_what_differs_from_the_default() -> None:
-    assert Filter.read("", "", "", "").as_query() == {}
-    assert Filter.read("effect", "all", "peer", "yes").as_query() == {
-        "order": "effect",
-        "only": "all",
-        "side": "peer",
-        "label": "yes",
-    }
+    assert Filter.read({}).as_query() == {}
+    named = {"order": "effect", "only": "all", "side": "peer", "label": "yes"}
+    assert Filter.read(named).as_query() == named
 
 
 def test_a_check_of_another_project_is_not_found(world: World) -> None:
@@ -103,7 +94,7 @@ def peer_side(world: World) -> str:
 def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
     long_source(world, WHOLE_TEXT_UP_TO * 2)
     check = check_of(world.project, peer_side(world))
-    view = check_view(check, world.rex, Filter())
+    view = check_view(check, world.rex)
     # Number 41 of 80 names the quay; two on either side of it are shown, after a gap.
     assert [passage.number for passage in view.passages] == [39, 40, 41, 42, 43]
     assert [passage.is_found for passage in view.passages] == [False, False, True, False, False]
@@ -113,17 +104,17 @@ def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
 
 def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
     long_source(world, WHOLE_TEXT_UP_TO * 2)
-    view = check_view(check_of(world.project, peer_side(world)), world.rex, Filter(), whole_text=True)
+    view = check_view(check_of(world.project, peer_side(world)), world.rex, whole_text=True)
     assert len(view.passages) == 80
     assert view.is_whole_text
 
 
 def test_other_peoples_answers_are_hidden_until_the_own_one(world: World) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
-    seen_by_rex = check_view(world.check("alder", 1), world.rex, Filter())
+    seen_by_rex = check_view(world.check("alder", 1), world.rex).outcome
     assert (seen_by_rex.people, seen_by_rex.decision, seen_by_rex.is_disputed) == ((), None, False)
     override(check=world.check("alder", 1), by=world.rex, label="yes")
-    after = check_view(world.check("alder", 1), world.rex, Filter())
+    after = check_view(world.check("alder", 1), world.rex).outcome
     assert [said.who for said in after.people] == ["cleo", "rex"]
     assert after.is_disputed
 
@@ -131,7 +122,7 @@ def test_other_peoples_answers_are_hidden_until_the_own_one(world: World) -> Non
 def test_where_the_project_shows_the_judge_it_shows_other_people_too(world: World) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
     change_project(project=world.project, by=world.olga, reveal="shown")
-    view = check_view(world.check("alder", 1), world.rex, Filter())
-    assert [said.who for said in view.people] == ["cleo"]
-    assert view.decision is not None
-    assert view.decision.who == "cleo"
+    outcome = check_view(world.check("alder", 1), world.rex).outcome
+    assert [said.who for said in outcome.people] == ["cleo"]
+    assert outcome.decision is not None
+    assert outcome.decision.who == "cleo"

@@ -6,18 +6,49 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
-from annotation.queries.explanation import Explanation, coverage_formula, explain, summary_of
+from annotation.models import Check, Claim, ClaimSet, Comparison, Summary, VerdictBatch
+from annotation.queries.explanation import Explanation, explain, summary_of
+from annotation.queries.formulas import coverage_formula
+from annotation.queries.voices import voices_on_check, voices_on_unit
 from annotation.records import score_rules, summary_records
 from annotation.refusals import NotFound
-from annotation.services.adjudicate import decide_check, decide_unit
+from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.services.assign import assign
+from annotation.services.change_claims import (
+    delete_claim,
+    reword_claim,
+    split_claim,
+    undo_claim_change,
+)
+from annotation.services.comment import comment_on_claim
+from annotation.services.review import override, withdraw_verdict
 from annotation.services.save_acts import judge_unit
 from evaluation import ScoredComparison, ScoredSummary, ScoredUnit, score
-from tests.annotation.cast import finish
+from tests.annotation.answering import look, say
+from tests.annotation.cast import add_imported_verdict, finish
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.queries.explanation import ExplainedClaim
     from tests.annotation.cast import World
+
+
+def claims_of_alder(world: World) -> list[ExplainedClaim]:
+    """The claims of the model summary of "port", as they are held against alder's summary."""
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    return [claim for unit in made.units for claim in unit.claims]
+
+
+def judge_port(world: World, person: User, percent: int) -> None:
+    """The person gives every unit of "port" this percent for both systems, and closes the set."""
+    sitting = assign(document_set=world.sets["port"], assessor=person, by=None)
+    for assignment in sitting.assignments.select_related(
+        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    ):
+        for place in world.units("port"):
+            judge_unit(assignment=assignment, by=person, unit_id=place.public_id, percent=percent, marks=[1])
+    finish(sitting)
 
 
 def explanation(world: World, peer: Summary) -> Explanation:
@@ -124,3 +155,164 @@ def test_every_claim_says_who_decided(world: World) -> None:
     made = explanation(world, world.peers["port", "alder"]).comparisons[0]
     claims = [claim for unit in made.units for claim in unit.claims]
     assert {claim.source for claim in claims} == {"judge"}
+
+
+def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
+    check = world.check("alder", 2)
+    first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8)
+    override(check=check, by=world.rex, label="no", error_type="hallucination", evidence=[2])
+    withdraw_verdict(verdict=first, by=world.rex)
+    add_imported_verdict(check, "yes")
+    judge, blind, seen, imported = claims_of_alder(world)[1].answers
+    assert (judge.who, judge.kind, judge.label, judge.shown) == ("lexical", "judge", "no", "")
+    assert (blind.label, blind.shown, blind.confidence, blind.is_withdrawn) == ("yes", "nothing", 0.8, True)
+    assert (seen.label, seen.shown, seen.error, seen.evidence) == ("no", "judge", "Hallucination", (2,))
+    # Nobody knows what the author of an imported verdict had seen.
+    assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
+
+
+def test_a_planted_verdict_is_named(world: World) -> None:
+    check = world.check("alder", 1)
+    look(check, world.rex, planted="no", told=True)
+    say(check, world.rex, "no", shown="planted")
+    answers = claims_of_alder(world)[0].answers
+    assert [(answer.shown, answer.planted) for answer in answers if answer.who == "rex"] == [
+        ("planted", "no")
+    ]
+
+
+def test_a_verdict_taken_over_in_a_list_says_how_long_the_list_was(world: World) -> None:
+    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=12)
+    say(world.check("alder", 1), world.rex, "yes", shown="judge", batch=batch, minutes_ago=0)
+    assert claims_of_alder(world)[0].answers[-1].in_list == 12
+
+
+def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.rex, label="yes")
+    override(check=check, by=world.olga, label="no")
+    [voice] = [each for each in voices_on_check(check, world.cleo) if each.label == "no"]
+    decide_check(check=check, by=world.cleo, adopt=voice.token, is_guideline_gap=True)
+    claim = claims_of_alder(world)[0]
+    decision = claim.answers[-1].decision
+    assert decision is not None
+    assert (decision.adopted_from, decision.is_against_all, decision.is_guideline_gap) == (
+        "olga",
+        False,
+        True,
+    )
+    assert claim.dispute is not None
+    assert (claim.dispute.why, claim.dispute.state, claim.dispute.spread, claim.dispute.voices) == (
+        "answers differ",
+        "settled",
+        1.0,
+        2,
+    )
+
+
+def test_decisions_taken_back_stay_in_sight(world: World) -> None:
+    decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="no", reason="It does not.")
+    withdraw_decision(decision=decision, by=world.cleo)
+    last = claims_of_alder(world)[0].answers[-1]
+    assert (last.kind, last.label, last.is_withdrawn) == ("adjudicator", "no", True)
+    place, comparison = world.units("port")[0], world.comparison("port", "alder")
+    settled = decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
+    withdraw_decision(decision=settled, by=world.cleo)
+    [percent] = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0].percents
+    assert (percent.percent, percent.is_withdrawn) == (80, True)
+
+
+def test_an_adopted_percent_names_its_assessor_and_the_dispute(world: World) -> None:
+    judge_port(world, world.ana, 20)
+    judge_port(world, world.ben, 80)
+    place, comparison = world.units("port")[0], world.comparison("port", "alder")
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert (unit.formula, unit.coverage.value) == ("mean of 20 and 80 %", 0.5)
+    assert unit.dispute is not None
+    assert (unit.dispute.state, unit.dispute.voices) == ("open", 2)
+    assert unit.dispute.spread == pytest.approx(0.6)
+    [voice] = [each for each in voices_on_unit(comparison, place, world.cleo) if each.percent == 80]
+    decide_unit(comparison=comparison, unit=place, by=world.cleo, adopt=voice.token)
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert [(said.who, said.kind, said.percent) for said in unit.percents] == [
+        ("ana", "assessor", 20),
+        ("ben", "assessor", 80),
+        ("cleo", "adjudicator", 80),
+    ]
+    assert unit.percents[-1].decision is not None
+    assert unit.percents[-1].decision.adopted_from == "ben"
+    assert (unit.source, unit.formula, unit.coverage.value) == ("settled by an adjudicator", "", 0.8)
+
+
+def test_a_blended_unit_shows_both_parts(world: World) -> None:
+    world.project.blend, world.project.blend_human_weight = "weighted", 0.75
+    world.project.save()
+    judge_port(world, world.ana, 40)
+    # .75 * .4 + .25 * 1/2 = .425
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert unit.formula == "0.75·(40 %) + 0.25·(1 yes / 2 scored)"
+    assert unit.coverage.value == pytest.approx(0.425)
+
+
+def test_people_and_the_judge_have_formulas_of_their_own(world: World) -> None:
+    judge_port(world, world.ana, 40)
+    made = explanation(world, world.peers["port", "alder"])
+    formulas = {formula.column: (formula.text, formula.value) for formula in made.formulas}
+    assert formulas["coverage_human"] == ("(0.40 + 0.40) / 2", 0.4)
+    assert formulas["coverage_judge"] == ("(0.50 + 1.00) / 2", 0.75)
+    assert formulas["human_share"] == ("(1.00 + 1.00) / 2", 1.0)
+
+
+def test_a_reworded_claim_tells_what_it_was_and_what_was_said_of_it(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="it leans")
+    claim = Claim.objects.get(text="its wall is weak")
+    reword_claim(claim=claim, by=world.cleo, text="The harbour's wall is weak", reason="Stands alone")
+    again = Claim.objects.get(text="The harbour's wall is weak")
+    reword_claim(claim=again, by=world.cleo, text="The wall of the harbour is weak")
+    told = claims_of_alder(world)[1]
+    assert (told.text, told.answers) == ("The wall of the harbour is weak", ())
+    assert told.change is not None
+    assert (told.change.kind, told.change.who) == ("reworded", "cleo")
+    assert [(each.text, each.change.reason) for each in told.earlier] == [
+        ("The harbour's wall is weak", ""),
+        ("its wall is weak", "Stands alone"),
+    ]
+    assert [(answer.who, answer.label) for answer in told.earlier[1].answers] == [
+        ("lexical", "no"),
+        ("rex", "yes"),
+    ]
+
+
+def test_a_claim_that_was_split_is_told_of_once(world: World) -> None:
+    claim = Claim.objects.get(text="The harbour closes in April")
+    split_claim(claim=claim, by=world.cleo, texts=["The harbour closes", "It closes in April"])
+    first, second = claims_of_alder(world)[:2]
+    assert [(each.text, each.is_repeated) for each in first.earlier] == [
+        ("The harbour closes in April", False)
+    ]
+    assert [(each.text, each.is_repeated) for each in second.earlier] == [
+        ("The harbour closes in April", True)
+    ]
+
+
+def test_deleted_claims_and_undone_wordings_are_listed_with_their_verdicts(world: World) -> None:
+    delete_claim(claim=Claim.objects.get(text="its wall is weak"), by=world.cleo, reason="No claim")
+    changed = reword_claim(
+        claim=Claim.objects.get(text="The harbour closes in April"), by=world.cleo, text="It shuts in April"
+    )
+    undo_claim_change(change=changed.change, by=world.cleo)
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    gone = {each.text: each for each in made.gone}
+    assert set(gone) == {"its wall is weak", "It shuts in April"}
+    deleted = gone["its wall is weak"]
+    assert (deleted.change.kind, deleted.change.reason) == ("deleted", "No claim")
+    assert [(answer.who, answer.label) for answer in deleted.answers] == [("lexical", "no")]
+    assert gone["It shuts in April"].change.is_undone
+    assert [claim.earlier for claim in claims_of_alder(world)] == [(), ()]
+
+
+def test_comments_on_a_claim_are_counted(world: World) -> None:
+    claim = Claim.objects.get(text="its wall is weak")
+    for text in ("Whose?", "The harbour's."):
+        comment_on_claim(project=world.project, claim=claim, by=world.rex, text=text)
+    assert [each.comments for each in claims_of_alder(world)] == [0, 2, 0]

@@ -19,7 +19,8 @@ from annotation.queries.oversight import (
 )
 from annotation.refusals import Invalid
 from annotation.services.assign import assign
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.recall_sitting import recall
 from tests.annotation.cast import PEERS, World, finish
 from tests.annotation.queries.judging import repeat, say, sit

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from django.utils import timezone
 
 from annotation.models import Sitting
 from annotation.queries.own_desk import own_desk
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull
 from annotation.services.recall_sitting import lapse_leases, recall
 from tests.annotation.cast import PEERS, World, finish
@@ -74,6 +76,34 @@ def test_the_queue_offers_and_what_lapsed_can_be_taken_up(world: World) -> None:
     desk = own_desk(world.project, world.ana)
     assert desk.is_empty
     assert [lost.sitting_id for lost in desk.lapsed] == [sitting.public_id]
+
+
+def test_a_pulled_set_comes_first_before_it_is_begun(world: World) -> None:
+    add_sets(world, ["third"])
+    carry_out(project=world.project, order=Order(way=Way.QUEUE, seed=1), by=world.mona)
+    pulled = pull(project=world.project, by=world.ana).document_set.external_id
+    begun, next_one = [name for name in ("port", "bridge", "third") if name != pulled]
+    say(sit(world, "ana", begun), "alder", (60, [1], 500))
+    sit(world, "ana", next_one)
+    desk = own_desk(world.project, world.ana)
+    assert [own.work.name for own in desk.at_hand] == [pulled, begun, next_one]
+    assert desk.later == ()
+
+
+def test_of_what_is_not_begun_only_the_next_is_at_hand(world: World) -> None:
+    add_sets(world, ["third"])
+    for name in ("port", "bridge", "third"):
+        sit(world, "ana", name)
+    desk = own_desk(world.project, world.ana)
+    assert [own.work.name for own in desk.at_hand] == ["port"]
+    assert [own.work.name for own in desk.later] == ["bridge", "third"]
+
+
+@pytest.mark.parametrize(("ms", "pace"), [(299_999, None), (300_000, 12.0)])
+def test_a_pace_is_told_from_ten_minutes_on(world: World, ms: int, pace: float | None) -> None:
+    # Two units in twice 5 minutes: 12 an hour.
+    say(sit(world, "ana", "port"), "alder", (60, [1], ms), (20, [2], ms))
+    assert own_desk(world.project, world.ana).pace == (pace and pytest.approx(pace))
 
 
 def test_a_set_that_was_opened_again_says_so(world: World) -> None:

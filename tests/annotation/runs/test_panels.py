@@ -6,9 +6,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.models import Check, ClaimSet, Event, Judge, JudgeCall, Project, Verdict
-from annotation.queries.review_queue import Filter, Order, queue
+from annotation.queries.reveal import Reader
+from annotation.queries.review_queue import Filter, Only, Order, queue
 from annotation.services.judges import judge_by_name
 from annotation.services.start_run import resume_run, start_run
 from tests.annotation.runs.doing import add_document_set, perform_all, run_to_end
@@ -102,9 +104,12 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     # Against the order of doubt, so that only doubt can put them right.
     for key, claim in enumerate((MILL, HURT, JUNE)):
         Check.objects.filter(claim__text=claim).update(queue_key=key)
-    page = queue(project, Filter(order=Order.DOUBT))
+    page = queue(project, Reader(User(pk=0)), Filter(order=Order.DOUBT))
     assert [row.claim for row in page.rows] == [JUNE, HURT, MILL]
     assert [row.doubt for row in page.rows] == [1.0, pytest.approx(1 / 3), 0.0]
+    project.refresh_from_db()
+    split = queue(project, Reader(User(pk=0)), Filter(only=Only.SPLIT))
+    assert [row.claim for row in split.rows] == [JUNE, HURT]
 
 
 # Money

@@ -14,6 +14,7 @@ import annotation
 from annotation import tasks
 from annotation.models import Job, Run
 from annotation.services import jobs
+from annotation.services.make_analysis import MAKE_ANALYSIS
 from annotation.services.start_run import start_run
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def queued_names() -> set[str]:
 
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
-    assert queued_names() == {"RUN_JOB"}
+    assert queued_names() == {"RUN_JOB", "MAKE_ANALYSIS"}
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {jobs.RUN_JOB, *scheduled} <= set(current_app.tasks)
+    assert {jobs.RUN_JOB, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
 
 
 def test_the_task_does_the_job(world: World) -> None:

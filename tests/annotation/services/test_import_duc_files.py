@@ -256,7 +256,7 @@ def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: 
 
 
 def test_mapping_is_for_files_of_rows(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="--map and --claims-side are for files of rows"):
+    with pytest.raises(ImportRefused, match="are for files of rows"):
         bring(project, tmp_path, SEE, claims_side="peer")
 
 
@@ -377,10 +377,36 @@ def test_marks_of_units_that_are_not_there_are_left_out(
     assert list(others.values_list("marks", flat=True)) == ([[2], [1], []] if is_told else [])
 
 
-def test_lines_that_a_table_no_longer_holds_are_told(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c8='20')}\n"})
+def test_lines_that_a_table_no_longer_holds_are_taken_away(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c8='20')}\n", "u": row_2002(c8="21") + "\n"})
     report = bring(project, tmp_path, {"t": ROW_2002 + "\n"})
     assert any(warning.startswith("t: it no longer holds line 2 of what") for warning in report.warnings)
+    assert (report.published_scores.removed, report.published_scores.unchanged) == (1, 1)
+    assert list(PublishedScore.objects.values_list("origin_name", "line")) == [("t", 1), ("u", 1)]
+    assert Event.objects.filter(verb="import").latest("pk").data["removed"] == {"published_scores": 1}
+
+
+def test_a_dry_run_tells_what_would_be_taken_away_and_leaves_it(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c8='20')}\n"})
+    report = bring(project, tmp_path, {"t": ROW_2002 + "\n"}, dry_run=True)
+    assert report.published_scores.removed == 1
+    assert PublishedScore.objects.count() == 2
+
+
+def test_nothing_is_taken_away_where_rows_were_left_out(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c8='20')}\n"})
+    report = bring(project, tmp_path, {"t": f"{ROW_2002}\n{row_2002(c27='7')}\n"}, skip_invalid=True)
+    assert any("They stay, because rows were left out" in warning for warning in report.warnings)
+    assert PublishedScore.objects.count() == 2
+
+
+def test_scores_follow_unit_scores_that_are_taken_away(project: Project, tmp_path: Path) -> None:
+    other = ROW_2001.replace("D04", "D05", 1)
+    bring(project, tmp_path, {**SEE_2001, "results1_table.txt": f"{other}\n{ROW_2001}\n"})
+    assert Score.objects.get().coverage == 0.25
+    report = bring(project, tmp_path, {"results1_table.txt": other + "\n"})
+    assert (report.published_scores.removed, report.published_percents.removed) == (1, 2)
+    assert Score.objects.get().coverage is None
 
 
 def test_a_corrected_line_replaces_its_percents(project: Project, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Assignment, Draw, Event, Sitting, Summary, System
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.assign import assign
-from annotation.services.plan_assignments import Order, Way, carry_out, plan_assignments
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out, plan_assignments
 from tests.annotation.services.laying import (
     add_assessors,
     add_sets,

@@ -16,7 +16,8 @@ from annotation.models import Assignment, Event, Sitting, Summary, System, UnitJ
 from annotation.queries.assignments import lapsed_work, queue_offer
 from annotation.refusals import Conflict, NotAllowed, NotFound, Refusal
 from annotation.services.assign import assign
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull, take_up
 from annotation.services.recall_sitting import give_back, lapse_leases, recall
 from tests.annotation.services.laying import (

@@ -11,7 +11,8 @@ from annotation.permissions import is_blind
 from annotation.queries.assignments import State, loads, sitting_page
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.services.assign import assign
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull
 from annotation.services.recall_sitting import give_back, reassign, recall, requeue
 from tests.annotation.services.laying import begin, judge_and_close
@@ -112,7 +113,7 @@ def test_begun_work_that_went_into_the_queue_is_told_so(world: World, sitting: S
     other = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
     requeue(sitting=sitting, by=world.mona)
     recall(sitting=other, by=world.mona)
-    rows = sitting_page(world.project, state=State.RECALLED).rows
+    rows = sitting_page(world.project, viewer=None, state=State.RECALLED).rows
     told = {row.document_set: row.recalled_as for row in rows}
     assert told == {"port": "Put into the queue", "bridge": "Recalled"}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -25,6 +27,7 @@ from annotation.models import (
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.services.assign import assign
+from annotation.services.change_units import join_units
 from annotation.services.close_sitting import close_sitting
 from annotation.services.save_acts import Saved, judge_unit, save_acts, save_at_once
 from evaluation import quality_questions
@@ -292,6 +295,19 @@ def test_a_closed_set_takes_nothing_and_repeats_are_still_heard(world: World) ->
     Sitting.objects.update(pen="tab", pen_seq=2, closed_at=timezone.now())
     assert refusal(world, sitting, on_unit(world, sitting, 3)).code == "closed"
     assert said(send(world, sitting, *acts))[1] == (2, "repeated", "")
+
+
+def test_that_a_set_is_over_is_told_before_who_has_its_pen(world: World) -> None:
+    sitting = sit(world)
+    send(world, sitting, on_unit(world, sitting, 1, percent=40), client="desk")
+    Sitting.objects.update(recalled_at=timezone.now(), recalled_as="lapsed")
+    lapsed = refusal(world, sitting, on_unit(world, sitting, 1, percent=80), client="phone")
+    assert lapsed.code == "lapsed"
+    assert "pen" not in lapsed.details
+    theirs, yours = lapsed.details["theirs"], lapsed.details["yours"]
+    assert [side[0]["percent"] for side in (theirs, yours)] == [40, 80]  # type: ignore[index]
+    Sitting.objects.update(recalled_at=None, recalled_as="", closed_at=timezone.now())
+    assert refusal(world, sitting, on_unit(world, sitting, 1), client="phone").code == "closed"
 
 
 @pytest.mark.parametrize(("recalled_as", "code"), [("lapsed", "lapsed"), ("reassigned", "recalled")])
@@ -614,7 +630,7 @@ def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world:
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """Role; how far the set is, and what stands; the turn; the unit; two writes. And BEGIN and COMMIT."""
+    """Role; how far the set is, what stands, the unit; the turn; two writes. And BEGIN and COMMIT."""
     small = sit(world)
 
     def count(sitting: Sitting, seq: int) -> int:
@@ -630,6 +646,39 @@ def test_the_number_of_queries_is_fixed(world: World) -> None:
     large = sit(world, ("alder", "birch"), name="ben")
     save_acts(sitting=reload(large), by=world.ben, client_id="tab", acts=[on_unit(world, large, 1)])
     assert count(large, 2) == few == 7
+
+
+@pytest.fixture
+def joined_late(world: World) -> Iterator[None]:
+    """The model units are joined after a save has read the sitting, at the moment at which it takes the turn."""
+    left, first = [world.units("port")[0]], "UPDATE annotation_sitting"
+
+    def join_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if left and sql.lstrip().startswith(first):
+            join_units(summary=world.models["port"], by=world.mona, unit_id=left.pop().public_id)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(join_first):
+        yield
+    assert not left
+
+
+def test_units_joined_at_that_moment_send_an_open_form_back_to_its_page(
+    world: World, joined_late: None
+) -> None:
+    sitting = sit(world)
+    Sitting.objects.update(pen="tab")
+    refused = refusal(world, sitting, on_unit(world, sitting))
+    assert (refused.code, "joined or split" in refused.message) == ("elsewhere", True)
+    assert not UnitJudgment.objects.exists()
+
+
+def test_units_joined_at_that_moment_are_not_judged_by_a_form_without_the_pen(
+    world: World, joined_late: None
+) -> None:
+    sitting = sit(world)
+    assert said(send(world, sitting, on_unit(world, sitting))) == [(1, "refused", "not_found")]
+    assert not UnitJudgment.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

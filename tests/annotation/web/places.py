@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from django.urls import URLPattern, reverse
 
-from annotation.models import Export
+from annotation.models import Dispute, Export, VerdictBatch
+from annotation.services.adjudicate import decide_check
 from annotation.services.ask_questions import ask_questions
 from annotation.services.assign import assign
+from annotation.services.comment import comment_on_claim
+from annotation.services.invite import invite
 from annotation.services.review import override
 from annotation.services.start_run import start_run
+from annotation.services.write_guidelines import write_guidelines
 from annotation.web.urls import project_urls
+from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -31,22 +36,39 @@ class Ids:
         assert assignment is not None
         check = world.check("alder", 1)
         override(check=check, by=world.rex, label="yes")
+        add_imported_verdict(check, "no")
+        decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not said.")
         run = start_run(project=world.project, judge=world.judge, by=None)
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
+        batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
+        member = world.project.memberships.get(user=world.vic)
+        invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
+        guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
+        said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @cleo.")
         return cls(
             {
+                "member_id": member.public_id,
+                "invitation_id": invitation.public_id,
+                "version": str(guideline.version),
+                "comment_id": said.comment.public_id,
+                "claim_id": check.claim.public_id,
                 "assignment_id": assignment.public_id,
                 "sitting_id": sitting.public_id,
                 "unit_id": world.units("port")[0].public_id,
                 "check_id": check.public_id,
+                "batch_id": batch.public_id,
+                "dispute_id": Dispute.objects.get(check_row=check).public_id,
+                "decision_id": decision.public_id,
                 "system_id": world.systems["alder"].public_id,
                 "summary_id": world.peers["port", "alder"].public_id,
                 "run_id": run.public_id,
                 "step": "extract",
                 "export_id": export.public_id,
                 "set_id": world.sets["port"].public_id,
+                "text_id": world.models["port"].public_id,
                 "question_id": question.public_id,
+                "table": "pairs",
             }
         )
 

@@ -8,6 +8,9 @@ import pytest
 
 from annotation.models import Assignment, Score, Sitting, UnitJudgment
 from annotation.services.assign import assign
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
+from annotation.services.pull_sitting import pull
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -58,6 +61,40 @@ def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitti
     # Two peers with two model units each, one of the four judged.
     assert (work.judged, work.total, work.is_complete) == (1, 4, False)
     assert [summary.judged for summary in work.summaries] == [1, 0]
+
+
+def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world: World, ana: Client) -> None:
+    given = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    carry_out(project=world.project, order=Order(way=Way.QUEUE, seed=1), by=world.mona)
+    pulled = pull(project=world.project, by=world.ana)
+    page = ana.get("/p/harbour/work/").content.decode()
+    minutes = world.project.lease_minutes
+    assert "kept for you until <span data-lease><time" in page
+    assert f"<span data-left>{minutes} minutes</span>" in page
+    assert f"/sets/{pulled.public_id}/give-back/" in page
+    assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
+
+
+@pytest.mark.parametrize(("own", "told"), [("is_own_model", True), ("is_own_peer", False)])
+def test_whoever_wrote_the_model_summary_is_told_and_of_the_peer_nothing(
+    world: World, ana: Client, sitting: Sitting, own: str, told: bool
+) -> None:
+    plain = ana.get(form_of(first(sitting))).content
+    Assignment.objects.filter(sitting=sitting).update(**{own: True})
+    page = ana.get(form_of(first(sitting))).content
+    assert (b"You wrote this model summary." in page) is told
+    assert b"You wrote this model summary." not in plain
+
+
+def test_before_the_model_summary_is_shown_nothing_is_said_of_its_author(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    world.project.question_set = "duc2004"
+    world.project.save()
+    Assignment.objects.filter(sitting=sitting).update(is_own_model=True)
+    page = ana.get(form_of(first(sitting)))
+    assert page.context["form"].stage == "quality"
+    assert b"You wrote" not in page.content
 
 
 def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:

@@ -176,6 +176,50 @@ def test_sittings_are_listed_by_state(world: World, mona: Client) -> None:
     assert mona.get(f"{ROOM}?state=waiting").context["page"].rows == ()
 
 
+def test_who_judges_a_set_does_not_see_how_much_others_judged_in_it(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    begin(assign(document_set=world.sets["port"], assessor=world.ben, by=None))
+    begin(assign(document_set=world.sets["bridge"], assessor=world.ben, by=None))
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    world.ana.memberships.update(roles=["assessor", "manager"])
+    answer = signed_in(world.ana).get(ROOM)
+    told = {(row.assessor, row.document_set): row.judged_units for row in answer.context["page"].rows}
+    assert told == {("ana", "port"): 0, ("ben", "bridge"): 1, ("ben", "port"): None}
+    assert b"hidden" in answer.content
+
+
+# What waits for nobody, and draws
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_what_waits_for_nobody_is_told_with_what_to_do(
+    world: World, mona: Client, headers: dict[str, str]
+) -> None:
+    # Ana, Ben and Olga may assess: the fourth copy of each of the two sets is for nobody.
+    preview = mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything", "act": "preview"})
+    assert b"2 sittings would wait for nobody" in preview.content
+    mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything"})
+    assert b"2 of 8 wait for nobody." in mona.get(ROOM).content
+    done = mona.post(f"{ROOM}withdraw/", headers=headers, follow=True)
+    assert b"2 sittings were taken out of the queue." in done.content
+    assert b"for nobody" not in mona.get(ROOM).content
+
+
+def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: Client) -> None:
+    mona.post(ASSIGN, {**PLAN, "draw": "summaries", "share": "50", "seed": "12"})
+    page = mona.get(f"{ROOM}draws/").content.decode()
+    assert "Uniform random share" in page
+    assert "2 of 4 summaries" in page
+    assert "<dd>0.5</dd>" in page
+    assert "<dd>12</dd>" in page
+    assert 'by <span dir="auto">mona</span>' in page
+
+
+def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
+    assert b"Nothing has been drawn yet." in mona.get(f"{ROOM}draws/").content
+
+
 def test_long_lists_come_in_pages_that_hold_everything_once(world: World, mona: Client) -> None:
     add_sets(world, [f"set-{n}" for n in range(SITTINGS_ON_A_PAGE + 5)])
     mona.post(ASSIGN, {"way": "queue", "per_set": "1"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -41,6 +41,38 @@ def test_a_plan_is_previewed_and_done(world: World, desk: Desk, viewport: Any) -
     page.get_by_role("button", name="Assign", exact=True).click()
     page.get_by_text("4 sittings given out.").wait_for()
     assert Sitting.objects.count() == 4
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_nothing_on_the_page_breaks_its_content_policy(
+    world: World, desk: Desk, color_scheme: Literal["light", "dark"]
+) -> None:
+    # The desk counts every report of the policy as a complaint; here they are counted once more, to be told apart.
+    page = sign_in(desk(color_scheme=color_scheme), "mona")
+    page.add_init_script(
+        "addEventListener('securitypolicyviolation', () => { window.reports = (window.reports || 0) + 1 })"
+    )
+    page.goto(ROOM)
+    page.get_by_role("radio", name="The queue").check()
+    page.get_by_label("Assessors for each set", exact=True).fill("4")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("2 sittings would wait for nobody").wait_for()
+    page.get_by_role("button", name="Put into the queue").click()
+    page.get_by_text("2 of 8 wait for nobody.").wait_for()
+    assert violations(page) == []
+    page.get_by_role("button", name="Take 2 out of the queue").click()
+    page.get_by_text("2 sittings were taken out of the queue.").wait_for()
+    for name in ("In the queue 6", "Closed 0", "Taken away 2", "Open 0"):
+        page.get_by_role("link", name=name).click()
+        page.locator(f"a[aria-current=true]:has-text('{name}')").wait_for()
+    page.get_by_role("link", name="In the queue 6").click()
+    page.locator("details.change summary").first.click()
+    assert page.locator("[style]").count() == 0
+    assert page.evaluate("window.reports || 0") == 0
+    page.get_by_role("link", name="draws", exact=True).click()
+    page.get_by_role("heading", name="Draws").wait_for()
+    assert violations(page) == []
+    assert page.evaluate("window.reports || 0") == 0
 
 
 def test_a_sitting_is_given_to_somebody_else(world: World, desk: Desk) -> None:

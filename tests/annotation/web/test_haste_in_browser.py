@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Export, UnitJudgment, Verdict
+from annotation.models import Export, UnitJudgment
 from annotation.services.assign import assign
 from annotation.services.review import override
 from tests.annotation.web.see_sets import saved
@@ -52,11 +52,6 @@ def open_form(page: Page, world: World) -> None:
     page.locator("[data-see]").wait_for()
 
 
-def answers(world: World) -> list[str | None]:
-    verdicts = Verdict.objects.filter(check_row=world.check("alder", 2), source="reviewer", withdrawn_at=None)
-    return list(verdicts.order_by("pk").values_list("label", flat=True))
-
-
 def percents() -> dict[int, int | None]:
     """Percent by position of the unit, as it stands in the database."""
     rows = UnitJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
@@ -64,78 +59,6 @@ def percents() -> dict[int, int | None]:
 
 
 # Review
-
-
-def test_a_slip_put_right_at_once_wins(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    address = open_check(page, world)
-    page.route("**/answer/", slowly)
-    page.keyboard.press("1")
-    page.keyboard.press("2")
-    page.locator("#answer-no[aria-pressed=true]").wait_for()
-    assert answers(world) == ["yes", "no"]
-    page.goto(address)
-    page.locator("#answer-no[aria-pressed=true]").wait_for()
-
-
-def test_the_next_claim_waits_until_the_slip_is_put_right(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    address = open_check(page, world)
-    page.route("**/answer/", slowly)
-    for key in ("1", "2", "n"):
-        page.keyboard.press(key)
-    page.wait_for_url(lambda url: not url.endswith(address))
-    assert answers(world) == ["yes", "no"]
-
-
-def test_an_answer_that_waited_does_not_pass_over_somebody_elses(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    open_check(page, world)
-    override(check=world.check("alder", 2), by=world.cleo, label="unsure")
-    page.route("**/answer/", slowly)
-    page.keyboard.press("1")
-    page.keyboard.press("2")
-    page.get_by_text("Somebody was quicker.").wait_for()
-    page.wait_for_timeout(2000 * SLOW_S)
-    assert answers(world) == ["unsure"]
-    page.keyboard.press("2")
-    page.locator("#answer-no[aria-pressed=true]").wait_for()
-
-
-def test_an_answer_right_after_undo_is_kept(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    open_check(page, world)
-    page.keyboard.press("1")
-    page.locator("#answer-yes[aria-pressed=true]").wait_for()
-    page.route("**/withdraw/", slowly)
-    page.keyboard.press("u")
-    page.keyboard.press("3")
-    page.locator("#answer-unsure[aria-pressed=true]").wait_for()
-    assert answers(world) == ["unsure"]
-
-
-def test_the_next_claim_is_open_after_undo(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    address = open_check(page, world)
-    page.keyboard.press("1")
-    page.locator("#answer-yes[aria-pressed=true]").wait_for()
-    page.keyboard.press("u")
-    page.get_by_text("Taken back.").wait_for()
-    page.keyboard.press("n")
-    page.wait_for_url(lambda url: not url.endswith(address))
-
-
-def test_back_shows_ones_answer(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    address = open_check(page, world)
-    page.keyboard.press("1")
-    page.locator("#answer-yes[aria-pressed=true]").wait_for()
-    page.keyboard.press("n")
-    page.wait_for_url(lambda url: not url.endswith(address))
-    page.go_back()
-    page.locator("#answer-yes[aria-pressed=true]").wait_for()
-    page.keyboard.press("2")
-    page.locator("#answer-no[aria-pressed=true]").wait_for()
 
 
 def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: Desk) -> None:

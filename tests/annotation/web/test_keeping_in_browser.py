@@ -40,6 +40,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITING = re.compile(r"Not saved yet: \d+")
 STARTED_WITHIN_S = 30
+OF_ANOTHER = "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here."
 
 
 def ana(desk: Desk) -> Page:
@@ -49,6 +50,11 @@ def ana(desk: Desk) -> Page:
 def press(page: Page, keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
+
+
+def come_back(page: Page) -> None:
+    """What a browser tells a page that somebody turns to again."""
+    page.evaluate("dispatchEvent(new Event('focus'))")
 
 
 def told(sitting: Sitting) -> list[tuple[int, int | None, list[int]]]:
@@ -226,22 +232,50 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     sitting = lay_set(world)
     page = ana(desk)
     open_set(page, sitting)
+    saved(page)
     page.context.clear_cookies()
     press(page, "4")
     page.locator("#keeping", has_text="You are signed out").wait_for()
     other = page.context.new_page()
     sign_in(other, "ben")
     page.bring_to_front()
-    page.evaluate("dispatchEvent(new Event('focus'))")
-    page.locator("#keeping", has_text="1 act is not saved yet").get_by_role(
-        "button", name="Load the page anew"
-    ).wait_for()
-    assert told(sitting) == []
+    come_back(page)
+    page.locator("#keeping", has_text=OF_ANOTHER).wait_for()
+    # A stranger sees nothing of it, and has no button that would leave it out.
+    assert page.locator("#see, #bar, #trail, #saved, [data-sheet]").filter(visible=True).count() == 0
+    assert page.locator("#keeping button").count() == 0
+    assert page.locator("#keeping").inner_text().split(".")[2].strip() == "My work"
+    press(page, "6su")
     other.context.clear_cookies()
     sign_in(other, "ana")
-    open_set(other, sitting)
-    saved(other)
+    page.bring_to_front()
+    come_back(page)
+    saved(page)
+    assert page.locator("#keeping").is_hidden()
+    assert page.locator("#see").is_visible()
     assert told(sitting) == [(1, 60, [])]
+
+
+def test_whoever_gets_a_set_next_does_not_send_what_another_left_in_the_browser(
+    world: World, desk: Desk
+) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("about:blank")
+    # The server never heard that it was begun, so the same row is handed on through the queue.
+    Sitting.objects.filter(pk=sitting.pk).update(assessor=world.ben, pen="", pen_seq=0)
+    page.context.clear_cookies()
+    page.unroute("**/acts/")
+    sign_in(page, "ben")
+    page.goto("/p/harbour/work/")
+    notice = page.locator(".set .notice", has_text=OF_ANOTHER)
+    notice.wait_for()
+    assert notice.locator("a, button").count() == 0
+    assert told(sitting) == []
 
 
 def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: Desk) -> None:
@@ -380,6 +414,28 @@ def test_old_acts_that_were_contradicted_since_are_not_sent_unasked(world: World
     open_set(page, sitting)
     page.locator("table.both", has_text="80 %").wait_for()
     assert standing(sitting) == {1: 80}
+
+
+def test_no_state_of_saving_has_a_fault_in_the_dark(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = sign_in(desk(color_scheme="dark"), "ana")
+    open_set(page, sitting)
+    saved(page)
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4")
+    page.locator("#saved", has_text=WAITING).wait_for()
+    found = {"unsent": violations(page)}
+    judge(sitting, world, 1, 80, "elsewhere")
+    page.unroute("**/acts/")
+    page.locator("table.both", has_text="80 %").wait_for()
+    found["contradicted"] = violations(page)
+    page.get_by_role("button", name="Mine stand").click()
+    saved(page)
+    Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as="lapsed")
+    press(page, "6")
+    page.locator("#keeping", has_text="went back to the queue").wait_for()
+    found["ended"] = violations(page)
+    assert {state: faults for state, faults in found.items() if faults} == {}
 
 
 # What the server does not take

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.services.assign import assign
+from tests.annotation.route_verbs import POSTED
 from tests.annotation.web.places import addresses
-from tests.annotation.web.test_refusals import POSTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-NOT_PAGES = {"download-export", "export-manifest"}
+NOT_PAGES = {"agreement-file", "bias-file", "judge-file", "log-file", "download-export", "export-manifest"}
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 
 

@@ -13,7 +13,8 @@ from annotation.models import Assignment, Project, Sitting, SummaryJudgment
 from annotation.queries import oversight
 from annotation.queries.flags import Flags
 from annotation.services.assign import assign
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull
 from annotation.services.recall_sitting import lapse_leases
 from annotation.web.progress import flags_in_words

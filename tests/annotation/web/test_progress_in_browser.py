@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Project, Sitting, SummaryJudgment, System
-from annotation.services.plan_assignments import Order, Way, carry_out
+from annotation.services.assignment_orders import Order, Way
+from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull
 from tests.accessibility import violations
 from tests.annotation.cast import PEERS, finish

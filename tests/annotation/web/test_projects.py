@@ -37,7 +37,7 @@ def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Cli
 
 def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[[User], Client]) -> None:
     page = signed_in(world.dan).get("/p/quarry/").content.decode()
-    assert "manage.py import_dataset quarry FILE" in page
+    assert '<a href="/p/quarry/import/"><strong>Import summaries</strong></a>' in page
 
 
 def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:

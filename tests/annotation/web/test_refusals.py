@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from django.test import Client
 
-from annotation.permissions import BLIND_VERBS, ROLE_VERBS, Verb
+from annotation.permissions import ROLE_VERBS
 from annotation.services.assign import assign
 from annotation.web.rooms import DOORS
 from annotation.web.urls import project_urls
 from tests.annotation.cast import MEMBERS
+from tests.annotation.route_verbs import POSTED, SCRIPTED
 from tests.annotation.web.conftest import HTMX
 from tests.annotation.web.places import addresses
 
@@ -24,75 +25,12 @@ if TYPE_CHECKING:
 
 ROUTES = [str(route.name) for route in project_urls]
 
-SCRIPTED = {"acts", "pen", "alive"}
-"""Addresses that a script of ours posts JSON to."""
-
-POSTED = {
-    *SCRIPTED,
-    "close-sitting",
-    "judge-unit",
-    "answer-quality",
-    "answer-unmarked",
-    "override",
-    "withdraw-verdict",
-    "start-run",
-    "cancel-run",
-    "resume-run",
-    "assign",
-    "recall-sitting",
-    "reassign-sitting",
-    "requeue-sitting",
-    "name-author",
-    "pull-sitting",
-    "take-up-sitting",
-    "give-back-sitting",
-    "join-units",
-    "split-unit",
-    "undo-units",
-    "weigh-unit",
-    "reopen-units",
-    "request-export",
-    "ask-questions",
-    "retire-question",
-    "preview-prompt",
-    "reword-prompt",
-    "restore-prompt",
-}
-
-VERBS = {
-    "project": Verb.VIEW_PROJECT,
-    **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-sitting"), Verb.ASSESS),
-    **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
-    **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
-    **dict.fromkeys(("scores", "system", "summary", "questions"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
-    **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("start-run", "cancel-run", "resume-run"), Verb.RUN),
-    **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
-    **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),
-    "name-author": Verb.NAME_AUTHORS,
-    "progress": Verb.ASSIGN,
-    **dict.fromkeys(("pull-sitting", "take-up-sitting", "give-back-sitting"), Verb.ASSESS),
-    **dict.fromkeys(("exports", "request-export", "download-export", "export-manifest"), Verb.EXPORT),
-    **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.IMPORT),
-    **dict.fromkeys(("undo-units", "weigh-unit"), Verb.IMPORT),
-    "reopen-units": Verb.REOPEN_UNITS,
-    "project-settings": Verb.CHANGE_PROJECT,
-    **dict.fromkeys(("prompts", "prompt"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
-}
-"""What each route asks for; a new route without an entry fails below."""
-
 
 def ask(client: Client, route: str, address: str, **headers: str) -> int:
     answer = (
         client.post(address, headers=headers) if route in POSTED else client.get(address, headers=headers)
     )
     return answer.status_code
-
-
-def test_every_route_is_in_the_table_of_verbs() -> None:
-    assert set(VERBS) == set(ROUTES)
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
@@ -102,22 +40,6 @@ def test_an_outsider_finds_nothing_at_any_address(
     client = signed_in(world.dan)
     got = {name: ask(client, name, address, **headers) for name, address in addresses(world).items()}
     assert got == dict.fromkeys(ROUTES, 404)
-
-
-def test_a_row_of_another_project_is_not_found_under_ones_own(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
-    nested = {
-        name: address
-        for name, address in addresses(world, slug="quarry").items()
-        if address.count("/") > 4
-        # The steps of a prompt are the same in every project.
-        and name not in ("start-run", "assign", "request-export", "pull-sitting")
-        and not name.endswith(("prompt", "prompts"))
-    }
-    client = signed_in(world.dan)
-    got = {name: ask(client, name, address) for name, address in nested.items()}
-    assert got == dict.fromkeys(nested, 404)
 
 
 def test_a_stranger_is_sent_to_sign_in_and_back(world: World) -> None:
@@ -150,21 +72,6 @@ def test_a_script_of_somebody_signed_out_is_told_so(world: World) -> None:
 def test_a_plain_form_of_somebody_signed_out_leads_back_to_its_page(world: World) -> None:
     client = Client(headers={"Referer": "http://testserver/p/harbour/runs/"})
     assert client.post("/p/harbour/runs/start/")["Location"] == "/sign-in/?next=/p/harbour/runs/"
-
-
-@pytest.mark.parametrize("name", MEMBERS)
-def test_a_member_is_let_in_exactly_where_the_table_of_roles_says(
-    world: World, signed_in: Callable[[User], Client], name: str
-) -> None:
-    person = getattr(world, name)
-    places = addresses(world)
-    # Ana was given work on the way, which makes her blind; her role opens no blind verb's opposite.
-    (role,) = MEMBERS[name]
-    allowed = ROLE_VERBS[role] & (BLIND_VERBS if name == "ana" else frozenset(Verb))
-    client = signed_in(person)
-    for route, address in places.items():
-        is_closed = ask(client, route, address) == 403
-        assert (route, is_closed) == (route, VERBS[route] not in allowed)
 
 
 def test_whoever_holds_open_work_is_sent_to_it(world: World, signed_in: Callable[[User], Client]) -> None:

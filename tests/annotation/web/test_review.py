@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Check, Project, Verdict
+from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
 from annotation.services.assign import assign
+from annotation.services.draw_checks import draw_checks
 from annotation.services.review import override
 from annotation.services.save_acts import judge_unit
-from tests.annotation.cast import finish
+from tests.annotation.cast import CLAIMS, finish
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -87,14 +89,19 @@ def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
     assert rex.get(f"{QUEUE}?after=nonsense").status_code == 422
 
 
+@pytest.mark.parametrize("order", ["doubt", "effect", "document", "drawn"])
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
-    world: World, rex: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
+    query = {"order": order}
+    if order == "drawn":
+        drawn = draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+        query = {"draw": drawn.public_id}
     monkeypatch.setattr("annotation.queries.review_queue.PAGE_SIZE", 2)
     seen: list[str] = []
     after = ""
     for _ in range(3):
-        page = rex.get(QUEUE, {"after": after} if after else {}, headers=HTMX).context["page"]
+        page = rex.get(QUEUE, {**query, "after": after} if after else query, headers=HTMX).context["page"]
         seen += [row.check_id for row in page.rows]
         after = page.after
     assert after is None
@@ -132,7 +139,7 @@ def test_before_the_own_answer_the_judges_is_nowhere(world: World, rex: Client, 
     for headers in ({}, HTMX):
         answer = rex.get(f"{at(check)}?judge=1", headers=headers)
         page = answer.content.decode()
-        assert answer.context["view"].judge is None
+        assert answer.context["outcome"].judge is None
         assert JUDGES_WORDS not in page
         assert "<mark>" not in page
         assert 'class="label' not in page
@@ -140,18 +147,32 @@ def test_before_the_own_answer_the_judges_is_nowhere(world: World, rex: Client, 
 
 def test_after_the_own_answer_the_judges_is_shown_with_its_evidence_lit(world: World, rex: Client) -> None:
     check = world.check("alder", 1)
-    page = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
-    assert "had said" in page
-    assert "<mark>The harbour of Lund closes in April." in page
+    strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "had said" in strip
+    assert (
+        '<mark><span data-unit="1">The harbour of Lund closes in April.'
+        in rex.get(at(check)).content.decode()
+    )
 
 
 def test_on_request_the_verdict_comes_when_asked_for(world: World, rex: Client) -> None:
     reveal(world, "on_request")
     check = world.check("alder", 2)
     assert JUDGES_WORDS not in rex.get(at(check)).content.decode()
-    assert JUDGES_WORDS in rex.get(f"{at(check)}?judge=1").content.decode()
-    rex.post(f"{at(check)}answer/", {"label": "no", "seen": "", "asked": "1"})
+    page = rex.post(f"{at(check)}reveal/", {"reason": "as I typed it", "evidence": "2"}).content.decode()
+    assert JUDGES_WORDS in page
+    assert 'value="as I typed it"' in page
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
     assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_asking_for_the_verdict_gets_nothing_where_the_own_answer_comes_first(
+    world: World, rex: Client
+) -> None:
+    check = world.check("alder", 2)
+    assert JUDGES_WORDS not in rex.post(f"{at(check)}reveal/").content.decode()
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
+    assert newest(check).shown == Verdict.Shown.NOTHING
 
 
 def test_where_it_is_shown_the_verdict_stands_at_once(world: World, rex: Client) -> None:
@@ -170,13 +191,42 @@ def test_it_is_stored_that_only_the_second_answer_had_seen_the_judge(world: Worl
     assert (first.shown, newest(check).shown) == (Verdict.Shown.NOTHING, Verdict.Shown.JUDGE)
 
 
-def test_a_plain_form_answers_and_comes_back(world: World, rex: Client) -> None:
+def test_a_plain_form_answers_and_leads_to_the_next_claim(world: World, rex: Client) -> None:
     check = world.check("alder", 2)
     data = {"label": "yes", "reason": "weak is weak", "evidence": ["2", "1"], "seen": ""}
     answer = rex.post(f"{at(check)}answer/?order=effect", data)
-    assert answer["Location"] == f"{at(check)}?order=effect"
     saved = newest(check)
     assert (saved.label, saved.reason, saved.evidence) == ("yes", "weak is weak", [1, 2])
+    assert answer["Location"].endswith(f"/?order=effect&was={check.public_id}")
+    page = rex.get(answer["Location"])
+    assert page.context["view"].check_id != check.public_id
+    assert "You said" in page.content.decode()
+
+
+def test_all_that_may_go_with_an_answer_is_kept(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    data = {
+        "label": "no",
+        "error_type": "wrong_number",
+        "confidence": "0.75",
+        "active_ms": "4200",
+        "seen": "",
+    }
+    rex.post(f"{at(check)}answer/", {**data, "quote": ["2:0:7"]})
+    saved = newest(check)
+    assert (saved.error_type, saved.confidence, saved.active_ms) == ("wrong_number", 0.75, 4200)
+    assert (saved.quotes, saved.evidence) == ([{"unit": 2, "start": 0, "end": 7}], [2])
+
+
+def test_an_answer_can_be_changed_from_the_strip_of_the_next_claim(world: World, rex: Client) -> None:
+    check, other = world.check("alder", 2), world.check("birch", 1)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    page = rex.get(f"{at(other)}?was={check.public_id}").content.decode()
+    assert "Change to no" in page
+    data = {"label": "no", "seen": newest(check).public_id, "at": other.public_id}
+    answer = rex.post(f"{at(check)}answer/", data)
+    assert answer["Location"] == f"{at(other)}?was={check.public_id}"
+    assert newest(check).label == "no"
 
 
 def test_the_scores_before_and_after_are_told(world: World, rex: Client) -> None:
@@ -257,8 +307,7 @@ def test_after_a_conflict_the_same_form_can_be_sent_again(world: World, rex: Cli
     check = world.check("alder", 2)
     theirs = override(check=check, by=world.cleo, label="unsure")
     conflict = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
-    assert conflict["HX-Retarget"] == "#claim-room"
-    seen = conflict.context["view"].seen
+    seen = conflict.context["outcome"].seen
     assert seen == theirs.public_id
     assert rex.post(f"{at(check)}answer/", {"label": "yes", "seen": seen}, headers=HTMX).status_code == 200
 
@@ -274,16 +323,245 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
     assert not Verdict.objects.filter(check_row=check, source="reviewer").exists()
 
 
-def test_the_next_claim_is_the_next_of_the_queue(world: World, rex: Client) -> None:
-    rows = rex.get(QUEUE).context["page"].rows
-    for here, following in itertools.pairwise(rows):
-        assert rex.get(f"{QUEUE}{here.check_id}/").context["view"].next_id == following.check_id
+# From claim to claim
 
 
-def test_the_last_claim_leads_back_to_the_queue(world: World, rex: Client) -> None:
-    for check in Check.objects.exclude(pk=world.check("alder", 1).pk):
+def following(client: Client, here: str = "", query: str = "") -> str:
+    """The id of the check that is handed out next; empty at the end."""
+    answer = client.post(f"{QUEUE}next/{query}", {"here": here} if here else {})
+    return answer["Location"].removeprefix(QUEUE).split("?")[0].strip("/")
+
+
+def test_the_queue_is_handed_out_in_its_order(world: World, rex: Client) -> None:
+    rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
+    walked = [following(rex)]
+    walked += [following(rex, here) for here in rows[:-1]]
+    assert walked == rows
+
+
+def test_after_the_end_the_queue_begins_anew_with_what_was_skipped(world: World, rex: Client) -> None:
+    rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
+    assert following(rex, rows[-1]) == rows[0]
+
+
+def test_two_reviewers_are_never_handed_the_same_claim(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    cleo = signed_in(world.cleo)
+    mine = [following(rex)]
+    theirs = [following(cleo)]
+    for _ in range(2):
+        mine.append(following(rex, mine[-1]))
+        theirs.append(following(cleo, theirs[-1]))
+    assert len({*mine, *theirs}) == 6
+    # All six are held now, so that nothing is left for a third.
+    assert following(signed_in(world.olga)) == ""
+
+
+def test_a_claim_that_somebody_left_is_handed_out_again_after_five_minutes(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    first = following(rex)
+    Check.objects.filter(public_id=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert following(signed_in(world.cleo)) == first
+
+
+def test_an_address_opens_a_claim_that_somebody_else_holds(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    first = following(rex)
+    assert signed_in(world.cleo).get(f"{QUEUE}{first}/").status_code == 200
+    assert Check.objects.get(public_id=first).leased_to == world.rex
+
+
+def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -> None:
+    here = world.check("birch", 3)
+    ahead = rex.post(f"{QUEUE}next/", {"here": here.public_id}, headers=HTMX).context["view"].check_id
+    looked = set(CheckLook.objects.values_list("check_row__public_id", flat=True))
+    assert (here.public_id in looked, ahead in looked) == (True, False)
+
+
+def test_by_document_the_text_stays_while_the_claims_go_by(world: World, rex: Client) -> None:
+    rows = rex.get(f"{QUEUE}?order=document").context["page"].rows
+    claims = [claim for claim, _ in CLAIMS]
+    assert [row.claim for row in rows] == claims * 2
+    checks = [Check.objects.get(public_id=row.check_id) for row in rows]
+    assert [check.peer for check in checks] == [world.peers["port", "alder"]] * 3 + [
+        world.peers["port", "birch"]
+    ] * 3
+    walked = [following(rex, query="?order=document")]
+    walked += [following(rex, row.check_id, "?order=document") for row in rows[:-1]]
+    assert walked == [row.check_id for row in rows]
+
+
+def test_the_last_claim_shows_its_own_outcome(world: World, rex: Client) -> None:
+    last = world.check("alder", 1)
+    for check in Check.objects.exclude(pk=last.pk):
         override(check=check, by=world.rex, label="no")
-    assert rex.get(at(world.check("alder", 1))).context["view"].next_id is None
+    answer = rex.post(f"{at(last)}answer/", {"label": "yes", "seen": ""})
+    assert answer["Location"] == at(last)
+
+
+# Filters
+
+
+def test_only_claims_with_numbers(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    Check.objects.filter(pk=check.pk).update(has_number=True)
+    rows = rex.get(f"{QUEUE}?numbers=1").context["page"].rows
+    assert [row.check_id for row in rows] == [check.public_id]
+
+
+def test_only_what_people_answered_otherwise_than_the_judge(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    override(check=world.check("alder", 2), by=world.cleo, label="yes")
+    rows = rex.get(f"{QUEUE}?only=against").context["page"].rows
+    assert [row.check_id for row in rows] == [world.check("alder", 2).public_id]
+    # Rex has not answered it, so the list does not tell him what Cleo said.
+    assert rows[0].human_label is None
+
+
+def test_a_filter_by_label_tells_a_reviewer_nothing_that_they_must_not_know(
+    world: World, rex: Client
+) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    assert rex.get(f"{QUEUE}?only=all&label=yes").context["page"].rows == ()
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert len(rex.get(f"{QUEUE}?only=all&label=yes").context["page"].rows) == 1
+
+
+def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    alder = world.systems["alder"].public_id
+    assert rex.get(f"{QUEUE}?system={alder}").status_code == 403
+    assert rex.get(f"{QUEUE}?only=answered&reviewer=cleo").status_code == 403
+    assert len(rex.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
+    assert "alder" not in rex.get(QUEUE).content.decode()
+    cleo = signed_in(world.cleo)
+    assert len(cleo.get(f"{QUEUE}?system={alder}").context["page"].rows) == 2
+    assert len(cleo.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
+
+
+def test_one_document_set(world: World, rex: Client) -> None:
+    port, bridge = (world.sets[name].public_id for name in ("port", "bridge"))
+    assert len(rex.get(f"{QUEUE}?document_set={port}").context["page"].rows) == 6
+    assert rex.get(f"{QUEUE}?document_set={bridge}").context["page"].rows == ()
+
+
+# Planted verdicts
+
+
+def plant_everywhere(world: World, mode: str) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal=mode, planted_share=1)
+
+
+def test_a_planted_verdict_is_told_after_the_answer_given_with_it_on_screen(
+    world: World, rex: Client
+) -> None:
+    plant_everywhere(world, "shown")
+    # The judge gave "yes" .9: certain enough to show "no" instead.
+    check = world.check("alder", 1)
+    page = rex.get(at(check)).context["outcome"]
+    assert (page.judge.label, page.planted, page.decision) == ("no", "", None)
+    strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" in strip
+    assert "Change to yes" in strip
+    assert newest(check).shown == Verdict.Shown.PLANTED
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": newest(check).public_id})
+    assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_what_the_judge_is_not_sure_of_is_never_planted(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    # The judge gave .2 of yes, which is not certain, and nobody has answered.
+    assert rex.get(at(world.check("alder", 2))).context["outcome"].judge.label == "no"
+
+
+def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    first, second = world.check("alder", 1), world.check("alder", 2)
+    strip = rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" not in strip
+    assert "Change to no" in strip
+    # A movement of scores, or that there is none, would give it away.
+    assert "score" not in strip.lower()
+    strip = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" in strip
+    assert "The harbour closes in April" in strip
+    assert rex.get(at(first)).context["outcome"].judge.label == "yes"
+
+
+def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
+    assert "was planted" in rex.get(QUEUE).content.decode()
+    assert "was planted" not in rex.get(QUEUE).content.decode()
+
+
+def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    check = world.check("alder", 1)
+    rex.get(at(check))
+    check.refresh_from_db()
+    assert (check.judge_label, check.final_label) == ("yes", "yes")
+
+
+# Batches
+
+
+def test_a_batch_is_offered_on_a_filtered_list_alone(world: World, rex: Client) -> None:
+    assert "Take over" not in rex.get(QUEUE).content.decode()
+    assert "Take over" in rex.get(f"{QUEUE}?side=reference").content.decode()
+    assert rex.get(f"{QUEUE}batch/").context["offer"] is None
+
+
+def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Client) -> None:
+    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
+    assert (offer.count, offer.by_label) == (6, {"yes": 2, "no": 4})
+    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+    page = rex.post(f"{QUEUE}batch/accept/?side=reference", data, follow=True).content.decode()
+    assert "6 verdicts are taken over" in page
+    assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
+    batch = VerdictBatch.objects.get()
+    page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
+    assert "6 verdicts are taken back" in page
+    assert Check.objects.filter(final_source="judge").count() == 6
+
+
+def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Client) -> None:
+    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+    answer = rex.post(f"{QUEUE}batch/accept/?side=reference", data)
+    assert answer.status_code == 409
+    assert "Take over 5 verdicts" in answer.content.decode()
+    assert not VerdictBatch.objects.exists()
+
+
+# Draws
+
+
+def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Callable[[User], Client]) -> None:
+    mona = signed_in(world.mona)
+    mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    draw = Draw.objects.get()
+    drawn = [row.check_row.public_id for row in draw.drawn_checks.select_related("check_row")]
+    assert len(drawn) == 3
+    query = f"?draw={draw.public_id}"
+    assert "Drawn at random" in rex.get(QUEUE).content.decode()
+    first = following(rex, query=query)
+    assert first == drawn[0]
+    rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
+    assert following(rex, query=query) == drawn[1]
+    assert "1 of 3" in mona.get(f"{QUEUE}draws/").content.decode()
+
+
+def test_a_share_that_makes_no_sense_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
+    for share in ("0", "101", "some"):
+        sent = {"method": "uniform", "share": share}
+        assert signed_in(world.mona).post(f"{QUEUE}draws/draw/", sent).status_code == 422
 
 
 def test_a_dispute_is_shown_with_who_said_what(world: World, rex: Client) -> None:

@@ -6,8 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Score
+from annotation.models import Score, Worker
+from annotation.services import make_analysis
+from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
 from annotation.services.review import override
 from tests.annotation.queries.mixing import mix_summarization
@@ -113,7 +116,7 @@ def rows_of(page: str) -> list[list[str]]:
             " ".join(re.sub(r"<[^>]*>", " ", cell).split())
             for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
         ]
-        for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+        for row in re.findall(r"<tr(?: [^>]*)?>(.*?)</tr>", page, re.DOTALL)
     ]
 
 
@@ -165,3 +168,78 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     assert ["question coverage", "0.500", "–", "1 of 2"] in rows
     assert ["brevity", "0.350", "0.350–0.350", "2"] in rows
     assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
+
+
+def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
+    override(check=world.check("birch", 1), by=world.rex, label="yes")
+    page = vic.get("/p/harbour/scores/").content.decode()
+    # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
+    assert (
+        "moved the mean of 1 of 2 systems, most that of birch: from 0.000 by the judge alone to 0.250" in page
+    )
+    assert "The order of the systems is the same." in page
+
+
+def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
+    assert "nothing has been drawn at random for people yet" in page
+    assert "There is no estimate yet." in page
+
+
+def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    for system, labels in (("alder", ("yes", "no", "yes")), ("birch", ("no", "yes", "no"))):
+        for check, label in zip(world.checks(system), labels, strict=True):
+            override(check=check, by=world.rex, label=label)
+    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
+    assert "alder has the highest estimate" in page
+    assert "people&#x27;s drawn answers stand alone" in page
+    assert cells(page, "alder")[2].startswith("0.750")
+    assert cells(page, "birch")[2].startswith("0.250")
+
+
+def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
+    lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
+    assert lines[0].startswith("target_words,rank,rank_low,rank_high,letters,system,score,n,mean")
+    assert "20,1,,,a,alder,coverage,1,0.75,,,2,3,0" in lines
+    rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
+    assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
+        row for row in rows if row["system"] == "birch" and row["score"] == "brevity"
+    ).items()
+    assert vic.get("/p/harbour/scores/file/?format=xml").status_code == 422
+
+
+def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/differences/?by=brevity&target=20").content.decode()
+    # Birch has .45 in both sets, alder .35: two sets flip in 4 ways, half of which are as far apart.
+    assert "none of the 1 difference holds at 5 % after Holm's correction" in " ".join(page.split())
+    assert "+0.100" in page
+    assert "0.500" in page
+    lines = vic.get("/p/harbour/scores/differences/?by=brevity&format=csv").content.decode().splitlines()
+    assert lines[0].startswith("first,second,sets,difference,p,adjusted_p,holds")
+    assert lines[1].startswith("birch,alder,2,0.1")
+
+
+def test_estimates_are_not_compared_pair_by_pair(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/differences/?by=coverage_estimate").status_code == 422
+
+
+def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
+    assert "nothing has changed since" in vic.get("/p/harbour/scores/").content.decode()
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
+
+
+def test_old_numbers_are_marked_while_a_worker_makes_new_ones(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vic.get("/p/harbour/scores/")
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
+    page = vic.get("/p/harbour/scores/").content.decode()
+    assert cells(page, "alder")[2].startswith("0.750")
+    assert "newer numbers are being made" in page
+    assert 'hx-trigger="load delay:2s"' in page
+    # What was never made cannot be shown.
+    assert "These numbers are being made." in vic.get("/p/harbour/scores/?by=brevity").content.decode()

@@ -31,6 +31,11 @@ RULES = {
     "repeat_share": "0.1",
     "lease_minutes": "45",
     "reveal": "on_request",
+    "planted_share": "0",
+    "dispute_threshold": "0.5",
+    "dispute_voices": "judge",
+    "audit_share": "0",
+    "own_adjudication": "on",
     "deciding_judge": "lexical",
 }
 
@@ -47,6 +52,11 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert (project.reveal, project.percent_scale) == ("on_request", "fives")
     assert (project.question_set, project.repeat_share, project.lease_minutes) == ("own", 0.1, 45)
     assert [question["id"] for question in project.own_questions] == ["clear"]
+    assert (project.dispute_threshold, project.dispute_voices, project.own_adjudication) == (
+        0.5,
+        "judge",
+        True,
+    )
     assert Event.objects.filter(verb="change project").count() == 1
 
 
@@ -82,6 +92,15 @@ def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
     assert "Read slowly." in page
     assert ("<html" in page) is not bool(headers)
     assert Project.objects.get(slug="harbour").blend == "human_first"
+
+
+def test_what_is_wrong_is_said_first_with_the_way_to_it(mona: Client) -> None:
+    page = mona.post(ROOM, {**RULES, "repeat_share": "2", "name": ""}, headers=HTMX).content.decode()
+    summary = page[page.index('id="faults"') : page.index("</ul>")]
+    assert 'role="alert" tabindex="-1" autofocus' in summary
+    assert '<a href="#id_name">Name</a>' in summary
+    assert '<a href="#id_repeat_share">Share of hidden repeats</a>' in summary
+    assert page.index("</ul>") < page.index('name="name"')
 
 
 def test_no_judge_may_decide(world: World, mona: Client) -> None:

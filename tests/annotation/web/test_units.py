@@ -61,6 +61,13 @@ def test_the_list_tells_what_was_changed_and_what_is_judged(world: World, mona: 
     assert judged == {"alder": True, "birch": False}
 
 
+def test_what_becomes_of_weights_is_said_where_units_are_cut(world: World, mona: Client) -> None:
+    rule = b"the larger one where they differ; both parts of a split unit have its whole weight"
+    assert rule in mona.get(f"/p/harbour/units/{world.models['bridge'].public_id}/").content
+    peer = world.peers["bridge", "alder"]
+    assert rule not in mona.get(f"/p/harbour/units/{peer.public_id}/").content
+
+
 def test_the_list_has_pages(world: World, mona: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unit_texts, "SETS_ON_A_PAGE", 1)
     first = mona.get(ROOM)

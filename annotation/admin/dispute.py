@@ -1,0 +1,315 @@
+"""The adjudicators' queue: what differs, worst first, with a form to settle each, and acts on several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import AdminForm
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.admin.bulk import Bulk, Step, confirm_or_do
+from annotation.admin.reach import person_of, projects_allowing
+from annotation.admin.rows import ProjectFilter, Rows
+from annotation.models import Adjudication, Dispute, ErrorType, Label
+from annotation.permissions import Verb
+from annotation.queries.dispute_view import DisputeView, dispute_view, voices_on
+from annotation.queries.disputes import DisputeFilter, Kind, kind_of, text_of, with_words
+from annotation.refusals import Invalid, Refusal
+from annotation.services.adjudicate import decide_check, decide_unit, decisions_on, reopen_dispute
+from annotation.services.review import NOT_LOOKED
+from annotation.services.take_dispute import release_dispute
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_TEXT = 120
+OWN_ANSWER = "An answer of my own"
+
+
+class StateFilter(admin.SimpleListFilter):
+    """What is open, unless asked otherwise."""
+
+    title = "state"
+    parameter_name = "state"
+    ALL = "all"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        settled = [(value, words) for value, words in Dispute.State.choices if value != Dispute.State.OPEN]
+        return [*settled, (self.ALL, "All")]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        first, *others = super().choices(changelist)
+        yield {**first, "display": Dispute.State.OPEN.label}
+        yield from others
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> QuerySet[Dispute]:
+        if self.value() == self.ALL:
+            return queryset
+        return queryset.filter(state=self.value() or Dispute.State.OPEN)
+
+
+class KindFilter(admin.SimpleListFilter):
+    title = "kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(Kind.CHECK.value, "Claims"), (Kind.UNIT.value, "Units")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> QuerySet[Dispute]:
+        if self.value() is None:
+            return queryset
+        return queryset.filter(check_row__isnull=self.value() != Kind.CHECK)
+
+
+class DecisionForm(forms.Form):
+    """A decision on one dispute: one of the answers taken over, or another, with its reason."""
+
+    adopt = forms.ChoiceField(widget=forms.RadioSelect, required=False, label="Take over")
+    label = forms.ChoiceField(
+        choices=[("", "–"), *Label.choices],
+        required=False,
+        help_text="Your own answer, where you take over none.",
+    )
+    percent = forms.IntegerField(
+        min_value=0, max_value=100, required=False, help_text="Your own answer, where you take over none."
+    )
+    reason = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        required=False,
+        help_text="Needed where nobody else gave the answer.",
+    )
+    error_type = forms.ChoiceField(choices=[("", "–"), *ErrorType.choices], required=False)
+    is_guideline_gap = forms.BooleanField(
+        required=False, label="The guidelines do not say how to answer this"
+    )
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, view: DisputeView, data: QueryDict | None = None) -> None:
+        super().__init__(data, initial={"seen": view.seen, "adopt": ""})
+        voices = [(voice.token, f"{voice.letter}: {voice.answer}") for voice in view.voices]
+        offered = self.fields["adopt"]
+        assert isinstance(offered, forms.ChoiceField), "it is one, just above"
+        offered.choices = [*voices, ("", OWN_ANSWER)]
+        del self.fields["percent" if view.kind == Kind.CHECK else "label"]
+
+    @property
+    def fieldsets(self) -> list[tuple[str, dict[str, Any]]]:
+        shown = [name for name in self.fields if name != "seen"]
+        return [("Decision", {"fields": shown})]
+
+
+@admin.register(Dispute)
+class DisputeAdmin(Rows):
+    """Disputes are derived; what can be done with one is to settle it, to take it up again, or to end its lease."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.ADJUDICATE,)
+    list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "in_hand")
+    list_filter = (StateFilter, KindFilter, "why", ProjectFilter)
+    list_select_related = (
+        "project",
+        "check_row__claim",
+        "check_row__peer__document_set",
+        "comparison__model",
+        "comparison__peer__document_set",
+        "unit",
+        "claim",
+        "leased_to",
+    )
+    ordering = ("-spread", "queue_key")
+    sortable_by = ()
+    search_fields = ("public_id__exact", "check_row__public_id__exact", "comparison__public_id__exact")
+    actions = ("decide_as_most", "take_up_again", "release")
+
+    @admin.display(description="spread")
+    def told_spread(self, dispute: Dispute) -> str:
+        return f"{dispute.spread:.2f}"
+
+    @admin.display(description="kind")
+    def told_kind(self, dispute: Dispute) -> str:
+        return "claim" if kind_of(dispute) == Kind.CHECK else "unit"
+
+    @admin.display(description="claim or model unit")
+    def told_text(self, dispute: Dispute) -> str:
+        text = text_of(dispute)
+        return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+    @admin.display(description="in hand")
+    def in_hand(self, dispute: Dispute) -> str:
+        return str(dispute.leased_to) if _is_held(dispute) else ""
+
+    def has_adjudicate_permission(self, request: HttpRequest) -> bool:
+        """For the actions; the services decide again for each dispute."""
+        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.ADJUDICATE]))
+
+    @admin.action(description="Settle as most answers say", permissions=["adjudicate"])
+    def decide_as_most(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
+        return confirm_or_do(AS_MOST, request, with_words(queryset), self)
+
+    @admin.action(description="Take up again: withdraw the decisions", permissions=["adjudicate"])
+    def take_up_again(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
+        return confirm_or_do(AGAIN, request, with_words(queryset), self)
+
+    @admin.action(description="End leases", permissions=["adjudicate"])
+    def release(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
+        return confirm_or_do(RELEASE, request, with_words(queryset).select_related("leased_to"), self)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        if object_id is None or not self.has_view_permission(request):
+            raise PermissionDenied
+        self.warn_if_blind(request)
+        row: Dispute = self.get_object(request, unquote(object_id))
+        view = dispute_view(row, person_of(request), DisputeFilter(), whole_text=True)
+        if request.method != "POST":
+            return self._page(request, row, view, DecisionForm(view))
+        if "reopen" in request.POST:
+            return self._reopened(request, row)
+        return self._decided(request, row, view)
+
+    def _decided(self, request: HttpRequest, row: Dispute, view: DisputeView) -> HttpResponse:
+        form = DecisionForm(view, request.POST)
+        if not form.is_valid():
+            return self._page(request, row, view, form)
+        try:
+            decision = _decide(row, person_of(request), form.cleaned_data)
+        except Refusal as refusal:
+            field = refusal.field if isinstance(refusal, Invalid) else None
+            form.add_error(field if field in form.fields else None, refusal.message)
+            return self._page(request, row, view, form)
+        self.message_user(request, f"Settled: {decision}.", messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))
+
+    def _reopened(self, request: HttpRequest, row: Dispute) -> HttpResponse:
+        said = request.POST
+        try:
+            reopen_dispute(
+                dispute=row,
+                by=person_of(request),
+                reason=said.get("reason", ""),
+                seen=said.get("seen", NOT_LOOKED),
+            )
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+        else:
+            self.message_user(request, "The decisions are taken back; it waits again.", messages.SUCCESS)
+        return HttpResponseRedirect(request.get_full_path())
+
+    def _page(
+        self, request: HttpRequest, row: Dispute, view: DisputeView, form: DecisionForm
+    ) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            **self.in_context(request, row),
+            "title": f"Dispute over a {self.told_kind(row)}",
+            "opts": self.opts,
+            "original": row,
+            "change": True,
+            "add": False,
+            "is_popup": False,
+            "has_view_permission": True,
+            "adminform": AdminForm(cast("Any", form), form.fieldsets, {}, model_admin=self),
+            "inline_admin_formsets": [],
+            "errors": form.errors,
+            "form": form,
+            "view": view,
+            "dispute": row,
+            "media": self.media + form.media,
+            "preserved_filters": self.get_preserved_filters(request),
+        }
+        return TemplateResponse(request, "admin/annotation/dispute/change_form.html", context)
+
+
+def _decide(row: Dispute, by: User, said: dict[str, Any]) -> Adjudication:
+    common = {name: said[name] for name in ("adopt", "reason", "error_type", "is_guideline_gap", "seen")}
+    if row.check_row is not None:
+        return decide_check(
+            check=row.check_row, by=by, label="" if said["adopt"] else said.get("label", ""), **common
+        )
+    unit = row.unit or row.claim
+    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
+    assert row.comparison is not None, "a unit is judged in a comparison"
+    return decide_unit(
+        comparison=row.comparison,
+        unit=unit,
+        by=by,
+        percent=None if said["adopt"] else said.get("percent"),
+        **common,
+    )
+
+
+def _is_held(dispute: Dispute) -> bool:
+    return dispute.lease_until is not None and dispute.lease_until > timezone.now()
+
+
+def _said_by_most(dispute: Dispute, by: User) -> Step:
+    """The answer that more than half of the voices gave, if there is one."""
+    if dispute.state != Dispute.State.OPEN:
+        return Step("it is not open", is_possible=False)
+    voices = voices_on(dispute, by)
+    [(answer, times)] = Counter(voice.answer for voice in voices).most_common(1) or [("", 0)]
+    if times * 2 <= len(voices):
+        return Step("no answer was given by more than half", is_possible=False)
+    token = next(voice.token for voice in voices if voice.answer == answer)
+    return Step(f"“{text_of(dispute)}”: {answer}, as {times} of {len(voices)} say", held=token)
+
+
+def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
+    said = {"adopt": held, "reason": reason, "error_type": "", "is_guideline_gap": False, "seen": ""}
+    return _decide(dispute, by, said)
+
+
+def _standing(dispute: Dispute, _by: User) -> Step:
+    standing = decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk").first()
+    if standing is None:
+        return Step("no decision stands", is_possible=False)
+    return Step(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
+
+
+def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
+    return reopen_dispute(dispute=dispute, by=by, reason=reason, seen=held)
+
+
+def _lease(dispute: Dispute, _by: User) -> Step:
+    if not _is_held(dispute):
+        return Step("nobody has it in hand", is_possible=False)
+    return Step(f"“{text_of(dispute)}”: {dispute.leased_to} has it in hand, and no longer")
+
+
+def _end_lease(dispute: Dispute, by: User, _held: str, _reason: str) -> object:
+    return release_dispute(dispute=dispute, by=by)
+
+
+AS_MOST = Bulk(
+    name="decide_as_most",
+    title="Settle as most answers say",
+    done="settled as most answers say",
+    plan=_said_by_most,
+    act=_settle,
+)
+AGAIN = Bulk(
+    name="take_up_again",
+    title="Take up again",
+    done="taken up again",
+    plan=_standing,
+    act=_reopen,
+    asks_reason=True,
+)
+RELEASE = Bulk(
+    name="release", title="End leases", done="no longer in anybody's hands", plan=_lease, act=_end_lease
+)

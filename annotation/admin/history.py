@@ -1,0 +1,126 @@
+"""The history of a row: what was said of it, and what was done to it, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import Adjudication, Check, Comparison, Dispute, Event, Verdict
+from annotation.services.adjudicate import decisions_on
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    from annotation.models import Project
+
+SHOWN = 200
+"""Of each kind, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since."""
+
+    at: datetime
+    who: str
+    what: str
+    told: str
+    is_withdrawn: bool = False
+
+
+def said_of(row: Model) -> list[Line]:
+    """Verdicts and decisions on what the row is about, oldest first; none of a dispute but the decisions.
+
+    The answers that differ are shown without names to whoever settles them, so they stay out of a dispute's.
+    """
+    lines = [*_verdicts(row), *_decisions(row)]
+    return sorted(lines, key=lambda line: line.at)
+
+
+def done_to(row: Model, project: Project) -> list[Line]:
+    """The log's events of the row, oldest first; of a dispute those that settled it or took it up again."""
+    events = Event.objects.filter(_told_of(row), project=project).select_related("actor").order_by("-pk")
+    return [
+        Line(
+            at=event.created_at,
+            who=event.actor.username if event.actor else "",
+            what=event.verb,
+            told=", ".join(f"{name} {_in_words(value)}" for name, value in event.data.items()),
+        )
+        for event in reversed(events[:SHOWN])
+    ]
+
+
+ADJUDICATING = ("adjudicate", "withdraw decision", "reopen dispute", "release dispute")
+
+
+def _told_of(row: Any) -> Q:
+    if isinstance(row, Dispute):
+        place = row.check_row or row.comparison
+        return Q(target_id=place.public_id if place else "", verb__in=ADJUDICATING)
+    return Q(target_id=getattr(row, "public_id", ""))
+
+
+def _check_of(row: Any) -> Check | None:
+    match row:
+        case Check():
+            return row
+        case Verdict() | Adjudication():
+            return row.check_row
+        case _:
+            return None
+
+
+def _verdicts(row: Model) -> Iterator[Line]:
+    check = _check_of(row)
+    if check is None:
+        return
+    verdicts = Verdict.objects.filter(check_row=check).select_related("judge", "person").order_by("-pk")
+    for verdict in verdicts[:SHOWN]:
+        yield Line(
+            at=verdict.created_at,
+            who=_speaker(verdict),
+            what=f"{verdict.get_source_display()}: {verdict.label or 'unscored'}",
+            told=verdict.reason,
+            is_withdrawn=verdict.withdrawn_at is not None,
+        )
+
+
+def _decisions(row: Model) -> Iterator[Line]:
+    for decision in _decisions_on(row).select_related("decided_by").order_by("-pk")[:SHOWN]:
+        yield Line(
+            at=decision.created_at,
+            who=decision.decided_by.username,
+            what=f"Decision: {decision}",
+            told=decision.reason,
+            is_withdrawn=decision.withdrawn_at is not None,
+        )
+
+
+def _decisions_on(row: Any) -> QuerySet[Adjudication]:
+    match row:
+        case Dispute():
+            return decisions_on(row)
+        case Comparison():
+            return Adjudication.objects.filter(comparison=row)
+        case Adjudication() if row.check_row_id is None:
+            return Adjudication.objects.filter(
+                comparison=row.comparison_id, unit=row.unit_id, claim=row.claim_id
+            )
+    check = _check_of(row)
+    return Adjudication.objects.filter(check_row=check) if check else Adjudication.objects.none()
+
+
+def _speaker(verdict: Verdict) -> str:
+    if verdict.person is not None:
+        return verdict.person.username
+    return verdict.judge.name if verdict.judge else verdict.origin_name
+
+
+def _in_words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,95 @@
+"""How people come into a project, what it tells them, and what they tell each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from annotation.admin.reach import person_of
+from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
+from annotation.models import Comment, Guideline, Invitation, Notice
+from annotation.permissions import Verb
+
+TAKEN_BACK = "(taken back)"
+
+
+@admin.register(Guideline)
+class GuidelineAdmin(Rows):
+    """Versions are never changed: new words are written where people read them."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.VIEW_PROJECT,)
+    list_display = ("version", "project", "note", "by", "created_at")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "by")
+    search_fields = ("public_id__exact", "note")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(Rows):
+    """The secret itself is kept nowhere; its hash stays hidden, too."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS,)
+    list_display = (
+        "public_id",
+        "project",
+        "note",
+        "by",
+        "created_at",
+        "expires_at",
+        "accepted_by",
+        "revoked_at",
+    )
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "by", "accepted_by")
+    search_fields = ("public_id__exact", "note", "by__username__exact")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [name for name in super().get_readonly_fields(request, obj) if name != "secret_hash"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_readonly_fields(request, obj)
+
+
+@admin.register(Comment)
+class CommentAdmin(Rows):
+    """Not open to mere reviewers: on the screen what others say of a claim waits for their own answer.
+
+    Words that were taken back are not shown here either.
+    """
+
+    project_paths = ("project",)
+    view_verbs = READ_ANSWERS
+    list_display = ("public_id", "project", "author", "words", "created_at", "withdrawn_at")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project", "author")
+    search_fields = ("public_id__exact", "author__username__exact")
+
+    @admin.display(description="text")
+    def words(self, comment: Comment) -> str:
+        return str(comment) if comment.withdrawn_at is None else TAKEN_BACK
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        found = super().get_object(request, object_id, from_field)
+        if found.withdrawn_at is not None:
+            found.text = TAKEN_BACK
+        return found
+
+
+@admin.register(Notice)
+class NoticeAdmin(Rows):
+    """One's own notices; nobody reads another person's, superusers neither."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.VIEW_PROJECT,)
+    list_display = ("created_at", "project", "kind", "text", "read_at")
+    list_filter = (ProjectFilter, "kind", ("read_at", admin.EmptyFieldListFilter))
+    list_select_related = ("project",)
+    search_fields = ("public_id__exact", "text")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).filter(person=person_of(request))

@@ -1,0 +1,158 @@
+"""What an import would write, and what forbids it: the values that a plan is made of.
+
+The rows are unsaved ones and rows with new values in them; `plan` makes them, `services/import_dataset` writes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
+
+from annotation.imports.dataset import Side
+from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.problems import Problems
+from annotation.models import (
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Project,
+    PublishedScore,
+    Question,
+    Summary,
+    System,
+)
+from annotation.queries.squeezed import Stretch
+
+
+@dataclass(slots=True)
+class Count:
+    """How many rows of a kind the import makes, changes, finds as they should be, and takes away.
+
+    Only lines of published tables are taken away: those that the table itself no longer holds.
+    """
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self.created or self.changed or self.removed)
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts of a report, one for each kind of row."""
+
+    document_sets: Count = field(default_factory=Count)
+    documents: Count = field(default_factory=Count)
+    systems: Count = field(default_factory=Count)
+    model_summaries: Count = field(default_factory=Count)
+    peer_summaries: Count = field(default_factory=Count)
+    comparisons: Count = field(default_factory=Count)
+    questions: Count = field(default_factory=Count)
+    claims: Count = field(default_factory=Count)
+    checks: Count = field(default_factory=Count)
+    verdicts: Count = field(default_factory=Count)
+    published_scores: Count = field(default_factory=Count)
+    published_percents: Count = field(default_factory=Count)
+
+    @property
+    def has_changes(self) -> bool:
+        counts: list[Count] = [getattr(self, kind.name) for kind in fields(self)]
+        return any(count.has_changes for count in counts)
+
+
+class Answer(NamedTuple):
+    """A person's answer in the file to a claim held against a peer summary; the check, if there is one."""
+
+    claim: Claim
+    peer: Summary
+    side: Side
+    label: str
+    check_id: int | None
+    origin: str
+    places: tuple[Stretch, ...] = ()
+    """Where the peer summary says it."""
+
+
+class Replaced(NamedTuple):
+    """A row whose text, or whose units, the file replaces: the line or file that does, its name, what to rename."""
+
+    key: int
+    line: int | None
+    name: str
+    renaming: str
+    file: str = ""
+    is_recut: bool = False
+
+    def refusal(self) -> str:
+        if self.is_recut:
+            return (
+                f"{self.name} is cut into other units than in the project, where it has judgments already. They "
+                "hold for the units that they were given for, so these stay. Import into a new project."
+            )
+        return (
+            f"{self.name} is not as in the project, where it has judgments already. They hold for the text "
+            f"that they were given for, so it stays. Import the new one with another {self.renaming}, or "
+            "into a new project."
+        )
+
+
+class Published(NamedTuple):
+    """A line of a published table, and its percents where the project has the units that they are about."""
+
+    row: PublishedScore
+    comparison: Comparison | None
+    percents: tuple[tuple[int, int, tuple[int, ...]], ...]
+    is_known: bool
+    """Whether the line is in the project already, with other cells or other texts."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything to write, in no particular order, and what forbids it."""
+
+    project: Project
+    origin_name: str
+    counts: Counts = field(default_factory=Counts)
+    problems: Problems = field(default_factory=Problems)
+    systems: list[System] = field(default_factory=list)
+    document_sets: list[DocumentSet] = field(default_factory=list)
+    regrouped: list[DocumentSet] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+    updated: dict[int, Summary] = field(default_factory=dict)
+    comparisons: list[Comparison] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    retired_questions: list[int] = field(default_factory=list)
+    claim_sets: list[ClaimSet] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    replaced_summaries: list[Replaced] = field(default_factory=list)
+    recut_summaries: list[Replaced] = field(default_factory=list)
+    replaced_documents: list[Replaced] = field(default_factory=list)
+    replaced_claim_sets: list[Replaced] = field(default_factory=list)
+    touched: dict[str, DocumentSet] = field(default_factory=dict)
+    texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
+    given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
+    """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
+    published: list[Published] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    """Keys of the published lines that a table brought in again no longer holds; the import takes them away."""
+    remarks: list[str] = field(default_factory=list)
+
+    def refuse_judged(self) -> None:
+        """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
+        replaced = [*self.replaced_summaries, *self.recut_summaries]
+        for rows, judged in (
+            (replaced, judged_summaries(row.key for row in replaced)),
+            (self.replaced_documents, judged_document_sets(row.key for row in self.replaced_documents)),
+            (self.replaced_claim_sets, judged_claim_sets(row.key for row in self.replaced_claim_sets)),
+        ):
+            for row in rows:
+                if row.key in judged:
+                    self.problems.add(row.line, "", row.refusal(), file=row.file)

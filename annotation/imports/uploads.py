@@ -1,0 +1,63 @@
+"""Files that came over a wire, put on the disk under names of ours for as long as they are read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from annotation.imports.packages import NamedFile
+from annotation.refusals import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One file as it was sent: what people call it, its size in bytes where that is known, and its content."""
+
+    name: str
+    size: int
+    chunks: Iterable[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The files on the disk. `digest` stands for their names and contents, in their order."""
+
+    files: tuple[NamedFile, ...]
+    digest: str
+
+
+@contextmanager
+def staged(uploads: Iterable[Upload], *, most_bytes: int, instead: str) -> Iterator[Staged]:
+    """The files on the disk, gone when the block ends.
+
+    Raises Invalid (field `files`) where they are more than `most_bytes` together, with the door's own words of
+    what to do instead; before anything is written, where their sizes are known.
+    """
+    given = list(uploads)
+    if sum(one.size for one in given) > most_bytes:
+        raise Invalid(
+            f"These files have more than {most_bytes // 1024**2} MB together. {instead}", field="files"
+        )
+    whole = hashlib.sha256()
+    with TemporaryDirectory() as folder:
+        files = []
+        for number, one in enumerate(given, start=1):
+            path = Path(folder) / str(number)
+            whole.update(f"{len(one.name)} {one.name}".encode("utf-8", "surrogatepass"))
+            whole.update(_write(path, one.chunks))
+            files.append(NamedFile(one.name or path.name, path))
+        yield Staged(tuple(files), whole.hexdigest())
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> bytes:
+    """Write the content; its hash."""
+    content = hashlib.sha256()
+    with path.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+            content.update(chunk)
+    return content.digest()

@@ -1,0 +1,45 @@
+"""Statistics of a project, kept until what they were made from has changed."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.base import PublicRow
+from annotation.models.project import Project
+
+
+class Analysis(PublicRow):
+    """One computed table of statistics, with the seed and the fingerprint of its inputs.
+
+    `inputs` is the project's fingerprint when the inputs were read (see `queries/fingerprint`): while the
+    project has the same one, making the analysis again would give the same payload. It is empty where a worker
+    was asked for the first time and has not answered yet. `asked_at` is when a worker was last asked; for a while
+    nobody asks again.
+    """
+
+    class Kind(models.TextChoices):
+        LEADERBOARD = "leaderboard", "Leaderboard"
+        AGREEMENT = "agreement", "Agreement"
+        JUDGE = "judge", "Judge"
+        PLAN = "plan", "Plan"
+        SENSITIVITY = "sensitivity", "Sensitivity"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")
+    kind = models.CharField(max_length=11, choices=Kind)
+    key = models.CharField(
+        max_length=200, help_text="What was asked for, such as the score and the target length."
+    )
+    inputs = models.CharField(max_length=64, blank=True)
+    seed = models.BigIntegerField(default=0)
+    payload = models.JSONField(default=dict, blank=True)
+    seconds = models.FloatField(default=0.0, help_text="How long it took to make.")
+    made_at = models.DateTimeField(null=True, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True, help_text="A worker is at it since then.")
+
+    class Meta:
+        verbose_name_plural = "analyses"
+        ordering = ("project", "kind", "key")
+        constraints = (models.UniqueConstraint(fields=("project", "kind", "key"), name="analysis_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.key}"

@@ -1,0 +1,88 @@
+"""What waits for an adjudicator."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.claim import Check, Claim
+from annotation.models.project import Project
+from annotation.models.summary import Comparison, Unit
+
+
+class Dispute(PublicRow):
+    """A check, or a unit of a comparison, that goes to the adjudicators' queue.
+
+    Derived from what people (and, where the project says so, the deciding judge) answered: all columns but the
+    lease are written by `rescore` alone and can be rebuilt. A row stays when its answers come to agree or
+    an adjudicator has decided, with the state that says so; the decision itself is an `Adjudication`.
+    """
+
+    class Why(models.TextChoices):
+        DIFFERS = "differs", "Answers differ"
+        AUDIT = "audit", "Sample of what agrees"
+
+    class State(models.TextChoices):
+        OPEN = "open", "Open"
+        SETTLED = "settled", "Settled"
+        AGREED = "agreed", "Agreed since"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")
+    check_row = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes"
+    )
+    comparison = models.ForeignKey(
+        Comparison, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes"
+    )
+    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
+    claim = models.ForeignKey(Claim, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
+    why = models.CharField(max_length=7, choices=Why)
+    state = models.CharField(max_length=7, choices=State, default=State.OPEN)
+    spread = models.FloatField(
+        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
+    )
+    voices = models.PositiveIntegerField(help_text="How many answers there are.")
+    queue_key = models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")
+    leased_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-spread", "queue_key")
+        constraints = (
+            models.CheckConstraint(
+                name="dispute_of_check_or_unit",
+                condition=Q(
+                    check_row__isnull=False, comparison__isnull=True, unit__isnull=True, claim__isnull=True
+                )
+                | (
+                    Q(check_row__isnull=True, comparison__isnull=False)
+                    & (Q(unit__isnull=False, claim__isnull=True) | Q(unit__isnull=True, claim__isnull=False))
+                ),
+            ),
+            models.CheckConstraint(name="dispute_spread_0_1", condition=Q(spread__gte=0, spread__lte=1)),
+            models.UniqueConstraint(
+                fields=("check_row",), condition=Q(check_row__isnull=False), name="dispute_once_per_check"
+            ),
+            models.UniqueConstraint(
+                fields=("comparison", "unit"), condition=Q(unit__isnull=False), name="dispute_once_per_unit"
+            ),
+            models.UniqueConstraint(
+                fields=("comparison", "claim"),
+                condition=Q(claim__isnull=False),
+                name="dispute_once_per_claim",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("project", "-spread", "queue_key"), condition=Q(state="open"), name="dispute_open"
+            ),
+            models.Index(fields=("project", "state", "-id"), name="dispute_by_state"),
+        )
+
+    def __str__(self) -> str:
+        return f"dispute {self.public_id}"

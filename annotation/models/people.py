@@ -1,0 +1,104 @@
+"""How people come into a project, talk in it and hear from it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.base import PublicRow
+from annotation.models.claim import Claim
+from annotation.models.project import Project
+from annotation.models.summary import Unit
+
+
+class Invitation(PublicRow):
+    """A link that lets one person into a project with some roles. The link's secret is kept as a hash alone."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    roles = models.JSONField(default=list)
+    note = models.CharField(max_length=120, blank=True, help_text="For whom it is meant.")
+    secret_hash = models.CharField(max_length=64, unique=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="invitations")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="accepted_invitations",
+    )
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = (
+            models.CheckConstraint(
+                name="invitation_accepted_by_somebody",
+                condition=Q(accepted_at__isnull=True, accepted_by__isnull=True)
+                | Q(accepted_at__isnull=False, accepted_by__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="invitation_accepted_or_revoked",
+                condition=Q(accepted_at__isnull=True) | Q(revoked_at__isnull=True),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"invitation {self.public_id}"
+
+
+class Comment(PublicRow):
+    """A remark on a claim or on a unit of a text. Taken back, its words are no longer shown."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
+    claim = models.ForeignKey(Claim, null=True, blank=True, on_delete=models.CASCADE, related_name="comments")
+    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.CASCADE, related_name="comments")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="comments")
+    text = models.TextField()
+    mentions = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="mentioned_in")
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(
+                name="comment_on_claim_or_unit",
+                condition=Q(claim__isnull=False, unit__isnull=True)
+                | Q(claim__isnull=True, unit__isnull=False),
+            ),
+            models.CheckConstraint(name="comment_has_text", condition=~Q(text="")),
+        )
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Notice(PublicRow):
+    """Something in a project that waits for one person, told inside the app."""
+
+    class Kind(models.TextChoices):
+        MENTION = "mention", "Mentioned"
+        ASSIGNED = "assigned", "Work assigned"
+        REOPENED = "reopened", "Work opened again"
+        RECALLED = "recalled", "Work taken away"
+        DRAWN = "drawn", "Checks drawn"
+        EXPORT = "export", "Export ready"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=8, choices=Kind)
+    text = models.CharField(max_length=300)
+    address = models.CharField(max_length=300, help_text="Path of the page where it is seen.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (models.Index(fields=("person",), condition=Q(read_at__isnull=True), name="notice_unread"),)
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,352 @@
+"""How far people agree: on every scale, in pairs, as time went by, with themselves, and where not at all.
+
+Read from answers that were given before anything was revealed (see `ratings`). The deciding judge stands beside people
+as one more rater; it is in none of their figures.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+from annotation.models import Check, Comparison, Label, Sitting
+from annotation.queries.agreement_words import drift_in_words, scale_in_words
+from annotation.queries.divided import Divided, divided_items
+from annotation.queries.judge_percents import judge_percents
+from annotation.queries.ratings import (
+    PERCENTS,
+    UNMARKED,
+    CheckFacts,
+    Rating,
+    Scale,
+    Value,
+    by_pair,
+    check_answers,
+    check_facts,
+    percent_categories,
+    percent_ratings,
+    questions_of,
+    slots,
+    touched_count,
+    whole_ratings,
+)
+from annotation.queries.self_agreement import repeated_percents
+from evaluation import (
+    Estimate,
+    PercentAgreement,
+    alpha_interval,
+    gwet_ac1_interval,
+    kappa_interval,
+    observed_agreement,
+    observed_agreement_interval,
+    percent_agreement,
+)
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+PAIRS_SHOWN = 60
+PARTS = 3
+FEWEST_FOR_DRIFT = 30
+"""Items with answers of two people below which the work is not cut into thirds."""
+LABELS = tuple(Label.values)
+SIDES: Mapping[str, tuple[str, str]] = {
+    Check.Side.REFERENCE: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
+    Check.Side.PEER: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two raters on the items that both answered.
+
+    `equal` is the share of equal answers, `kappa` that beyond chance (on scales in order, weighted by the square of the
+    distance). `within_step` and `mean_difference` are of percents alone, in [0, 1] and in points.
+    """
+
+    first: str
+    second: str
+    items: int
+    equal: float | None
+    kappa: Estimate
+    within_step: float | None = None
+    mean_difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Third:
+    """The agreement on a third of the items, by when the last answer to each was given."""
+
+    number: int
+    items: int
+    first_at: str
+    last_at: str
+    alpha: Estimate
+    equal: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFigures:
+    """The agreement on one scale. `items` counts those that two people answered, `single` those that one did."""
+
+    key: str
+    name: str
+    question: str
+    items_in_words: str
+    level: str
+    raters: tuple[str, ...]
+    items: int
+    single: int
+    answers: int
+    alpha: Estimate
+    equal: Estimate
+    ac1: Estimate | None
+    pairs: tuple[Pair, ...]
+    pairs_left_out: int
+    judge: tuple[Pair, ...]
+    thirds: tuple[Third, ...]
+    divided: tuple[Divided, ...]
+    sentence: str
+    drift: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How far one assessor agrees with themselves on units that came twice, unsaid."""
+
+    person: str
+    agreement: PercentAgreement
+    alpha: Estimate
+
+
+def agreement_inputs(project: Project) -> tuple[object, ...]:
+    """What the agreement depends on beyond the scores: the questions, and what the deciding judge is called."""
+    judge = project.deciding_judge.name if project.deciding_judge else ""
+    return (project.question_set, project.own_questions, judge)
+
+
+def agreement(project: Project, key: str = "") -> dict[str, Any]:
+    """The agreement in a project, as values that JSON holds. A fixed number of queries for each scale.
+
+    `scales` holds a `ScaleFigures` for each scale on which anybody answered, `repeats` a `Repeated` for each assessor
+    who was given something twice, `judge` the deciding judge's name, `touched` counts the answers to checks that
+    are left out because they were given knowing the judge's, `imported` those that came with a file.
+    """
+    facts = check_facts(project)
+    scales = [*_verdict_scales(project, facts), *_percent_scales(project), *_quality_scales(project)]
+    judge = project.deciding_judge.name if project.deciding_judge else ""
+    return {
+        "judge": judge,
+        "touched": touched_count(project),
+        "imported": sum(rating.at is None for scale in scales for rating in scale.ratings),
+        "scales": [asdict(_figures(project, scale, judge)) for scale in scales if scale.ratings],
+        "repeats": [asdict(each) for each in _repeats(project)],
+    }
+
+
+def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
+    answers: dict[str, list[Rating]] = defaultdict(list)
+    for answer in check_answers(project):
+        # A check may be reworded between the two queries: its answers are then out of force.
+        if (of := facts.get(answer.check)) is not None:
+            rating = Rating(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
+            answers[of.side].append(rating)
+    return [
+        Scale(
+            key=f"verdicts-{side}",
+            name=name,
+            question=question,
+            items="checks",
+            level="nominal",
+            categories=LABELS,
+            weights=None,
+            ratings=tuple(answers[side]),
+            judge={
+                str(of.key): of.judge_label for of in facts.values() if of.side == side and of.judge_label
+            },
+        )
+        for side, (name, question) in SIDES.items()
+    ]
+
+
+def _percent_scales(project: Project) -> list[Scale]:
+    ratings = percent_ratings(project)
+    return [
+        Scale(
+            key=PERCENTS,
+            name="Percents",
+            question="How much of the model unit do the marked peer units express together?",
+            items="model units",
+            level="interval",
+            categories=percent_categories(ratings),
+            weights="quadratic",
+            ratings=tuple(ratings),
+            judge=_judge_percents(project, ratings),
+        )
+    ]
+
+
+def _quality_scales(project: Project) -> list[Scale]:
+    by_question, unmarked = whole_ratings(project)
+    scales = [
+        Scale(
+            key=f"quality-{question.id}",
+            name=f"Quality {question.id.replace('_', ' ')}",
+            question=question.text,
+            items="summaries",
+            level="ordinal",
+            categories=tuple(question.values),
+            weights="quadratic",
+            ratings=tuple(by_question[question.id]),
+            judge={},
+        )
+        for question in questions_of(project)
+    ]
+    of_unmarked = Scale(
+        key=UNMARKED,
+        name="Unmarked",
+        question="How much of the unmarked peer units is related to the subject all the same?",
+        items="summaries",
+        level="interval",
+        categories=percent_categories(unmarked),
+        weights="quadratic",
+        ratings=tuple(unmarked),
+        judge={},
+    )
+    return [*scales, of_unmarked]
+
+
+def _judge_percents(project: Project, ratings: Sequence[Rating]) -> dict[str, Value]:
+    """The deciding judge's percent of each rated unit, rounded to whole ones."""
+    if project.deciding_judge is None or not ratings:
+        return {}
+    compared = {int(rating.item.partition(":")[0]) for rating in ratings}
+    peers = Comparison.objects.filter(pk__in=compared).values_list("peer_id", flat=True)
+    return {
+        f"{said.comparison_id}:{said.unit_id}": round(said.percent)
+        for said in judge_percents(sorted(set(peers)))
+        if said.judge == project.deciding_judge.name
+    }
+
+
+def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
+    rated = scale.by_item()
+    groups = [group for group in rated.values() if len(group) > 1]
+    table, clusters = slots(groups), [group[0].cluster for group in groups]
+    alpha = alpha_interval(table, scale.level, clusters)
+    equal = observed_agreement_interval(table, clusters)
+    pairs = [
+        _pair(one, other, both, scale)
+        for (one, other), both in sorted(by_pair(groups).items(), key=lambda each: (-len(each[1]), each[0]))
+    ]
+    beside = _judge_pairs(scale, judge)
+    thirds = _thirds(groups, scale)
+    return ScaleFigures(
+        key=scale.key,
+        name=scale.name,
+        question=scale.question,
+        items_in_words=scale.items,
+        level=scale.level,
+        raters=tuple(sorted({rating.rater for rating in scale.ratings})),
+        items=len(groups),
+        single=len(rated) - len(groups),
+        answers=sum(map(len, groups)),
+        alpha=alpha,
+        equal=equal,
+        ac1=gwet_ac1_interval(table, clusters, categories=scale.categories)
+        if scale.level == "nominal"
+        else None,
+        pairs=tuple(pairs[:PAIRS_SHOWN]),
+        pairs_left_out=len(pairs[PAIRS_SHOWN:]),
+        judge=tuple(beside),
+        thirds=thirds,
+        divided=divided_items(project, groups, scale),
+        sentence=scale_in_words(alpha, equal, items=len(groups), noun=scale.items),
+        drift=drift_in_words(thirds[0].alpha, thirds[-1].alpha) if thirds else "",
+    )
+
+
+def _pair(one: str, other: str, both: Sequence[tuple[Rating, Rating]], scale: Scale) -> Pair:
+    first, second = [each.value for each, _ in both], [each.value for _, each in both]
+    kappa = kappa_interval(
+        first, second, scale.weights, [each.cluster for each, _ in both], categories=scale.categories
+    )
+    equal = observed_agreement([first, second])
+    if scale.key != PERCENTS:
+        return Pair(one, other, len(both), equal, kappa)
+    apart = percent_agreement([float(value) for value in first], [float(value) for value in second])
+    return Pair(one, other, len(both), equal, kappa, apart.within_step, apart.mean_difference)
+
+
+def _judge_pairs(scale: Scale, judge: str) -> list[Pair]:
+    """The judge against each person, on whatever both answered."""
+    of_rater: dict[str, list[tuple[Rating, Rating]]] = defaultdict(list)
+    for rating in scale.ratings:
+        if rating.item in scale.judge:
+            own = rating._replace(rater=judge, value=scale.judge[rating.item])
+            of_rater[rating.rater].append((own, rating))
+    # A share of yes over claims need not lie on people's scale.
+    said = [own for both in of_rater.values() for own, _ in both]
+    fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
+    return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][:PAIRS_SHOWN]
+
+
+def _with_scale_of(scale: Scale, said: Sequence[Rating]) -> Scale:
+    categories: tuple[Value, ...] = percent_categories([*scale.ratings, *said])
+    return Scale(
+        key=scale.key,
+        name=scale.name,
+        question=scale.question,
+        items=scale.items,
+        level=scale.level,
+        categories=categories,
+        weights=scale.weights,
+        ratings=scale.ratings,
+        judge=scale.judge,
+    )
+
+
+def _thirds(groups: Sequence[Sequence[Rating]], scale: Scale) -> tuple[Third, ...]:
+    timed: list[tuple[datetime, list[Rating]]] = []
+    for group in groups:
+        own = [rating for rating in group if rating.at is not None]
+        if len(own) > 1:
+            timed.append((max(cast("datetime", rating.at) for rating in own), own))
+    if len(timed) < FEWEST_FOR_DRIFT:
+        return ()
+    timed.sort(key=lambda each: (each[0], each[1][0].item))
+    cuts = [len(timed) * part // PARTS for part in range(PARTS + 1)]
+    return tuple(
+        _third(number, timed[start:end], scale) for number, (start, end) in enumerate(pairwise(cuts), start=1)
+    )
+
+
+def _third(number: int, timed: Sequence[tuple[datetime, Sequence[Rating]]], scale: Scale) -> Third:
+    table = slots([group for _, group in timed])
+    return Third(
+        number=number,
+        items=len(timed),
+        first_at=timed[0][0].isoformat(),
+        last_at=timed[-1][0].isoformat(),
+        alpha=alpha_interval(table, scale.level, [group[0].cluster for _, group in timed]),
+        equal=observed_agreement(table),
+    )
+
+
+def _repeats(project: Project) -> list[Repeated]:
+    sittings = Sitting.objects.filter(document_set__project=project)
+    rows = []
+    for person, both in sorted(repeated_percents(sittings).items()):
+        first, again = [each.first for each in both], [each.again for each in both]
+        rows.append(
+            Repeated(
+                person=person,
+                agreement=percent_agreement(first, again),
+                alpha=alpha_interval([first, again], "interval", [each.cluster for each in both]),
+            )
+        )
+    return rows

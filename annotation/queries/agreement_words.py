@@ -1,0 +1,91 @@
+"""What figures of agreement say in words, and no more than they say."""
+
+from __future__ import annotations
+
+from evaluation import Estimate
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""What Krippendorff asks of alpha: to rely on data, and to draw tentative conclusions from them."""
+ROUGH_BELOW = 10
+"""Document sets below which an interval is called rough."""
+
+
+def between(estimate: Estimate, *, digits: int = 2) -> str:
+    """The value with its interval: "0.83 (0.79 to 0.87)"."""
+    if estimate.value is None:
+        return "not known"
+    value = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
+        return f"{value} (no interval)"
+    return f"{value} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+
+
+def in_percent(share: float | None) -> str:
+    """A share in whole percent, never rounded up to all or down to nothing."""
+    if share is None:
+        return "not known"
+    rounded = round(100 * share)
+    if rounded in (0, 100) and 0 < share < 1:
+        return "under 1 %" if rounded == 0 else "over 99 %"
+    return f"{rounded} %"
+
+
+def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -> str:
+    """How far people agree on one scale, with the numbers that it rests on."""
+    if not items:
+        return f"Nothing can be said yet: there are no {noun} that two people answered."
+    counted = f"{items:,} {noun if items != 1 else noun.removesuffix('s')}"
+    if alpha.value is None:
+        return (
+            f"All answers to the {counted} that two people or more answered are the same: without any difference "
+            "alpha has no value."
+        )
+    return (
+        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two people or more answered; "
+        f"{in_percent(equal.value)} of the answers to the same item are equal. {_meaning(alpha)}"
+        f"{_roughness(alpha)}"
+    )
+
+
+def drift_in_words(first: Estimate, last: Estimate) -> str:
+    """Whether agreement moved between the first and the last third of the work, as far as intervals tell."""
+    if first.low is None or first.high is None or last.low is None or last.high is None:
+        return "Whether agreement moved cannot be said: a third of the work holds too little."
+    numbers = f"alpha is {between(first)} in the first third of the work and {between(last)} in the last"
+    if last.high < first.low:
+        return f"Agreement fell: {numbers}."
+    if first.high < last.low:
+        return f"Agreement rose: {numbers}."
+    return f"No drift shows: {numbers}, and the intervals overlap."
+
+
+def _meaning(alpha: Estimate) -> str:
+    value = alpha.value or 0.0
+    if value >= RELIABLE:
+        is_sure = alpha.low is not None and alpha.low >= RELIABLE
+        rest = (
+            "the whole interval lies above that."
+            if is_sure
+            else "the value reaches that, not the whole interval."
+        )
+        return f"Krippendorff asks for {RELIABLE} to rely on data: {rest}"
+    if value >= TENTATIVE:
+        return (
+            f"Krippendorff asks for {TENTATIVE} for tentative conclusions, which the value reaches, and for {RELIABLE} "
+            "to rely on data."
+        )
+    if value > 0:
+        return f"That is below the {TENTATIVE} that Krippendorff asks for even for tentative conclusions."
+    return "That is no better than chance."
+
+
+def _roughness(alpha: Estimate) -> str:
+    if alpha.low is None:
+        return " One document set gives no interval."
+    if alpha.clusters < ROUGH_BELOW:
+        return f" With {_sets(alpha.clusters)} the interval is rough."
+    return ""
+
+
+def _sets(count: int) -> str:
+    return "1 document set" if count == 1 else f"{count:,} document sets"

@@ -1,0 +1,162 @@
+"""Every pair of systems compared: by permutation with Holm's correction, and by analysis of variance with Tukey's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from annotation.models import SCORES
+from annotation.queries.averages import CONFIDENCE, SEED
+from annotation.queries.leaderboard import means_at
+from annotation.queries.ranking import LEVEL
+from annotation.refusals import Invalid
+from evaluation import SystemAnova, compare_systems, system_anova
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+WITHOUT_TARGET = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two systems on the document sets that both have; `difference` is first minus second.
+
+    `p` and `adjusted_p` (Holm's) come of the permutation test; `tukey_low`, `tukey_high` and `tukey_p` of the analysis
+    of variance, over the sets that all systems have. None where nothing can be said.
+    """
+
+    first: str
+    second: str
+    sets: int
+    difference: float | None
+    p: float | None
+    adjusted_p: float | None
+    holds: bool
+    tukey_difference: float | None
+    tukey_low: float | None
+    tukey_high: float | None
+    tukey_p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A line of the analysis of variance."""
+
+    name: str
+    squares: float
+    freedom: int
+    mean_square: float
+    f: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """All pairs of systems by one score at one target length.
+
+    `sources` is the two-way analysis of variance over `anova_sets` sets, `left_out` the sets that some system lacks;
+    empty with fewer than two systems or common sets. `by_group` says that groups of sets were flipped together.
+    """
+
+    score: str
+    target_words: int | None
+    pairs: tuple[Pair, ...]
+    is_exact: bool
+    sources: tuple[Source, ...]
+    anova_sets: int
+    left_out: int
+    by_group: bool
+    level: float = LEVEL
+    confidence: float = CONFIDENCE
+    seed: int = SEED
+
+    @property
+    def holding(self) -> int:
+        """How many differences hold after Holm's correction."""
+        return sum(pair.holds for pair in self.pairs)
+
+    @property
+    def holding_by_tukey(self) -> int:
+        return sum(pair.tukey_p is not None and pair.tukey_p <= self.level for pair in self.pairs)
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> Differences:
+        return cls(
+            **stored
+            | {
+                "pairs": tuple(Pair(**pair) for pair in stored["pairs"]),
+                "sources": tuple(Source(**source) for source in stored["sources"]),
+            }
+        )
+
+
+def differences(project: Project, *, score: str, target_words: int | None) -> Differences:
+    """All pairs of systems by a score, the surest difference first. Raises Invalid for what is no score."""
+    if score not in SCORES:
+        raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
+    found = means_at(project, target_words)
+    values = {system: of_system for system, of_system in found.by_cluster(score).items() if of_system}
+    # The better system comes first, so that differences are mostly positive.
+    order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
+    values = {system: values[system] for system in order}
+    of_sets = found.of(score)
+    compared = compare_systems(values, seed=SEED)
+    anova = system_anova({system: of_sets[system] for system in order}, confidence=CONFIDENCE)
+    tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
+    pairs = []
+    for pair in compared:
+        honest = tukey.get((pair.first, pair.second))
+        pairs.append(
+            Pair(
+                first=pair.first,
+                second=pair.second,
+                sets=pair.sets,
+                difference=pair.difference,
+                p=pair.p,
+                adjusted_p=pair.adjusted_p,
+                holds=pair.is_different(LEVEL),
+                tukey_difference=honest.difference if honest else None,
+                tukey_low=honest.low if honest else None,
+                tukey_high=honest.high if honest else None,
+                tukey_p=honest.p if honest else None,
+            )
+        )
+    return Differences(
+        score=score,
+        target_words=target_words,
+        pairs=tuple(sorted(pairs, key=_surest_first)),
+        is_exact=all(pair.is_exact for pair in compared),
+        sources=tuple(_sources(anova)) if anova else (),
+        anova_sets=anova.sets if anova else 0,
+        left_out=anova.left_out if anova else 0,
+        by_group=len(set(found.clusters)) < len(found.sets),
+    )
+
+
+def key(score: str, target_words: int | None) -> str:
+    """The key under which the differences are stored."""
+    return f"{score} {WITHOUT_TARGET if target_words is None else target_words}"
+
+
+def payload(project: Project, named: str) -> dict[str, Any]:
+    """The differences that `key` names, as plain values, to be stored; `Differences.read` reads them."""
+    score, _, target = named.partition(" ")
+    target_words = None if target == WITHOUT_TARGET else int(target)
+    return asdict(differences(project, score=score, target_words=target_words))
+
+
+def _surest_first(pair: Pair) -> tuple[float, float, str, str]:
+    adjusted = 2.0 if pair.adjusted_p is None else pair.adjusted_p
+    return adjusted, -abs(pair.difference or 0.0), pair.first, pair.second
+
+
+def _sources(anova: SystemAnova) -> list[Source]:
+    rows: Mapping[str, Any] = {
+        "systems": anova.systems,
+        "document sets": anova.documents,
+        "error": anova.error,
+    }
+    return [Source(name=name, **asdict(row)) for name, row in rows.items()]

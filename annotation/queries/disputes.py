@@ -1,0 +1,295 @@
+"""The adjudicators' queue: what differs, worst first, and a sample of what agrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotation.models import Adjudication, Assignment, Dispute, Project, UnitJudgment, Verdict
+from annotation.refusals import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+PAGE_SIZE = 40
+COUNTED_UP_TO = 1000
+LEFT_UP_TO = 100
+WORST_FIRST = ("-spread", "queue_key", "public_id")
+NEWEST_FIRST = ("-pk",)
+
+
+class Kind(StrEnum):
+    CHECK = "check"
+    UNIT = "unit"
+
+
+@dataclass(frozen=True, slots=True)
+class DisputeFilter:
+    """Which disputes a queue holds; empty words stand for both. What is open comes worst first, the rest newest."""
+
+    kind: str = ""
+    why: str = ""
+    state: str = Dispute.State.OPEN
+
+    @classmethod
+    def read(cls, kind: str = "", why: str = "", state: str = "") -> DisputeFilter:
+        """The filter that these words name; an empty state is `open`. Raises Invalid."""
+        for field, value, known in (
+            ("kind", kind, [each.value for each in Kind]),
+            ("why", why, Dispute.Why.values),
+            ("state", state, Dispute.State.values),
+        ):
+            if value and value not in known:
+                raise Invalid(f"{field} is one of {', '.join(known)}, not {value!r}.", field=field)
+        return cls(kind=kind, why=why, state=state or Dispute.State.OPEN)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return WORST_FIRST if self.state == Dispute.State.OPEN else NEWEST_FIRST
+
+    def as_query(self) -> dict[str, str]:
+        """The words that differ from the default, for addresses."""
+        words = {"kind": self.kind, "why": self.why, "state": str(self.state)}
+        plain = {"kind": "", "why": "", "state": Dispute.State.OPEN.value}
+        return {name: word for name, word in words.items() if word != plain[name]}
+
+
+@dataclass(frozen=True, slots=True)
+class DisputeRow:
+    """One line of the queue. `held_by` tells who has it in hand: `you`, `somebody`, or nobody."""
+
+    dispute_id: str
+    kind: str
+    text: str
+    document_set: str
+    why: str
+    state: str
+    spread: float
+    voices: int
+    held_by: str
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DisputePage:
+    """One page of the queue; `after` names the next one, None at the end.
+
+    `own` of the `counted` ones hold the reader's own answer. Where the project leaves those to others,
+    `is_own_left_out` is set and they are not among the rows. Counting stops at 1000.
+    """
+
+    rows: tuple[DisputeRow, ...]
+    after: str | None
+    counted: int
+    own: int
+    is_own_left_out: bool
+    is_counted_out: bool
+
+    @property
+    def left(self) -> int:
+        """How many wait for the reader."""
+        return self.counted - self.own if self.is_own_left_out else self.counted
+
+
+def queue(project: Project, person: User, filters: DisputeFilter, *, after: str = "") -> DisputePage:
+    """One page of the queue, found by the row it starts after, however deep it lies. Three queries, four with it."""
+    wanted = disputes_of(project, filters)
+    is_left_out = leaves_own_out(project, filters)
+    page = wanted.filter(~own_answer(person)) if is_left_out else wanted
+    if after:
+        page = page.filter(beyond(project, filters, after))
+    # Keys first: whole texts would be carried through the search for own answers.
+    keys = page.order_by(*filters.order).annotate(is_own=own_answer(person)).values_list("pk", "is_own")
+    found = list(keys[: PAGE_SIZE + 1])
+    shown = found[:PAGE_SIZE]
+    rows = rows_of([pk for pk, _ in shown], person, own={pk for pk, is_own in shown if is_own})
+    counts = (
+        with_own(wanted, person)
+        .order_by()[: COUNTED_UP_TO + 1]
+        .aggregate(counted=Count("pk"), own=Count("pk", filter=Q(is_own=True)))
+    )
+    return DisputePage(
+        rows=rows,
+        after=rows[-1].dispute_id if len(found) > PAGE_SIZE else None,
+        counted=min(counts["counted"], COUNTED_UP_TO),
+        own=counts["own"],
+        is_own_left_out=is_left_out,
+        is_counted_out=counts["counted"] <= COUNTED_UP_TO,
+    )
+
+
+def left_in(project: Project, person: User, filters: DisputeFilter) -> tuple[int, bool]:
+    """How many the person could settle, counted no further than 100; whether that is all."""
+    wanted = disputes_of(project, filters)
+    if leaves_own_out(project, filters):
+        wanted = wanted.filter(~own_answer(person))
+    found = wanted.order_by().values("pk")[: LEFT_UP_TO + 1].count()
+    return min(found, LEFT_UP_TO), found <= LEFT_UP_TO
+
+
+def disputes_of(project: Project, filters: DisputeFilter) -> QuerySet[Dispute]:
+    """The disputes that a filter names, in no order yet."""
+    found = Dispute.objects.filter(project=project, state=filters.state)
+    if filters.kind:
+        found = found.filter(check_row__isnull=filters.kind != Kind.CHECK)
+    if filters.why:
+        found = found.filter(why=filters.why)
+    return found
+
+
+def free_for(project: Project, person: User, filters: DisputeFilter) -> QuerySet[Dispute]:
+    """What the queue may hand out to the person now: not held by somebody else, and not theirs to leave alone."""
+    waiting = disputes_of(project, filters)
+    if leaves_own_out(project, filters):
+        waiting = waiting.filter(~own_answer(person))
+    return waiting.filter(is_free(person)).order_by(*filters.order)
+
+
+def is_free(person: User) -> Q:
+    """Not leased to somebody else at this moment."""
+    return Q(lease_until__isnull=True) | Q(lease_until__lte=timezone.now()) | Q(leased_to=person)
+
+
+def beyond(project: Project, filters: DisputeFilter, public_id: str) -> Q:
+    """What follows the dispute of that public id in the filter's order, wherever it stands by now. Raises Invalid."""
+    place = (
+        Dispute.objects.filter(project=project, public_id=public_id)
+        .values("pk", "spread", "queue_key")
+        .first()
+    )
+    if place is None:
+        raise Invalid("This page of the queue is not there: start from the top.", field="after")
+    if filters.order == NEWEST_FIRST:
+        return Q(pk__lt=place["pk"])
+    spread, queue_key = place["spread"], place["queue_key"]
+    following = (
+        Q(spread__lt=spread)
+        | Q(spread=spread, queue_key__gt=queue_key)
+        | Q(spread=spread, queue_key=queue_key, public_id__gt=public_id)
+    )
+    # Implied by the rest, and the part of it that an index can use.
+    return Q(spread__lte=spread) & following
+
+
+def leaves_own_out(project: Project, filters: DisputeFilter) -> bool:
+    """Whether adjudicators are not handed what they have judged themselves."""
+    return not project.own_adjudication and filters.state == Dispute.State.OPEN
+
+
+def with_own(disputes: QuerySet[Dispute], person: User) -> QuerySet[Dispute]:
+    """The disputes with `is_own`; see `own_answer`."""
+    return disputes.annotate(is_own=own_answer(person))
+
+
+def own_answer(person: User) -> Q:
+    """Whether the person's own answer is among the voices of a dispute."""
+    own_verdicts = Verdict.objects.filter(
+        check_row=OuterRef("check_row"), person=person, withdrawn_at__isnull=True
+    )
+    own_percents = UnitJudgment.objects.filter(
+        Q(unit=OuterRef("unit")) | Q(claim=OuterRef("claim")),
+        assignment__comparison=OuterRef("comparison"),
+        assignment__sitting__assessor=person,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat_of__isnull=True,
+        is_current=True,
+        percent__isnull=False,
+    )
+    return Q(Exists(own_verdicts)) | Q(Exists(own_percents))
+
+
+def rows_of(keys: Sequence[int], person: User, *, own: set[int]) -> tuple[DisputeRow, ...]:
+    """These disputes with their words, in the order of the keys."""
+    rows = {row.pk: row for row in with_words(Dispute.objects.filter(pk__in=keys))}
+    return tuple(_row(rows[key], person, is_own=key in own) for key in keys if key in rows)
+
+
+def with_words(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
+    """Joined with what a line about them says."""
+    return disputes.select_related(
+        "project",
+        "check_row__claim",
+        "check_row__peer__document_set",
+        "comparison__model",
+        "comparison__peer__document_set",
+        "unit",
+        "claim",
+    )
+
+
+def dispute_of(project: Project, public_id: str) -> Dispute:
+    """The dispute of that public id in the project. Raises NotFound."""
+    dispute = (
+        with_words(Dispute.objects.filter(project=project, public_id=public_id))
+        .select_related(
+            "project__deciding_judge",
+            "check_row__project__deciding_judge",
+            "check_row__claim__unit",
+            "check_row__claim__claim_set__summary",
+            "check_row__peer__document_set",
+            "comparison__peer__document_set__project__deciding_judge",
+            "comparison__model",
+            "unit",
+            "claim",
+            "leased_to",
+        )
+        .first()
+    )
+    if dispute is None:
+        raise NotFound("There is no such dispute in this project.")
+    return dispute
+
+
+def about(decision: Adjudication) -> QuerySet[Dispute]:
+    """The dispute that a decision settled, if there is one."""
+    if decision.check_row_id is not None:
+        return Dispute.objects.filter(check_row=decision.check_row_id)
+    return Dispute.objects.filter(
+        comparison=decision.comparison_id, unit=decision.unit_id, claim=decision.claim_id
+    )
+
+
+def text_of(dispute: Dispute) -> str:
+    """The claim, or the model unit, that a dispute is about."""
+    if dispute.check_row is not None:
+        return dispute.check_row.claim.text
+    if dispute.claim is not None:
+        return dispute.claim.text
+    assert dispute.unit is not None, "the database holds a dispute to a check, a unit or a claim"
+    assert dispute.comparison is not None, "a unit is judged in a comparison"
+    return dispute.comparison.model.text[dispute.unit.start : dispute.unit.end].strip()
+
+
+def kind_of(dispute: Dispute) -> Kind:
+    return Kind.CHECK if dispute.check_row_id is not None else Kind.UNIT
+
+
+def held_by(dispute: Dispute, person: User) -> str:
+    """`you`, `somebody`, or nobody ("")."""
+    if dispute.lease_until is None or dispute.lease_until <= timezone.now():
+        return ""
+    return "you" if dispute.leased_to_id == person.pk else "somebody"
+
+
+def _row(dispute: Dispute, person: User, *, is_own: bool) -> DisputeRow:
+    place = dispute.check_row or dispute.comparison
+    assert place is not None, "the database holds a dispute to one of the two"
+    return DisputeRow(
+        dispute_id=dispute.public_id,
+        kind=kind_of(dispute),
+        text=text_of(dispute),
+        document_set=place.peer.document_set.external_id,
+        why=dispute.why,
+        state=dispute.state,
+        spread=dispute.spread,
+        voices=dispute.voices,
+        held_by=held_by(dispute, person),
+        is_own=is_own,
+    )

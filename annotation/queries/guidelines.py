@@ -1,0 +1,181 @@
+"""A project's guidelines: which version is in force, how it reads, and how versions differ."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import nh3
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+from annotation.models import Guideline
+from annotation.refusals import NotFound
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from markdown_it.rules_core import StateCore
+
+    from annotation.models import Project
+
+HISTORY_SHOWN = 20
+RENDERED_KEPT = 64
+HIGHEST_HEADING, LOWEST_HEADING = 3, 6
+"""Headings of guidelines stand below the page's own two levels."""
+
+_TAGS = frozenset(
+    {
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "br",
+        "hr",
+        "ul",
+        "ol",
+        "li",
+        "strong",
+        "em",
+        "s",
+        "code",
+        "pre",
+        "blockquote",
+    }
+    | {"a", "table", "thead", "tbody", "tr", "th", "td"}
+)
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+_SCHEMES = frozenset({"http", "https", "mailto"})
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+Kind = Literal["same", "gone", "new"]
+Pieces = list[tuple[Kind, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The guidelines that people go by, ready to be shown."""
+
+    public_id: str
+    version: int
+    html: SafeString
+
+
+class PastGuideline(NamedTuple):
+    """A version, and how it differs from the one before it."""
+
+    row: Guideline
+    pieces: Pieces
+
+
+def current(project: Project) -> Guideline | None:
+    """The version in force: the highest one; None where nobody has written any."""
+    return _newest(project).select_related("by").first()
+
+
+def current_id(project: Project) -> int | None:
+    """The key of the version in force, to be stored with what a person says while it is; one query."""
+    return _newest(project).values_list("pk", flat=True).first()
+
+
+def in_force(project: Project) -> InForce | None:
+    """The version in force as it reads; None where nobody has written any."""
+    row = _newest(project).first()
+    return None if row is None else InForce(row.public_id, row.version, rendered(row.text))
+
+
+def version_of(project: Project, version: int) -> Guideline:
+    """That version of the project's guidelines. Raises NotFound."""
+    row = Guideline.objects.filter(project=project, version=version).select_related("by").first()
+    if row is None:
+        raise NotFound(f"There is no version {version} of these guidelines.")
+    return row
+
+
+def history_of(project: Project) -> list[PastGuideline]:
+    """The last versions, newest first, each compared with the one before it."""
+    rows = list(_newest(project).select_related("by")[: HISTORY_SHOWN + 1])
+    texts = [*(row.text for row in rows), ""]
+    compared = zip(rows, pairwise(texts), strict=True)
+    return [PastGuideline(row, differences(old, new)) for row, (new, old) in compared][:HISTORY_SHOWN]
+
+
+def differences(old: str, new: str) -> Pieces:
+    """What changed between two texts: whole lines first, and word by word where a line was reworded.
+
+    One run of the same kind is one piece. The pieces that are not new, joined, are the old text; those that
+    are not gone, the new one.
+    """
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    pieces: Pieces = []
+    for kind, old_start, old_end, new_start, new_end in _compared(before, after):
+        gone, made = "".join(before[old_start:old_end]), "".join(after[new_start:new_end])
+        if kind == "equal":
+            pieces.append(("same", gone))
+        elif kind == "replace":
+            pieces += _words(gone, made)
+        else:
+            pieces.append(("gone", gone) if gone else ("new", made))
+    return pieces
+
+
+@lru_cache(maxsize=RENDERED_KEPT)
+def rendered(text: str) -> SafeString:
+    """Markdown as HTML that may stand in any page: no HTML of its own, no images, no scripts, no styles.
+
+    CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings begin at the third
+    level. What the renderer lets through is cleaned once more.
+    """
+    made = nh3.clean(
+        _MARKDOWN.render(text),
+        tags=set(_TAGS),
+        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+        url_schemes=set(_SCHEMES),
+        link_rel="noopener noreferrer nofollow",
+    )
+    # Code may be wider than the page, and then it has to scroll by keyboard too.
+    return mark_safe(made.replace("<pre>", '<pre tabindex="0">'))  # noqa: S308 - sanitised above
+
+
+def _newest(project: Project) -> QuerySet[Guideline]:
+    return Guideline.objects.filter(project=project).order_by("-version")
+
+
+def _lower_headings(state: StateCore) -> None:
+    """The levels that are used become the ones below the page's own, without gaps between them."""
+    headings = [token for token in state.tokens if token.type in ("heading_open", "heading_close")]
+    levels = sorted({token.tag for token in headings})
+    for token in headings:
+        level = HIGHEST_HEADING + levels.index(token.tag)
+        token.tag = f"h{min(level, LOWEST_HEADING)}"
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    parser.core.ruler.push("lower_headings", _lower_headings)
+    return parser
+
+
+_MARKDOWN = _parser()
+
+
+def _words(gone: str, made: str) -> Pieces:
+    before, after = _WORD.findall(gone), _WORD.findall(made)
+    pieces: Pieces = []
+    for kind, old_start, old_end, new_start, new_end in _compared(before, after):
+        old, new = "".join(before[old_start:old_end]), "".join(after[new_start:new_end])
+        if kind == "equal":
+            pieces.append(("same", old))
+            continue
+        pieces += [("gone", old)] if old else []
+        pieces += [("new", new)] if new else []
+    return pieces
+
+
+def _compared(before: list[str], after: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    return difflib.SequenceMatcher(None, before, after).get_opcodes()

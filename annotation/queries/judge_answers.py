@@ -1,0 +1,170 @@
+"""What judges and people answered to the same checks, and what people's answers stand for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from django.db.models import Count, Max, Min
+
+from annotation.models import Check, Draw, DrawnCheck, Judge, Verdict
+from annotation.queries.judge_words import Basis
+from annotation.queries.ratings import (
+    CheckAnswer,
+    CheckFacts,
+    Rating,
+    check_answers,
+    slots,
+    untouched_verdicts,
+)
+from evaluation import Estimate, observed_agreement_interval
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+ALIKE = 1.1
+"""Chances of a draw that differ by no more than this factor count as alike."""
+
+VersionKey = tuple[int, str]
+"""A judge's key and the signature of a version."""
+
+
+class Said(NamedTuple):
+    """A judge's answer to a check; the label is None where it gave no usable one."""
+
+    label: str | None
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Humans:
+    """People's answers by the key of the check, what they stand for, and how they agree among themselves.
+
+    `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
+    `compared` checks.
+    """
+
+    labels: Mapping[int, str]
+    errors: Mapping[int, str]
+    ties: int
+    imported: int
+    basis: Basis
+    agreement: Estimate
+    compared: int
+
+
+def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
+    by_check: dict[int, list[CheckAnswer]] = defaultdict(list)
+    for answer in check_answers(project):
+        if answer.check in facts:
+            by_check[answer.check].append(answer)
+    majority = {check: _majority(answers) for check, answers in by_check.items()}
+    labels = {check: label for check, label in majority.items() if label is not None}
+    basis, drawn = _basis(project, facts, by_check)
+    if drawn is not None:
+        labels = {check: label for check, label in drawn.items() if check in facts}
+    groups = [
+        [
+            Rating(str(check), each.rater, str(each.label == "yes"), facts[check].cluster, each.at)
+            for each in answers
+        ]
+        for check, answers in by_check.items()
+        if len(answers) > 1
+    ]
+    return Humans(
+        labels=labels,
+        errors={
+            check: next((each.error for each in answers if each.error), "")
+            for check, answers in by_check.items()
+        },
+        ties=0 if drawn is not None else sum(label is None for label in majority.values()),
+        imported=sum(any(each.at is None for each in by_check[check]) for check in labels),
+        basis=basis,
+        agreement=observed_agreement_interval(slots(groups), [group[0].cluster for group in groups]),
+        compared=len(groups),
+    )
+
+
+def _majority(answers: Sequence[CheckAnswer]) -> str | None:
+    (label, most), *others = Counter(each.label for each in answers).most_common()
+    return None if others and others[0][1] == most else label
+
+
+def _basis(
+    project: Project, facts: Mapping[int, CheckFacts], answered: Mapping[int, object]
+) -> tuple[Basis, dict[int, str] | None]:
+    """What people's answers stand for; with the answers of the draw where they are those of a random one."""
+    asked = dict(
+        Check.objects.filter(project=project, is_current=True)
+        .exclude(final_source=Check.Decider.RULE)
+        .order_by()
+        .values_list("side")
+        .annotate(Count("pk"))
+    )
+    sides = {facts[check].side for check in answered}
+    frame = sum(asked.get(side, 0) for side in sides)
+    if answered and len(answered) >= frame:
+        return Basis(kind="all", frame=frame, sides=tuple(sorted(sides))), None
+    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK).annotate(
+        drawn=Count("drawn_checks"),
+        answered=Count("drawn_checks__verdict"),
+        least=Min("drawn_checks__inclusion_probability"),
+        most=Max("drawn_checks__inclusion_probability"),
+    )
+    latest = draws.order_by("-pk").first()
+    if latest is None:
+        return Basis(kind="chosen", frame=frame), None
+    of_draw = partial(Basis, frame=frame, method=latest.method, drawn=latest.drawn, answered=latest.answered)
+    if latest.answered < latest.drawn:
+        return of_draw(kind="open"), None
+    if not latest.least or latest.most > ALIKE * latest.least:
+        return of_draw(kind="uneven"), None
+    rows = DrawnCheck.objects.filter(draw=latest, check_row__is_current=True)
+    labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
+    others = len(answered.keys() - labels.keys())
+    return of_draw(kind="drawn", frame=len(latest.frame), others=others), labels
+
+
+def said_of(project: Project) -> dict[VersionKey, dict[int, Said]]:
+    """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
+    answered = untouched_verdicts(project).order_by().values("check_row")
+    rows = Verdict.objects.filter(
+        source=Verdict.Source.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
+    ).order_by("pk")
+    said: dict[VersionKey, dict[int, Said]] = defaultdict(dict)
+    columns = ("judge_id", "origin_name", "check_row_id", "label", "probability")
+    for judge, signature, check, label, probability in rows.values_list(*columns):
+        of = said[cast("int", judge), signature]
+        if label is not None or check not in of:
+            of[check] = Said(label, probability)
+    return said
+
+
+def in_order(
+    project: Project, known: Mapping[VersionKey, Mapping[int, Said]], humans: Humans
+) -> list[VersionKey]:
+    """The versions: the deciding judge's before others', then by how many of people's checks they answered."""
+
+    def place(version: VersionKey) -> tuple[bool, int, str]:
+        answered = sum(
+            check in humans.labels and said.label is not None for check, said in known[version].items()
+        )
+        return (version[0] != project.deciding_judge_id, -answered, version[1])
+
+    return sorted(known, key=place)
+
+
+def names_of(versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
+    """A name for each version: the judge's, with a number where there are several of it."""
+    judges = Judge.objects.in_bulk([judge for judge, _ in versions])
+    counts = Counter(judge for judge, _ in versions)
+    numbers: Counter[int] = Counter()
+    names: dict[VersionKey, str] = {}
+    for judge, signature in versions:
+        numbers[judge] += 1
+        name = judges[judge].name
+        names[judge, signature] = name if counts[judge] == 1 else f"{name}-{numbers[judge]}"
+    return names

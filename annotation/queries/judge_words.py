@@ -1,0 +1,238 @@
+"""What a judge's figures say in words, and no more than they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.models import Check, Draw
+from annotation.queries.agreement_words import in_percent
+from evaluation import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport
+
+RIGHT_AT_LEAST = 0.9
+MOVES_AT_MOST = 0.05
+"""The bar for a judge alone: right on this share of checks, and its share of yes within so much of people's."""
+BAR = f"the bar of {in_percent(RIGHT_AT_LEAST)} right answers and {100 * MOVES_AT_MOST:.0f} points of bias"
+APART = 0.05
+"""The level at which two versions are told apart."""
+FEWEST_SETS = 5
+"""Document sets that a part needs before anything is said of it."""
+
+SIDES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignment"}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What people's answers stand for.
+
+    `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of a finished draw in which all had
+    about the same chance; `others` are left out), `uneven` (a finished draw with unequal chances), `open` (a draw
+    that is not finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the checks that
+    could have been answered.
+    """
+
+    kind: str
+    frame: int
+    sides: tuple[str, ...] = ()
+    method: str = ""
+    drawn: int = 0
+    answered: int = 0
+    others: int = 0
+
+    @property
+    def is_representative(self) -> bool:
+        return self.kind in ("all", "drawn")
+
+
+def basis_in_words(basis: Basis, checks: int) -> str:
+    """What the figures describe: all checks, or those alone that people answered. `checks` have one answer."""
+    if not checks:
+        return "Nobody has answered a check before seeing what a judge says of it."
+    match basis.kind:
+        case "all":
+            sides = " and ".join(SIDES[side] for side in basis.sides)
+            described = (
+                "all of them" if checks == basis.frame else f"the {checks:,} on which they are not divided"
+            )
+            return f"People answered all {basis.frame:,} checks of {sides}: the figures describe {described}."
+        case "drawn":
+            method = Draw.Method(basis.method).label.lower()
+            others = (
+                f" {_checks(basis.others)} that people answered beyond the draw "
+                f"{'is' if basis.others == 1 else 'are'} left out."
+                if basis.others
+                else ""
+            )
+            return (
+                f"{_checks(basis.drawn)} of {basis.frame:,} were drawn ({method}) and all of them are answered: the "
+                f"figures stand for all {basis.frame:,}.{others}"
+            )
+        case "uneven":
+            return (
+                f"{_checks(basis.drawn)} were drawn with unequal chances, which are not evened out here: the figures "
+                f"describe the {checks:,} answered checks only, and the doubtful ones are over-represented."
+            )
+        case "open":
+            return (
+                f"{basis.answered:,} of {basis.drawn:,} drawn checks are answered. Until all are, the figures describe "
+                f"the {checks:,} answered checks only."
+            )
+    return (
+        f"People chose which checks to answer; none were drawn at random. The figures describe those {checks:,} checks "
+        "only, and say nothing of the others."
+    )
+
+
+def trust_in_words(
+    report: JudgeReport, *, basis: Basis, people: Estimate, compared: int
+) -> tuple[str, bool | None]:
+    """Whether to trust this judge alone, in one sentence with its numbers; yes, no, or None for not known.
+
+    It is trusted where the whole interval of its accuracy reaches 90 % and beats the commonest answer, and its share
+    of yes lies within 5 points of people's over the whole interval; it is not where an interval rules that out.
+    """
+    accuracy, bias = report.accuracy, report.bias
+    if accuracy.value is None or bias.value is None:
+        return "Nobody can say yet: it answered no check that people answered too.", None
+    numbers = _numbers(report)
+    human = _people_beside(people, compared)
+    if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
+        return f"Nobody can say yet, from one document set: {numbers}{human}.", None
+    if report.documents < FEW_DOCUMENTS:
+        return (
+            f"Nobody can say yet, for {report.documents} document sets are fewer than the {FEW_DOCUMENTS} that this "
+            f"takes: {numbers}{human}."
+        ), None
+    scope = (
+        "" if basis.is_representative else " on the checks that people answered, which are no random sample"
+    )
+    if reasons := _shortfalls(report):
+        return f"No{scope}, for {' and '.join(reasons)}: {numbers}{human}.", False
+    is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
+    if not is_over:
+        open_end = f"the intervals reach to both sides of {BAR}"
+    elif accuracy.low <= commonest_share(report):
+        open_end = "always giving the commonest answer may be right as often"
+    else:
+        return f"Yes{scope}, by {BAR}: {numbers}{human}.", True
+    return f"It cannot be told{scope}, for {open_end}: {numbers}{human}.", None
+
+
+def _shortfalls(report: JudgeReport) -> list[str]:
+    """What rules a judge out: each over the whole interval."""
+    accuracy, bias = report.accuracy, report.bias
+    reasons = []
+    if accuracy.high is not None and accuracy.high < RIGHT_AT_LEAST:
+        reasons.append(
+            f"it stays below the {in_percent(RIGHT_AT_LEAST)} of right answers that are asked for here"
+        )
+    if accuracy.high is not None and accuracy.high < commonest_share(report):
+        reasons.append("always giving the commonest answer would be right more often")
+    if bias.low is not None and bias.low > MOVES_AT_MOST:
+        reasons.append(f"it raises the share of yes by more than {100 * MOVES_AT_MOST:.0f} points")
+    if bias.high is not None and bias.high < -MOVES_AT_MOST:
+        reasons.append(f"it lowers the share of yes by more than {100 * MOVES_AT_MOST:.0f} points")
+    return reasons
+
+
+def commonest_share(report: JudgeReport) -> float:
+    """How often people's commoner answer, yes or not yes, would be right alone, over what the judge answered."""
+    scored = [counts for row, counts in report.confusion.items() if row != "unscored"]
+    yes = sum(counts["yes"] for counts in scored)
+    total = sum(sum(counts.values()) for counts in scored)
+    return max(yes, total - yes) / total if total else 0.0
+
+
+def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]]) -> str:
+    """The part where the judge is worst, where the intervals part it from the whole."""
+    if whole.value is None or whole.low is None:
+        return ""
+    worse = [
+        (part.value, split, name, part)
+        for split, name, part in parts
+        if part.value is not None
+        and part.high is not None
+        and part.clusters >= FEWEST_SETS
+        and part.high < whole.low
+    ]
+    if not worse:
+        return "No system, length, side or type of claim stands out: no interval lies wholly below that of all checks."
+    _, split, name, part = min(worse, key=lambda each: each[0])
+    return f"It errs most at {split.lower()} “{name}”: right on {_share(part)} there, against {_share(whole)} over all."
+
+
+def pair_in_words(first: str, second: str, comparison: JudgeComparison, p: float | None) -> str:
+    """Which of two versions is right more often on the same checks, if that can be told."""
+    checks = (
+        comparison.both_right
+        + comparison.only_first_right
+        + comparison.only_second_right
+        + comparison.both_wrong
+    )
+    difference = comparison.difference
+    if difference is None or p is None:
+        return f"{first} and {second} answered none of the same checks."
+    same = f"On {_checks(checks)} that people and both answered, "
+    if difference == 0:
+        return f"{same}{first} and {second} are right equally often."
+    better, worse = (first, second) if difference > 0 else (second, first)
+    points = f"{100 * abs(difference):.1f} points"
+    if p < APART:
+        return f"{same}{better} is right more often than {worse}, by {points} (p = {_p(p)})."
+    return (
+        f"{same}{better} is ahead of {worse} by {points}, which chance alone could bring about (p = {_p(p)})."
+    )
+
+
+def _numbers(report: JudgeReport) -> str:
+    return (
+        f"it is right on {_share(report.accuracy)} of {_checks(report.scored)} in {report.documents:,} document "
+        f"set{'' if report.documents == 1 else 's'}, where the commonest answer alone would be right on "
+        f"{in_percent(commonest_share(report))}, and {_leaning(report.bias)}"
+    )
+
+
+def _leaning(bias: Estimate) -> str:
+    points = round(100 * (bias.value or 0.0), 1)
+    often = (
+        "as often as"
+        if points == 0
+        else f"{abs(points)} points {'more' if points > 0 else 'less'} often than"
+    )
+    if bias.low is None or bias.high is None:
+        return f"it says yes {often} people"
+    return f"it says yes {often} people ({_points(bias.low)} to {_points(bias.high)})"
+
+
+def _people_beside(people: Estimate, compared: int) -> str:
+    if people.value is None:
+        return ""
+    return f"; two people agree on {_share(people)} of {_checks(compared)} that both answered"
+
+
+def _share(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return in_percent(estimate.value)
+    return f"{in_percent(estimate.value)} ({in_percent(estimate.low)} to {in_percent(estimate.high)})"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def _checks(count: int) -> str:
+    return "1 check" if count == 1 else f"{count:,} checks"
+
+
+def _p(p: float) -> str:
+    return "under 0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+__all__ = [
+    "Basis",
+    "basis_in_words",
+    "commonest_share",
+    "pair_in_words",
+    "trust_in_words",
+    "weakness_in_words",
+]

@@ -1,0 +1,182 @@
+"""Who belongs to a project, who is invited, and what stays of somebody who goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.models import (
+    Adjudication,
+    Comment,
+    Invitation,
+    Membership,
+    Project,
+    Role,
+    Sitting,
+    UnitJudgment,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import Model, QuerySet
+
+INVITATIONS_SHOWN = 50
+COUNTED_UP_TO = 9_999
+
+DOES: dict[Role, str] = {
+    Role.OWNER: "everything, members included",
+    Role.MANAGER: "imports, runs, assignments, settings, exports",
+    Role.ADJUDICATOR: "settles what people and judge disagree on; sees scores and the log",
+    Role.REVIEWER: "answers checks and mends claims; sees no scores",
+    Role.ASSESSOR: "judges summaries in the SEE form, blind",
+    Role.VIEWER: "sees scores and runs, and exports",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person in a project. `is_last_owner` tells that the project would have no owner without them."""
+
+    member_id: str
+    username: str
+    full_name: str
+    is_active: bool
+    roles: tuple[str, ...]
+    since: datetime
+    is_self: bool
+    is_last_owner: bool
+
+    @property
+    def role_names(self) -> list[str]:
+        return [Role(role).label for role in self.roles]
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation as it stands: waiting, accepted, revoked or expired."""
+
+    invitation_id: str
+    note: str
+    roles: tuple[str, ...]
+    by: str
+    created_at: datetime
+    expires_at: datetime
+    state: str
+    accepted_by: str | None
+    accepted_at: datetime | None
+
+    @property
+    def role_names(self) -> list[str]:
+        return [Role(role).label for role in self.roles]
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state == "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What stays in the project when somebody goes, each counted up to 9,999; `open_sets` wait for them in vain."""
+
+    judgments: int
+    closed_sets: int
+    open_sets: int
+    verdicts: int
+    decisions: int
+    comments: int
+    invitations: int
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.judgments or self.closed_sets or self.verdicts or self.decisions or self.comments)
+
+
+def members_of(project: Project, person: User) -> list[Member]:
+    """Everybody in the project by name, as a person sees it."""
+    rows = list(project.memberships.select_related("user").order_by("user__username"))
+    owners = [row for row in rows if Role.OWNER in row.role_set]
+    return [
+        Member(
+            member_id=row.public_id,
+            username=row.user.username,
+            full_name=row.user.get_full_name(),
+            is_active=row.user.is_active,
+            roles=tuple(role for role in Role.values if role in row.roles),
+            since=row.created_at,
+            is_self=row.user_id == person.pk,
+            is_last_owner=owners == [row],
+        )
+        for row in rows
+    ]
+
+
+def invitations_of(project: Project) -> QuerySet[Invitation]:
+    """All invitations, newest first, with the people in them."""
+    return project.invitations.select_related("by", "accepted_by").order_by("-pk")
+
+
+def invited(project: Project) -> list[Invited]:
+    """The last invitations, those that wait first."""
+    rows = [as_invited(row) for row in invitations_of(project)[:INVITATIONS_SHOWN]]
+    return sorted(rows, key=lambda row: not row.is_waiting)
+
+
+def as_invited(row: Invitation) -> Invited:
+    return Invited(
+        invitation_id=row.public_id,
+        note=row.note,
+        roles=tuple(role for role in Role.values if role in row.roles),
+        by=row.by.username,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        state=_state(row),
+        accepted_by=row.accepted_by.username if row.accepted_by else None,
+        accepted_at=row.accepted_at,
+    )
+
+
+def what_stays(membership: Membership) -> Left:
+    """What the person has said in the project and what waits for them there."""
+    project, person = membership.project, membership.user
+    sittings = Sitting.objects.filter(
+        assessor=person, document_set__project=project, recalled_at__isnull=True
+    )
+    of_project = Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
+    return Left(
+        judgments=_capped(
+            UnitJudgment.objects.filter(
+                assignment__sitting__assessor=person,
+                assignment__sitting__document_set__project=project,
+                is_current=True,
+            )
+        ),
+        closed_sets=_capped(sittings.filter(closed_at__isnull=False)),
+        open_sets=_capped(sittings.filter(closed_at__isnull=True)),
+        verdicts=_capped(
+            Verdict.objects.filter(person=person, check_row__project=project, withdrawn_at=None)
+        ),
+        decisions=_capped(Adjudication.objects.filter(of_project, decided_by=person, withdrawn_at=None)),
+        comments=_capped(Comment.objects.filter(project=project, author=person, withdrawn_at=None)),
+        invitations=_capped(
+            project.invitations.filter(
+                by=person, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
+            )
+        ),
+    )
+
+
+def _capped(rows: QuerySet[Model]) -> int:
+    return int(rows.order_by()[:COUNTED_UP_TO].count())
+
+
+def _state(row: Invitation) -> str:
+    if row.accepted_at is not None:
+        return "accepted"
+    if row.revoked_at is not None:
+        return "revoked"
+    return "expired" if row.expires_at <= timezone.now() else "waiting"

@@ -1,0 +1,76 @@
+"""The rows of acts on their way into the database, in statements by hand.
+
+Every click of every assessor writes them while it holds the sitting's row, and on SQLite all of the database: building
+the statements anew as queries took longer than carrying them out. What goes into a column is still the model's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.db import connection
+
+from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+
+if TYPE_CHECKING:
+    from django.db.models import Field
+
+Judgment = TypeVar("Judgment", UnitJudgment, SummaryJudgment)
+
+_TAKE_TURN = """
+UPDATE annotation_sitting SET pen = %s, pen_seq = %s, {renewed}
+WHERE id = %s AND assessor_id = %s AND closed_at IS NULL AND recalled_at IS NULL{unheard}
+"""
+_OUTDATE = "UPDATE annotation_unitjudgment SET is_current = %s WHERE id IN ({keys})"
+
+
+def take_turn(
+    sitting: Sitting, *, pen: str, seq: int, renewed: dict[str, datetime], if_unheard: bool
+) -> bool:
+    """Give the sitting its pen and last number, if it is still open and the person's own; False where it is not.
+
+    `renewed` are columns of its lease. With `if_unheard` only while its pen and number are those that were read.
+    """
+    unheard = " AND pen = %s AND pen_seq = %s" if if_unheard else ""
+    statement = _TAKE_TURN.format(renewed=", ".join(f"{name} = %s" for name in renewed), unheard=unheard)
+    moments = [connection.ops.adapt_datetimefield_value(moment) for moment in renewed.values()]
+    values: list[Any] = [pen, seq, *moments, sitting.pk, sitting.assessor_id]
+    if if_unheard:
+        values += [sitting.pen, sitting.pen_seq]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return bool(cursor.rowcount == 1)
+
+
+def outdate(keys: Collection[int]) -> None:
+    """These judgments of units are no longer the current ones; nothing is asked for none."""
+    if not keys:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_OUTDATE.format(keys=", ".join(["%s"] * len(keys))), [False, *keys])
+
+
+def insert(rows: Sequence[Judgment]) -> None:
+    """Insert new rows of one kind, in their order; they are not told their keys."""
+    if not rows:
+        return
+    statement, fields = _inserting(type(rows[0]))
+    values = [
+        [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+        for row in rows
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, values)
+
+
+@cache
+def _inserting(kind: type[Judgment]) -> tuple[str, tuple[Field[Any, Any], ...]]:
+    fields = tuple(field for field in kind._meta.concrete_fields if not field.primary_key)
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(str(field.column)) for field in fields)
+    places = ", ".join(["%s"] * len(fields))
+    statement = f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - no input in it
+    return statement, fields

@@ -1,0 +1,157 @@
+"""Draw checks at random for reviewers, so that what they answer tells without bias what people would say of all."""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.urls import reverse
+
+from annotation.models import Check, Draw, DrawnCheck, Membership, Notice
+from annotation.permissions import ROLE_VERBS, Verb, require
+from annotation.refusals import Invalid
+from annotation.services.events import log
+from annotation.services.notices import tell
+from evaluation import active_probabilities, fixed_size_draw, stratified_draw, uniform_draw
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+METHODS = (Draw.Method.UNIFORM, Draw.Method.STRATIFIED, Draw.Method.ACTIVE)
+SEED_BITS = 31
+ROWS_AT_ONCE = 2000
+
+
+class Framed(NamedTuple):
+    """A check that may be drawn."""
+
+    key: int
+    public_id: str
+    system_id: int | None
+    target_words: int | None
+    probability: float | None
+
+
+@transaction.atomic
+def draw_checks(
+    *,
+    project: Project,
+    by: User | None,
+    method: str,
+    share: float,
+    side: str = "",
+    seed: int | None = None,
+) -> Draw:
+    """Draw a share of the project's checks for reviewers, each with the chance that it had.
+
+    The frame is every check in force (of one side, where `side` names it) but those that a rule decides, and is
+    kept with the judge's probability of yes at this moment, so that the estimate holds the answers
+    against what the judge said before. `uniform` gives each the same chance, `stratified` draws the
+    share of each system and target length by itself, `active` draws more of what the judge doubts, half of
+    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw.
+
+    Raises Invalid, with the `field` that is wrong, and where there is nothing to draw.
+    """
+    require(by, project, Verb.ASSIGN)
+    _validate(method=method, share=share, side=side)
+    frame = {framed.public_id: framed for framed in _frame(project, side)}
+    if not frame:
+        raise Invalid(
+            "There is no check to draw from yet: checks are made by a run or an import.", field="side"
+        )
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    chances = _drawn(frame, method=method, share=share, seed=seed)
+    draw = Draw.objects.create(
+        project=project,
+        method=method,
+        item=Draw.Item.CHECK,
+        share=share,
+        seed=seed,
+        frame=[[framed.public_id, framed.probability] for framed in frame.values()],
+    )
+    # Their keys are the order in which they are handed out, which must not be that of the frame.
+    order = list(chances)
+    random.Random(f"order:{seed}").shuffle(order)
+    DrawnCheck.objects.bulk_create(
+        (
+            DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=chances[name])
+            for name in order
+        ),
+        batch_size=ROWS_AT_ONCE,
+    )
+    log(
+        project=project,
+        actor=by,
+        verb="draw checks",
+        target=draw,
+        data={
+            "method": method,
+            "share": share,
+            "side": side,
+            "seed": seed,
+            "drawn": len(order),
+            "frame": len(frame),
+        },
+    )
+    tell(
+        project=project,
+        people=_reviewers(project, but=by),
+        kind=Notice.Kind.DRAWN,
+        text=f"{len(order):,} checks were drawn for review.",
+        address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
+    )
+    return draw
+
+
+def _validate(*, method: str, share: float, side: str) -> None:
+    if method not in METHODS:
+        raise Invalid(f"A draw of checks is one of {', '.join(METHODS)}, not {method!r}.", field="method")
+    if not 0 < share <= 1:
+        raise Invalid("The share lies above 0 and goes up to 100 %.", field="share")
+    if side and side not in Check.Side.values:
+        raise Invalid(f"A side is {' or '.join(Check.Side.values)}, not {side!r}.", field="side")
+
+
+def _frame(project: Project, side: str) -> Iterator[Framed]:
+    checks = Check.objects.filter(project=project, is_current=True)
+    checks = checks.exclude(final_source=Check.Decider.RULE)
+    if side:
+        checks = checks.filter(side=side)
+    rows = checks.order_by("pk").values_list(
+        "pk", "public_id", "peer__system_id", "peer__target_words", "judge_probability"
+    )
+    return (Framed(*row) for row in rows.iterator(chunk_size=ROWS_AT_ONCE))
+
+
+def _drawn(frame: Mapping[str, Framed], *, method: str, share: float, seed: int) -> dict[str, float]:
+    match method:
+        case Draw.Method.UNIFORM:
+            return uniform_draw(list(frame), share=share, seed=seed)
+        case Draw.Method.STRATIFIED:
+            strata = {name: (framed.system_id, framed.target_words) for name, framed in frame.items()}
+            return stratified_draw(strata, share=share, seed=seed)
+        case _:
+            spreads = {name: _spread(framed.probability) for name, framed in frame.items()}
+            size = max(1, round(share * len(frame)))
+            return fixed_size_draw(active_probabilities(spreads, size=size), seed=seed)
+
+
+def _spread(probability: float | None) -> float:
+    """The standard deviation of an answer that is yes with this probability; the most where nothing is known."""
+    p = 0.5 if probability is None else probability
+    return math.sqrt(p * (1 - p))
+
+
+def _reviewers(project: Project, *, but: User | None) -> list[int]:
+    members = Membership.objects.filter(project=project).values_list("user_id", "roles")
+    return [
+        user_id
+        for user_id, roles in members
+        if any(Verb.REVIEW in ROLE_VERBS[role] for role in ROLE_VERBS if role in roles)
+        and (but is None or user_id != but.pk)
+    ]

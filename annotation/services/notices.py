@@ -1,0 +1,89 @@
+"""Tell people inside the app that something waits for them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Notice
+from annotation.queries.notices import notices_of
+from annotation.refusals import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+
+LONGEST = 300
+
+
+def tell(*, project: Project, people: Iterable[User | int], kind: str, text: str, address: str) -> int:
+    """Leave a notice for each of some people (or keys of people); how many were left.
+
+    Call it inside the transaction of the act that it tells of. `text` is one line that names no system and no
+    answer, for its reader may turn blind before they read it; it is cut to 300 characters. `address` is the path
+    of the page where the thing is seen. Nobody is told twice by one call. Raises Invalid for an unknown kind or an
+    address outside of the app.
+    """
+    if kind not in Notice.Kind.values:
+        raise Invalid(f"There is no kind of notice {kind!r}.", field="kind")
+    if not address.startswith("/") or address.startswith("//") or len(address) > LONGEST:
+        raise Invalid(f"A notice leads to a path of this app, not to {address!r}.", field="address")
+    keys = dict.fromkeys(person if isinstance(person, int) else person.pk for person in people)
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST - 1]}…"
+    made = Notice.objects.bulk_create(
+        Notice(project=project, person_id=key, kind=kind, text=line, address=address) for key in keys
+    )
+    return len(made)
+
+
+def tell_of_work(
+    *, project: Project, sets: Mapping[int | None, int], by: User | None, kind: str, did: str, more: str = ""
+) -> None:
+    """Leave notices to assessors whose work somebody else has changed; whoever did it to themselves knows.
+
+    `sets` counts document sets by the key of the person, where None stands for nobody. `did` is said in the
+    sentence "mona {did} 2 document sets".
+    """
+    who = by.username if by else "The operator"
+    address = reverse("work", args=[project.slug])
+    people: defaultdict[int, list[int]] = defaultdict(list)
+    for person, count in sets.items():
+        if person is not None and (by is None or person != by.pk):
+            people[count].append(person)
+    for count, keys in people.items():
+        what = "a document set" if count == 1 else f"{count:,} document sets"
+        tell(project=project, people=keys, kind=kind, text=f"{who} {did} {what}{more}.", address=address)
+
+
+def mark_read(*, notice: Notice, by: User) -> Notice:
+    """Note that a person has read their notice; twice changes nothing. Raises NotFound for another's."""
+    if notice.person_id != by.pk:
+        raise NotFound("There is no such notice.")
+    if notice.read_at is None:
+        notice.read_at = timezone.now()
+        notice.save(update_fields=["read_at"])
+    return notice
+
+
+@transaction.atomic
+def mark_all_read(*, by: User, up_to: str = "") -> int:
+    """Note that a person has read their notices; how many were unread. Those that blindness hides stay unread.
+
+    `up_to` is the public id of the newest one that they had on screen: what came later stays unread.
+    Raises NotFound where it is not theirs.
+    """
+    unread = notices_of(by).filter(read_at=None)
+    if up_to:
+        newest = Notice.objects.filter(person=by, public_id=up_to).values_list("pk", flat=True).first()
+        if newest is None:
+            raise NotFound("There is no such notice.")
+        unread = unread.filter(pk__lte=newest)
+    return unread.update(read_at=timezone.now())

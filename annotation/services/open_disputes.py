@@ -1,0 +1,155 @@
+"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ, and a sample of the rest.
+
+Everything here follows from the statements and the project's rules, so that it can be thrown away and rebuilt.
+Only the lease of a dispute is nobody's statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.models import Dispute, Project
+from annotation.models.claim import QUEUE_KEY_BITS
+
+if TYPE_CHECKING:
+    from annotation.records import Answers, SummaryRecord
+    from evaluation import ScoredUnit
+
+FEWEST_VOICES = 2
+ANSWERS = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
+DIGITS = 9
+"""Differences of percents are compared after rounding, so that 20 points are 20 points."""
+
+Target = tuple[int | None, int | None, int | None, int | None]
+"""Keys of a check, or of a comparison with its unit or the claim that stands in for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What the dispute of one target must say. `is_due`: there must be a row, for it waits or was settled."""
+
+    target: Target
+    queue_key: int
+    is_due: bool
+    why: str
+    state: str
+    spread: float
+    voices: int
+
+    def columns(self, row: Dispute | None = None) -> dict[str, object]:
+        """The derived columns; one that waits no longer keeps why it once did."""
+        why = self.why if self.is_due or row is None else row.why
+        return {"why": why, "state": self.state, "spread": self.spread, "voices": self.voices}
+
+
+COLUMNS = ("why", "state", "spread", "voices")
+
+
+def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
+    """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
+
+    One query where nothing changed. Rows of claims that were reworded and units that were cut otherwise go:
+    there is nothing left to settle. Decisions are rows of their own and stay.
+    """
+    stored = stored_disputes([record.summary.pk for record in records])
+    new, changed = [], []
+    for due in (due for record in records for due in dues(project, record)):
+        row = stored.pop(due.target, None)
+        if row is None:
+            if due.is_due:
+                new.append(_row(project, due))
+        elif any(getattr(row, name) != value for name, value in due.columns(row).items()):
+            for name, value in due.columns(row).items():
+                setattr(row, name, value)
+            changed.append(row)
+    if new:
+        # Somebody else's transaction may have seen the same: their row says what ours would.
+        Dispute.objects.bulk_create(new, ignore_conflicts=True)
+    if changed:
+        Dispute.objects.bulk_create(
+            changed, update_conflicts=True, unique_fields=["pk"], update_fields=list(COLUMNS)
+        )
+    if stored:
+        Dispute.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
+
+
+def stored_disputes(peer_ids: Sequence[int]) -> dict[Target, Dispute]:
+    """The rows there are for some peer summaries, by what they are about."""
+    of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
+    of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
+    rows = of_checks.union(of_units, all=True)
+    return {(row.check_row_id, row.comparison_id, row.unit_id, row.claim_id): row for row in rows}
+
+
+def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
+    """What the disputes of one summary must say, for every check and unit that is in force."""
+    with_judge = project.dispute_voices == Project.Voices.JUDGE
+    for row in record.checks:
+        yield _due(
+            project,
+            target=(row.check.pk, None, None, None),
+            name=f"check {row.check.public_id}",
+            values=_values_of_check(row.answers, with_judge=with_judge),
+            is_decided=row.answers.adjudicated is not None,
+        )
+    for unit in record.units:
+        yield _due(
+            project,
+            target=(None, *unit.key),
+            name=f"unit {unit.key[0]} {unit.value.unit_id}",
+            values=_values_of_unit(unit.value, with_judge=with_judge),
+            is_decided=unit.value.adjudicated_percent is not None,
+        )
+
+
+def _due(project: Project, *, target: Target, name: str, values: Sequence[float], is_decided: bool) -> Due:
+    spread = round(max(values) - min(values), DIGITS) if values else 0.0
+    has_voices = len(values) >= FEWEST_VOICES
+    differs = has_voices and spread > project.dispute_threshold
+    queue_key = _stable_key(name) if has_voices else 0
+    is_due = differs or (has_voices and queue_key / 2**QUEUE_KEY_BITS < project.audit_share)
+    waiting = Dispute.State.OPEN if is_due else Dispute.State.AGREED
+    return Due(
+        target=target,
+        queue_key=queue_key,
+        is_due=is_due,
+        why=Dispute.Why.DIFFERS if differs else Dispute.Why.AUDIT,
+        state=Dispute.State.SETTLED if is_decided else waiting,
+        spread=spread,
+        voices=len(values),
+    )
+
+
+def _values_of_check(answers: Answers, *, with_judge: bool) -> list[float]:
+    labels = [*answers.standing, answers.judge] if with_judge else list(answers.standing)
+    return [ANSWERS[label] for label in labels if label is not None]
+
+
+def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
+    values = [percent / 100 for percent in unit.percents]
+    judged = [claim.judge for claim in unit.claims if claim.judge is not None]
+    if with_judge and judged:
+        values.append(judged.count("yes") / len(judged))
+    return values
+
+
+def _stable_key(name: str) -> int:
+    """As good as random, and the same whenever the queue is rebuilt: it decides ties, and what is audited."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
+
+
+def _row(project: Project, due: Due) -> Dispute:
+    check, comparison, unit, claim = due.target
+    return Dispute(
+        project=project,
+        check_row_id=check,
+        comparison_id=comparison,
+        unit_id=unit,
+        claim_id=claim,
+        queue_key=due.queue_key,
+        **due.columns(),
+    )

@@ -1,0 +1,60 @@
+"""Where systems stand in a ranking, and which of them cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+if TYPE_CHECKING:
+    from annotation.queries.ranking import Place
+
+register = template.Library()
+
+
+@register.filter
+def place_of(places: Mapping[str, Place], system: str) -> Place | None:
+    """The system's place, None where it has no mean."""
+    return places.get(system)
+
+
+@register.simple_tag
+def alike(places: Mapping[str, Place], system: str) -> SafeString:
+    """The system's letters, each in its group's column, so that a group is read as a line down the table."""
+    place = places.get(system)
+    if place is None:
+        return format_html('<span class="muted">{}</span>', "–")
+    letters = iter(_letters(place.letters))
+    # One column a group: without the gaps the letters of a group would not stand under each other.
+    cells = [(next(letters),) if is_in else ("",) for is_in in place.group_marks]
+    return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
+
+
+def _letters(letters: str) -> list[str]:
+    """The letters one by one: "ab" is two, "a1b1" as well."""
+    found: list[str] = []
+    for character in letters:
+        if character.isdigit() and found:
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """A p-value with three decimals, never as 0; a dash where there is none."""
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    """A difference with its sign and three decimals; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:+.3f}".replace("-", "−")

@@ -1,0 +1,40 @@
+"""Scores that lead to the place that says what they are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotation.templatetags.numbers import NOTHING, mean, score
+
+if TYPE_CHECKING:
+    from annotation.models import Score
+    from annotation.queries.leaderboard import SystemRow
+
+register = template.Library()
+
+_LINK = '<a class="why" href="{}#{}">{}</a>'
+
+
+@register.simple_tag(takes_context=True)
+def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
+    """A summary's score of that name, leading to its place on the page that explains it."""
+    value: float | None = getattr(row, column)
+    if value is None:
+        return format_html("{}", NOTHING)
+    page = reverse("summary", args=[context["room"].project.slug, row.summary.public_id])
+    return format_html(_LINK, page, column, score(value))
+
+
+@register.simple_tag(takes_context=True)
+def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int) -> SafeString:
+    """A system's mean of that score, leading to its place on the system's page, where the summaries are listed."""
+    average = row.scores[column]
+    if average.mean is None:
+        return format_html("{}", NOTHING)
+    page = reverse("system", args=[context["room"].project.slug, row.system_id])
+    return format_html(_LINK, page, f"mean-{context['target']}-{column}", mean(average, n))

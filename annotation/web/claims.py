@@ -1,0 +1,171 @@
+"""A reviewer corrects the claims of a text. Every act is a plain form; scripts only save the way to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from annotation.models import Claim, ClaimSet
+from annotation.permissions import Verb
+from annotation.queries.claims import Owner, changes_in, claim_text, claims_in, of_owner, text_with_claims
+from annotation.refusals import Conflict, Invalid
+from annotation.services import change_claims
+from annotation.services.change_claims import Changed
+from annotation.web.htmx import Request
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+
+@screen("GET")
+def claims(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    return _show(request, room, owner)
+
+
+@screen("POST")
+def add(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    try:
+        changed = change_claims.add_claim(
+            owner=owner,
+            by=request.user,
+            text=request.POST.get("text", ""),
+            unit=_number(request.POST.get("unit", "")),
+            reason=request.POST.get("reason", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Added.")
+
+
+@screen("POST")
+def reword(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    claim = _claim(room, owner, request.POST.get("claim", ""))
+    try:
+        changed = change_claims.reword_claim(
+            claim=claim,
+            by=request.user,
+            text=request.POST.get("text", ""),
+            reason=request.POST.get("reason", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Reworded.")
+
+
+@screen("POST")
+def split(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    claim = _claim(room, owner, request.POST.get("claim", ""))
+    try:
+        changed = change_claims.split_claim(
+            claim=claim,
+            by=request.user,
+            texts=_lines(request.POST.get("texts", "")),
+            reason=request.POST.get("reason", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Split.")
+
+
+@screen("POST")
+def join(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    chosen = [_claim(room, owner, each) for each in request.POST.getlist("claim")]
+    try:
+        changed = change_claims.join_claims(
+            claims=chosen,
+            by=request.user,
+            text=request.POST.get("text", ""),
+            reason=request.POST.get("reason", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Joined.")
+
+
+@screen("POST")
+def delete(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    claim = _claim(room, owner, request.POST.get("claim", ""))
+    try:
+        changed = change_claims.delete_claim(
+            claim=claim, by=request.user, reason=request.POST.get("reason", "")
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Deleted.")
+
+
+@screen("POST")
+def undo(request: Request, slug: str, text_id: str) -> HttpResponse:
+    room, owner = _enter(request, slug, text_id)
+    change = found(changes_in(room.project), request.POST.get("change", ""), "change of claims")
+    try:
+        changed = change_claims.undo_claim_change(change=change, by=request.user)
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, owner, refusal)
+    return _done(request, room, owner, changed, "Undone.")
+
+
+def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, Owner]:
+    room = enter(request, slug, Verb.CHANGE_CLAIMS, here="review")
+    return room, text_with_claims(room.project, text_id)
+
+
+def _claim(room: Room, owner: Owner, public_id: str) -> Claim:
+    """The claim of that id in the text, whether or not it still stands: the service says where it does not."""
+    lists = ClaimSet.objects.filter(of_owner(owner))
+    return found(claims_in(room.project).filter(claim_set__in=lists), public_id, "claim")
+
+
+def _done(request: Request, room: Room, owner: Owner, changed: Changed, said: str) -> HttpResponse:
+    messages.success(request, f"{said} {_what_follows(room, changed)}".rstrip())
+    page = reverse("claims", kwargs={"slug": room.project.slug, "text_id": owner.public_id})
+    return redirect(f"{page}#claim-{changed.claims[0].public_id}" if changed.claims else page)
+
+
+def _what_follows(room: Room, changed: Changed) -> str:
+    if changed.run is None or room.project.deciding_judge is None:
+        return ""
+    return f"What is open now is asked of {room.project.deciding_judge.name}."
+
+
+def _show(
+    request: Request, room: Room, owner: Owner, refusal: Conflict | Invalid | None = None
+) -> HttpResponse:
+    """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
+    yours = refusal.details.get("yours") if refusal else None
+    theirs = refusal.details.get("theirs") if refusal else None
+    context = {
+        "room": room,
+        "text": claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs),
+        "refusal": refusal,
+        "wanted": _wanted(request) if refusal else [],
+        "yours": yours,
+        "theirs": theirs,
+    }
+    return render(request, "claims/page.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _wanted(request: Request) -> list[str]:
+    """The words that were typed."""
+    return _lines(request.POST.get("texts", "")) or _lines(request.POST.get("text", ""))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _number(text: str) -> int | None:
+    """The number of a unit; None where none was named."""
+    if not text.strip():
+        return None
+    if not text.strip().isdecimal() or len(text.strip()) > 9:
+        raise Invalid(f"A unit is named by its number, not by {text!r}.", field="unit")
+    return int(text)

@@ -1,0 +1,236 @@
+"""The queues of checks: a filtered list, taking over the judge's verdicts on a part of it, and random draws."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+
+from annotation.models import Check, DocumentSet, Draw, Project, System, VerdictBatch
+from annotation.permissions import Verb
+from annotation.queries.check_draws import check_draws, open_draws
+from annotation.queries.reveal import Reader
+from annotation.queries.review_queue import Filter, Only, Order, has_panel, queue, reviewers
+from annotation.refusals import Conflict, Invalid
+from annotation.services import accept_batch as batches
+from annotation.services.draw_checks import draw_checks as draw
+from annotation.services.look_at_check import tell_planted
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.refusals import status_of
+from annotation.web.review import filters_of, reader_of
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+BATCHES_SHOWN = 20
+METHODS = (
+    (Draw.Method.UNIFORM, "every check alike"),
+    (Draw.Method.STRATIFIED, "the same share of every system and length"),
+    (Draw.Method.ACTIVE, "more of what the judge doubts"),
+)
+
+
+class Choice(NamedTuple):
+    """One position of a switch: its words, the address's query, and whether it is on."""
+
+    words: str
+    query: str
+    is_on: bool
+
+
+class Chosen(NamedTuple):
+    """A filter that is on and has no switch: its name, its words, and the query without it."""
+
+    name: str
+    words: str
+    query: str
+
+
+@screen("GET")
+@never_cache
+def review(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    filters = filters_of(request)
+    reader = reader_of(request, room)
+    after = request.GET.get("after", "")
+    context = {
+        "room": room,
+        "filters": filters,
+        "query": urlencode(filters.as_query()),
+        "page": queue(room.project, reader, filters, after=after),
+        "may_take_over": not filters.is_plain and not filters.draw,
+    }
+    if not after:
+        context |= {
+            "switches": [] if filters.draw else _switches(room.project, filters, reader),
+            "chosen": list(_chosen(room.project, filters)),
+            "systems": _systems(room, filters),
+            "reviewers": reviewers(room.project) if reader.may_see_all else [],
+            "hidden": filters.as_query(),
+            "draws": open_draws(room.project),
+            "told": tell_planted(project=room.project, by=request.user),
+        }
+    fragment = "review/_rows.html" if after else "review/_queue.html"
+    return page_or_fragment(request, page="review/queue.html", fragment=fragment, context=context)
+
+
+@screen("GET")
+@never_cache
+def batch_offer(request: Request, slug: str) -> HttpResponse:
+    """What taking over the judge's verdicts on the list would do, to be confirmed; and one's earlier batches."""
+    return _offer(request, enter(request, slug, Verb.REVIEW, here="review"))
+
+
+@screen("POST")
+def accept_batch(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    expected = request.POST.get("expected", "")
+    try:
+        batch = batches.accept_batch(
+            project=room.project,
+            reader=reader_of(request, room),
+            filters=filters_of(request),
+            expected=int(expected) if expected.isdecimal() else -1,
+            fingerprint=request.POST.get("fingerprint", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _offer(request, room, refusal=refusal)
+    messages.success(request, f"{_verdicts(batch.count)} taken over from the judge.")
+    return redirect("batch-offer", slug)
+
+
+@screen("POST")
+def withdraw_batch(request: Request, slug: str, batch_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    rows = VerdictBatch.objects.filter(project=room.project, by=request.user).select_related("project")
+    batch = batches.withdraw_batch(batch=found(rows, batch_id, "batch"), by=request.user)
+    messages.success(request, f"{_verdicts(batch.count)} taken back; what stood before stands again.")
+    return redirect("batch-offer", slug)
+
+
+@screen("GET")
+def check_draws_page(request: Request, slug: str) -> HttpResponse:
+    return _draws(request, enter(request, slug, Verb.ASSIGN, here="assignments"))
+
+
+@screen("POST")
+def draw_checks(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    try:
+        drawn = draw(
+            project=room.project,
+            by=request.user,
+            method=request.POST.get("method", ""),
+            share=_share(request.POST.get("share", "")),
+            side=request.POST.get("side", ""),
+        )
+    except Invalid as refusal:
+        return _draws(request, room, refusal=refusal)
+    messages.success(request, f"{drawn.drawn_checks.count():,} checks are drawn and wait for reviewers.")
+    return redirect("check-draws", slug)
+
+
+def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
+    filters = filters_of(request)
+    offered = None
+    if not filters.is_plain and not filters.draw:
+        offered = batches.offer(project=room.project, reader=reader_of(request, room), filters=filters)
+    own = VerdictBatch.objects.filter(project=room.project, by=request.user)
+    context = {
+        "room": room,
+        "query": urlencode(filters.as_query()),
+        "offer": offered,
+        "chosen": [(name, words) for name, words in filters.as_query().items() if name != "order"],
+        "batches": own.order_by("-pk")[:BATCHES_SHOWN],
+        "refusal": refusal,
+        "most": batches.MOST_AT_ONCE,
+    }
+    return render(request, "review/batch.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _draws(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
+    context = {
+        "room": room,
+        "draws": check_draws(room.project),
+        "methods": METHODS,
+        "sides": Check.Side.choices,
+        "refusal": refusal,
+        "form": request.POST,
+    }
+    return render(request, "review/draws.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _share(percent: str) -> float:
+    try:
+        return float(percent) / 100
+    except ValueError as error:
+        raise Invalid("The share is a number of percent.", field="share") from error
+
+
+def _switches(project: Project, filters: Filter, reader: Reader) -> list[tuple[str, list[Choice]]]:
+    """The queue's switches: name, and what each can be put to."""
+
+    def switch(name: str, options: list[tuple[str, str]]) -> list[Choice]:
+        now = getattr(filters, name)
+        return [Choice(words, _with(filters, name, value), now == value) for value, words in options]
+
+    only = [(Only.WAITING, "Unanswered"), (Only.DISPUTED, "Disputed"), (Only.AGAINST, "Against the judge")]
+    if has_panel(project):
+        only.insert(1, (Only.SPLIT, "Panel split"))
+    only += [(Only.ANSWERED, "Answered"), (Only.ALL, "All")]
+    orders = [
+        (Order.DOUBT, "Most doubtful"),
+        (Order.EFFECT, "Largest effect"),
+        (Order.DOCUMENT, "By document"),
+    ]
+    switches = [
+        ("Order", switch("order", [(order.value, words) for order, words in orders])),
+        ("Show", switch("only", [(each.value, words) for each, words in only])),
+        ("Side", switch("side", [("", "Both"), ("reference", "Reference"), ("peer", "Peer")])),
+        ("Claims", switch("numbers", [("", "All"), ("1", "With numbers")])),
+    ]
+    if filters.only not in (Only.WAITING, Only.SPLIT):
+        labels = [("", "Anything"), ("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")]
+        switches.append(("People said", switch("label", labels)))
+        if not reader.may_see_all:
+            options = [("", "Anybody"), (reader.person.username, "Me")]
+            switches.append(("Answered by", switch("reviewer", options)))
+    return switches
+
+
+def _with(filters: Filter, name: str, value: str) -> str:
+    changed = {**filters.as_query(), name: value}
+    if changed.get("only", Only.WAITING) in (Only.WAITING, Only.SPLIT):
+        changed |= {"label": "", "reviewer": ""}
+    return urlencode(Filter.read(changed).as_query())
+
+
+def _chosen(project: Project, filters: Filter) -> list[Chosen]:
+    chosen = []
+    if filters.document_set:
+        sets = DocumentSet.objects.filter(project=project, public_id=filters.document_set)
+        name = sets.values_list("external_id", flat=True).first() or "unknown"
+        chosen.append(Chosen("Document set", name, _with(filters, "document_set", "")))
+    if filters.system:
+        systems = System.objects.filter(project=project, public_id=filters.system)
+        name = systems.values_list("name", flat=True).first() or "unknown"
+        chosen.append(Chosen("System", name, _with(filters, "system", "")))
+    if filters.reviewer:
+        chosen.append(Chosen("Answered by", filters.reviewer, _with(filters, "reviewer", "")))
+    if filters.draw:
+        chosen.append(Chosen("Queue", "drawn at random", _with(filters, "draw", "")))
+    return chosen
+
+
+def _systems(room: Room, filters: Filter) -> list[tuple[str, str, bool]]:
+    if Verb.VIEW_SCORES not in room.verbs:
+        return []
+    rows = System.objects.filter(project=room.project).order_by("name").values_list("public_id", "name")
+    return [(public_id, name, public_id == filters.system) for public_id, name in rows]
+
+
+def _verdicts(count: int) -> str:
+    return "1 verdict is" if count == 1 else f"{count:,} verdicts are"

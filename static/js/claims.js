@@ -1,0 +1,80 @@
+// The claims of a text: a hand on one of them, and keys that open the forms beside it. The forms do the work.
+(() => {
+  const TYPED = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+  const claims = [...document.querySelectorAll("[data-claim]")];
+  let hand = -1;
+
+  function take(place) {
+    if (!claims.length) return;
+    hand = Math.max(0, Math.min(place, claims.length - 1));
+    claims.forEach((claim, at) => at === hand ? claim.setAttribute("aria-current", "true") : claim.removeAttribute("aria-current"));
+    claims[hand].focus();
+  }
+
+  function open(tool, place) {
+    const details = place?.querySelector(`[data-tool="${tool}"]`);
+    if (!details) return;
+    details.open = true;
+    const field = details.querySelector("textarea, [name=reason]");
+    field?.focus();
+    field?.select?.();
+  }
+
+  const inHand = () => claims[hand];
+  const unit = () => inHand()?.closest(".unit") ?? document.querySelector("#claims");
+
+  const keys = {
+    j: () => take(hand + 1),
+    k: () => take(hand - 1),
+    r: () => open("r", inHand()),
+    s: () => open("s", inHand()),
+    d: () => open("d", inHand()),
+    a: () => open("a", unit()),
+    m: () => open("m", unit()),
+    x: () => inHand()?.querySelector("[data-tick]")?.click(),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+    if (event.target.matches?.(TYPED) || document.querySelector(".sheet:popover-open")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    keys[event.key]();
+  }, { capture: true });
+
+  // A claim is one line, so that Enter sends it; parts of a split stand on lines of their own.
+  document.addEventListener("keydown", (event) => {
+    const field = event.target;
+    if (event.key !== "Enter" || event.isComposing || !field.matches?.("#claims textarea")) return;
+    if (!event.ctrlKey && !event.metaKey && (event.shiftKey || field.name !== "text")) return;
+    event.preventDefault();
+    field.form.requestSubmit();
+  });
+
+  // The words of the ticked claims are what joining begins with.
+  document.addEventListener("toggle", (event) => {
+    const tool = event.target;
+    if (tool.dataset?.tool !== "m" || !tool.open) return;
+    const field = tool.querySelector("textarea");
+    const ticked = [...tool.closest(".unit").querySelectorAll("[data-tick]:checked")];
+    if (field.value || !ticked.length) return;
+    field.value = ticked.map((tick) => tick.closest("[data-claim]").querySelector("[data-text]").textContent).join(" ");
+  }, { capture: true });
+
+  // One form of a claim is open at a time, and the first field has the hand.
+  document.addEventListener("toggle", (event) => {
+    const claim = event.target.closest?.("[data-claim]");
+    if (!claim || !event.target.open) return;
+    for (const other of claim.querySelectorAll("details[open]")) if (other !== event.target) other.open = false;
+  }, { capture: true });
+
+  document.addEventListener("focusin", (event) => {
+    const at = claims.indexOf(event.target.closest?.("[data-claim]"));
+    if (at < 0 || at === hand) return;
+    hand = at;
+    claims.forEach((claim, place) => place === hand ? claim.setAttribute("aria-current", "true") : claim.removeAttribute("aria-current"));
+  });
+
+  const named = claims.findIndex((claim) => `#${claim.id}` === location.hash);
+  if (named >= 0) take(named);
+})();

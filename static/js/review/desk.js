@@ -1,0 +1,77 @@
+// The way to the server: forms go out one after the other, each until it is heard; what comes back is a claim's room, a
+// strip that tells of an answer, or a notice.
+class Desk {
+  static #TIMEOUT_MS = 15_000;
+  static #RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
+
+  #last = Promise.resolve();
+  #waiting = 0;
+  #onWait;
+
+  // `onWait(isLost)` is told when something cannot be sent for now, and when it can again.
+  constructor(onWait) {
+    this.#onWait = onWait;
+    addEventListener("beforeunload", (event) => this.#waiting && event.preventDefault());
+  }
+
+  get isBusy() {
+    return this.#waiting > 0;
+  }
+
+  // What must not be lost: in order, and again and again while the server cannot be reached.
+  send(address, fields) {
+    this.#waiting += 1;
+    const sent = this.#last.then(() => this.#until(address, fields));
+    this.#last = sent.catch(() => {}).finally(() => (this.#waiting -= 1));
+    return sent;
+  }
+
+  // Once what was sent has been heard.
+  settled() {
+    return this.#last;
+  }
+
+  // What may be asked again: one try.
+  async ask(address, fields) {
+    const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
+    // A sign-in in another tab gives a new token, which only the cookie knows.
+    body.delete("csrfmiddlewaretoken");
+    const response = await fetch(address, {
+      method: "POST",
+      body,
+      headers: { "HX-Request": "true", "X-CSRFToken": Desk.#token() },
+      // An answer goes out even when its page is left.
+      keepalive: true,
+      signal: AbortSignal.timeout(Desk.#TIMEOUT_MS),
+    });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    return {
+      status: response.status,
+      room: page.getElementById("claim-room"),
+      strip: page.getElementById("strip"),
+      notice: page.body,
+    };
+  }
+
+  async #until(address, fields) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const reply = await this.ask(address, fields);
+        if (reply.status < 500) {
+          if (attempt) this.#onWait(false);
+          return reply;
+        }
+      } catch {
+        // No connection, or no answer in time: the same as a server that cannot.
+      }
+      this.#onWait(true);
+      const pause = Desk.#RETRY_MS[Math.min(attempt, Desk.#RETRY_MS.length - 1)];
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  static #token() {
+    const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
+    return cookie ? cookie.slice(cookie.indexOf("=") + 1) : "";
+  }
+}

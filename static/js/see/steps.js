@@ -1,0 +1,72 @@
+// Where one is in the set: how far each comparison is, and where the way on leads from here.
+class Steps {
+  #pages;
+
+  constructor(pages) {
+    this.#pages = pages;
+  }
+
+  get #all() {
+    return [...document.querySelectorAll("[data-step]")];
+  }
+
+  #of(assignment) {
+    return this.#all.find((step) => step.dataset.step === assignment);
+  }
+
+  // The number of its peer summary; none where it is not in the set any more.
+  numberOf(assignment) {
+    return this.#of(assignment)?.dataset.peerNumber;
+  }
+
+  // Whether the quality questions before it are answered, so that its model summary was shown.
+  isRead(assignment) {
+    return "read" in (this.#of(assignment)?.dataset ?? {});
+  }
+
+  // Whether all of its model units have their percent.
+  isJudged(assignment) {
+    return "judged" in (this.#of(assignment)?.dataset ?? {});
+  }
+
+  begin(assignment) {
+    this.#of(assignment)?.classList.add("begun");
+  }
+
+  // What the server says of a comparison.
+  heed(assignment, { quality, units, unmarked }) {
+    const step = this.#of(assignment);
+    if (!step) return;
+    const isDone = quality !== "open" && units === "done" && unmarked !== "open";
+    step.classList.toggle("done", isDone);
+    step.classList.toggle("begun", !isDone);
+    step.toggleAttribute("data-judged", units === "done");
+    step.toggleAttribute("data-read", quality !== "open");
+  }
+
+  show(here) {
+    for (const step of this.#all) step.classList.toggle("here", step.dataset.step === here);
+    const done = this.#all.filter((step) => step.classList.contains("done")).length;
+    document.querySelector("[data-steps]").setAttribute("aria-label", `${done} of ${this.#all.length} done in this set`);
+  }
+
+  // Of all ways on the one that fits: to close the set, to the next summary, to one that is still open, or out.
+  showAhead({ here, isDoneHere, isSetComplete }) {
+    const all = [...document.querySelectorAll("[data-way]")];
+    const ways = Object.fromEntries(all.map((way) => [way.dataset.way, way]));
+    const open = this.#all.find((step) => step.dataset.step !== here && !step.classList.contains("done"));
+    let now = ways.work;
+    if (isSetComplete && isDoneHere) now = ways.close;
+    else if (ways.next) now = ways.next;
+    else if (open) now = this.#pointTo(ways.open, open);
+    for (const way of all) way.hidden = way !== now;
+    now.classList.toggle("quiet", now === ways.work || (now !== ways.close && !isDoneHere));
+  }
+
+  #pointTo(way, step) {
+    way.href = this.#pages.address(step.dataset.step);
+    way.dataset.turn = step.dataset.step;
+    way.querySelector("[data-open-number]").textContent = step.dataset.peerNumber;
+    return way;
+  }
+}

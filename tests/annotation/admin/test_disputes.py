@@ -1,0 +1,275 @@
+"""The adjudicators' queue in the admin: settled, taken up again and laid down by the services, each with its event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.admin import bulk
+from annotation.models import Adjudication, Check, Dispute, Event
+from annotation.queries.disputes import DisputeFilter
+from annotation.queries.voices import voices_on_check
+from annotation.services.adjudicate import decide_check
+from annotation.services.review import override
+from annotation.services.take_dispute import take_next
+from tests.annotation.admin.rows import address
+from tests.annotation.cast import World, add_imported_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.annotation.admin.conftest import Door
+
+
+def disputed(world: World, position: int = 1, *, labels: Sequence[str] = ("no", "yes", "yes")) -> Dispute:
+    """A dispute over a check of alder: Rex gives the first label, people elsewhere the others."""
+    check = world.check("alder", position)
+    override(check=check, by=world.rex, label=labels[0], reason="Rex's own words.")
+    for nth, label in enumerate(labels[1:]):
+        add_imported_verdict(check, label, origin_name=f"gold-{nth}.jsonl")
+    return Dispute.objects.get(check_row=check)
+
+
+def page_of(dispute: Dispute) -> str:
+    return address(Dispute, f"{dispute.pk}/change/")
+
+
+def act(client: Any, name: str, disputes: Sequence[Dispute], **more: object) -> Any:
+    data = {"action": name, "_selected_action": [each.pk for each in disputes], **more}
+    return client.post(f"{address(Dispute)}?state=all", data, follow=True)
+
+
+def confirmed(client: Any, name: str, disputes: Sequence[Dispute], **more: object) -> Any:
+    """What the act's page offers, sent as it stands."""
+    offered = act(client, name, disputes)
+    steps = offered.context["steps"]
+    held = {f"held-{row.pk}": step.held for row, step in steps}
+    return act(client, name, [row for row, _ in steps], confirmed="yes", **held, **more)
+
+
+def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: Door) -> None:
+    # yes and unsure are .5 apart, yes and no 1.
+    mild = disputed(world, 1, labels=("unsure", "yes"))
+    bad = disputed(world, 2)
+    settled = disputed(world, 3)
+    decide_check(check=world.check("alder", 3), by=world.cleo, label="yes")
+    client = staff("cleo")
+    assert list(client.get(address(Dispute)).context["cl"].result_list) == [bad, mild]
+    listed = client.get(address(Dispute), {"state": "settled"})
+    assert list(listed.context["cl"].result_list) == [settled]
+    assert b"its wall is weak" in client.get(address(Dispute)).content
+
+
+def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    said = staff("cleo").get(page_of(dispute)).content.decode()
+    assert "Rex&#x27;s own words." in said
+    assert "The harbour closes in April" in said
+    assert "rex" not in said
+    assert "gold-" not in said
+    assert "lexical" not in said
+
+
+def test_a_dispute_leads_to_its_page_in_context(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    assert (
+        f'href="/p/harbour/adjudicate/{dispute.public_id}/"'
+        in staff("cleo").get(page_of(dispute)).content.decode()
+    )
+
+
+def test_an_adjudicator_settles_a_dispute_by_taking_an_answer_over(world: World, staff: Door) -> None:
+    dispute = disputed(world, 2)
+    voice = next(each for each in voices_on_check(world.check("alder", 2), world.cleo) if each.label == "yes")
+    staff("cleo").post(page_of(dispute), {"adopt": voice.token, "seen": ""})
+    decision = Adjudication.objects.get()
+    assert (decision.label, decision.decided_by, decision.adopted_verdict) == (
+        "yes",
+        world.cleo,
+        voice.verdict,
+    )
+    dispute.refresh_from_db()
+    assert dispute.state == Dispute.State.SETTLED
+    # Unit 1 holds claims 1 and 2, both yes now, unit 2 claim 3, yes: (1 + 1) / 2.
+    assert world.peers["port", "alder"].score.coverage == pytest.approx(1.0)
+    assert Event.objects.get(verb="adjudicate").actor == world.cleo
+
+
+def test_an_answer_that_nobody_gave_needs_a_reason_and_keeps_what_was_typed(
+    world: World, staff: Door
+) -> None:
+    dispute = disputed(world)
+    client = staff("cleo")
+    refused = client.post(
+        page_of(dispute), {"adopt": "", "label": "unsure", "error_type": "omission", "seen": ""}
+    )
+    assert b"Say why" in refused.content
+    assert b'value="omission" selected' in refused.content
+    assert not Adjudication.objects.exists()
+    client.post(page_of(dispute), {"adopt": "", "label": "unsure", "reason": "Both read it.", "seen": ""})
+    assert Adjudication.objects.get().is_against_all
+
+
+def test_who_decides_after_somebody_else_is_told(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
+    told = staff("cleo").post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
+    assert b"Somebody decided this since you opened it" in told.content
+    assert Adjudication.objects.get().decided_by == world.olga
+
+
+def test_a_settled_dispute_is_taken_up_again(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
+    form = {"reopen": "1", "seen": decision.public_id, "reason": "New guidelines."}
+    staff("cleo").post(page_of(dispute), form)
+    dispute.refresh_from_db()
+    assert dispute.state == Dispute.State.OPEN
+    assert Event.objects.get(verb="reopen dispute").data["reason"] == "New guidelines."
+
+
+def test_nobody_settles_what_they_judged_themselves(world: World, staff: Door) -> None:
+    world.rex.memberships.update(roles=["reviewer", "adjudicator"])
+    dispute = disputed(world)
+    client = staff("rex")
+    assert b"One of these answers is your own" in client.get(page_of(dispute)).content
+    client.post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
+    assert not Adjudication.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])
+def test_others_cannot_settle_anything(world: World, staff: Door, name: str) -> None:
+    dispute = disputed(world)
+    client = staff(name)
+    assert client.post(page_of(dispute), {"label": "yes", "reason": "x"}).status_code in (403, 404)
+    assert act(client, "decide_as_most", [dispute], confirmed="yes").status_code in (403, 404, 200)
+    assert not Adjudication.objects.exists()
+
+
+def test_several_are_settled_as_most_say_each_with_its_event(world: World, staff: Door) -> None:
+    alike = [disputed(world, 1), disputed(world, 2, labels=("yes", "no", "no"))]
+    even = disputed(world, 3, labels=("yes", "no"))
+    client = staff("cleo")
+    offered = act(client, "decide_as_most", [*alike, even])
+    assert [step.is_possible for _, step in offered.context["left_out"]] == [False]
+    assert not Adjudication.objects.exists()
+    confirmed(client, "decide_as_most", [*alike, even])
+    # Two of three said yes of the first and no of the second; of the third one each.
+    assert list(Adjudication.objects.order_by("pk").values_list("check_row__claim__position", "label")) in (
+        [(1, "yes"), (2, "no")],
+        [(2, "no"), (1, "yes")],
+    )
+    assert Event.objects.filter(verb="adjudicate").count() == 2
+    even.refresh_from_db()
+    assert even.state == Dispute.State.OPEN
+
+
+def test_what_changed_since_it_was_shown_is_refused_and_told(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    client = staff("cleo")
+    [(row, step)] = act(client, "decide_as_most", [dispute]).context["steps"]
+    decide_check(check=world.check("alder", 1), by=world.olga, label="no")
+    told = act(client, "decide_as_most", [row], confirmed="yes", **{f"held-{row.pk}": step.held})
+    assert b"Somebody decided this since you opened it" in told.content
+    assert Adjudication.objects.get().decided_by == world.olga
+
+
+def test_decisions_on_several_are_withdrawn(world: World, staff: Door) -> None:
+    disputes = [disputed(world, 1), disputed(world, 2)]
+    for position in (1, 2):
+        decide_check(check=world.check("alder", position), by=world.cleo, label="yes")
+    confirmed(staff("cleo"), "take_up_again", disputes, reason="The guidelines changed.")
+    assert not Adjudication.objects.filter(withdrawn_at=None).exists()
+    assert Event.objects.filter(verb="reopen dispute").count() == 2
+
+
+def test_leases_are_ended(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    take_next(project=world.project, by=world.olga, filters=DisputeFilter())
+    confirmed(staff("cleo"), "release", [dispute])
+    dispute.refresh_from_db()
+    assert dispute.leased_to is None
+    assert Event.objects.get(verb="release dispute").data["held_by"] == "olga"
+
+
+def test_too_many_at_once_are_refused(world: World, staff: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "MOST_AT_ONCE", 1)
+    disputes = [disputed(world, 1), disputed(world, 2)]
+    told = act(staff("cleo"), "decide_as_most", disputes, confirmed="yes")
+    assert b"At most 1 rows are changed at a time" in told.content
+    assert not Adjudication.objects.exists()
+
+
+def test_decisions_are_withdrawn_from_their_own_list(world: World, staff: Door) -> None:
+    decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It is.")
+    client = staff("cleo")
+    chosen = {"action": "withdraw", "_selected_action": [decision.pk]}
+    assert b"is withdrawn" in client.post(address(Adjudication), chosen).content
+    client.post(address(Adjudication), {**chosen, "confirmed": "yes"})
+    decision.refresh_from_db()
+    assert decision.withdrawn_at is not None
+    assert Event.objects.filter(verb="withdraw decision").count() == 1
+
+
+def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff: Door) -> None:
+    disputed(world)
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes", reason="It says so.")
+    check = world.check("alder", 1)
+    for page in ("change", "history"):
+        told = staff("olga").get(address(Check, f"{check.pk}/{page}/"))
+        # The judge's verdict, three answers and a decision; an override and an adjudication.
+        assert [line.who for line in told.context["said"]] == [
+            "lexical",
+            "rex",
+            "gold-0.jsonl",
+            "gold-1.jsonl",
+            "cleo",
+        ]
+        assert [line.what for line in told.context["done"]] == ["override", "adjudicate"]
+        assert b"It says so." in told.content
+    watched = staff("vic").get(address(Check, f"{check.pk}/change/"))
+    assert watched.context["done"] == []
+
+
+def test_a_list_is_filtered_by_a_document_set_that_is_typed(world: World, staff: Door) -> None:
+    client = staff("olga")
+    port = client.get(address(Check), {"set": world.sets["port"].pk})
+    assert port.context["cl"].result_count == 6
+    assert client.get(address(Check), {"set": world.sets["bridge"].pk}).context["cl"].result_count == 0
+    assert b"admin-autocomplete" in port.content
+    # Of another project nothing is offered, and nothing is told.
+    assert staff("dan").get(address(Check), {"set": world.sets["port"].pk}).context["cl"].result_count == 0
+
+
+def test_nobody_reads_in_the_admin_what_is_planted_for_themselves(world: World, staff: Door) -> None:
+    from annotation.models import CheckLook
+
+    world.rex.memberships.update(roles=["reviewer", "manager"])
+    shown = {"revealed_at": timezone.now(), "planted_label": "no"}
+    mine = CheckLook.objects.create(check_row=world.check("alder", 1), person=world.rex, **shown)
+    theirs = CheckLook.objects.create(check_row=world.check("alder", 1), person=world.cleo, **shown)
+    client = staff("rex")
+    assert client.get(address(CheckLook, f"{mine.pk}/change/")).status_code == 404
+    assert client.get(address(CheckLook, f"{theirs.pk}/change/")).status_code == 200
+
+
+def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staff: Door) -> None:
+    from annotation.models import Comment, Invitation
+    from annotation.services.comment import comment_on_claim
+    from annotation.services.invite import invite
+
+    invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
+    claim = world.check("alder", 1).claim
+    comment = comment_on_claim(
+        project=world.project, claim=claim, by=world.rex, text="Regretted words."
+    ).comment
+    Comment.objects.filter(pk=comment.pk).update(withdrawn_at=timezone.now())
+    client = staff("root")
+    assert (
+        invitation.secret_hash
+        not in client.get(address(Invitation, f"{invitation.pk}/change/")).content.decode()
+    )
+    for page in (address(Comment), address(Comment, f"{comment.pk}/change/")):
+        assert b"Regretted" not in client.get(page).content

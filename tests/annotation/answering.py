@@ -1,0 +1,92 @@
+"""Answers to many checks, row by row, so that a test can say who knew what when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict, VerdictBatch
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+
+
+def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[Check]:
+    """New checks of alder's summary of "port", which the judge answers all alike."""
+    claim_set = ClaimSet.objects.get(summary=world.models["port"], is_active=True)
+    first = 1 + max(claim_set.claims.values_list("position", flat=True))
+    claims = Claim.objects.bulk_create(
+        Claim(
+            claim_set=claim_set,
+            unit=world.units("port")[0],
+            position=position,
+            text=f"Claim {position}",
+            origin="judge",
+        )
+        for position in range(first, first + number)
+    )
+    peer = world.peers["port", "alder"]
+    return Check.objects.bulk_create(
+        Check(project=world.project, claim=claim, peer=peer, side="reference", judge_label=judge)
+        for claim in claims
+    )
+
+
+def look(check: Check, person: User, *, planted: str | None = None, told: bool = False) -> CheckLook:
+    """The person was shown the judge's verdict, or a planted one, an hour ago, and told so half an hour ago."""
+    now = timezone.now()
+    return CheckLook.objects.create(
+        check_row=check,
+        person=person,
+        revealed_at=now - timedelta(hours=1),
+        planted_label=planted,
+        disclosed_at=now - timedelta(minutes=30) if told else None,
+    )
+
+
+def say(
+    check: Check,
+    person: User,
+    label: str,
+    *,
+    shown: str = "nothing",
+    ms: int = 0,
+    minutes_ago: int = 90,
+    batch: VerdictBatch | None = None,
+    withdrawn: bool = False,
+) -> Verdict:
+    verdict = Verdict.objects.create(
+        check_row=check,
+        source=Verdict.Source.REVIEWER,
+        person=person,
+        label=label,
+        shown=shown,
+        active_ms=ms,
+        batch=batch,
+        withdrawn_at=timezone.now() if withdrawn else None,
+    )
+    verdict.created_at = timezone.now() - timedelta(minutes=minutes_ago)
+    verdict.save(update_fields=["created_at"])
+    return verdict
+
+
+def answer_fourteen(world: World) -> list[Check]:
+    """Fourteen checks to which the judge says no. Rex answers them all before he sees it, and Cleo the first twelve.
+
+    Rex: no to 1-4, yes to 5-14; afterwards he changes 5-8 to no. Cleo: no to 1-3, 5 and 6, yes to the others.
+    Check n took Rex n seconds, and half a second more where he changed his answer.
+    """
+    checks = add_checks(world, 14)
+    for number, check in enumerate(checks, start=1):
+        look(check, world.rex)
+        say(check, world.rex, "no" if number <= 4 else "yes", ms=1000 * number)
+        if 5 <= number <= 8:
+            say(check, world.rex, "no", shown="judge", ms=500, minutes_ago=50)
+        if number <= 12:
+            look(check, world.cleo)
+            say(check, world.cleo, "no" if number in {1, 2, 3, 5, 6} else "yes")
+    return checks

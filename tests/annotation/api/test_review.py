@@ -1,0 +1,155 @@
+"""The queues of checks through the API: handing out, planted verdicts, batches and draws, as on screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annotation.models import Check, CheckLook, Draw, Project, Verdict
+from annotation.services.review import override
+
+if TYPE_CHECKING:
+    from tests.annotation.api.conftest import Client
+    from tests.annotation.cast import World
+
+HERE = "/api/v1/projects/harbour/"
+
+
+def at(world: World, system: str, position: int, rest: str = "") -> str:
+    return f"{HERE}checks/{world.check(system, position).public_id}/{rest}"
+
+
+def post(client: Any, path: str, body: dict[str, object] | None = None) -> Any:
+    return client.post(path if path.startswith("/") else HERE + path, body or {}, format="json")
+
+
+def test_the_queue_is_that_of_the_screen(world: World, client_of: Client) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    page = client_of("rex").get(f"{HERE}review-queue/?only=all").json()
+    assert (page["count"], page["is_counted_out"], page["after"]) == (6, True, None)
+    answered = next(row for row in page["results"] if row["id"] == world.check("alder", 1).public_id)
+    assert answered["human_label"] is None
+    assert client_of("rex").get(f"{HERE}review-queue/?system=x").status_code == 403
+
+
+def test_checks_are_handed_out_to_one_person_each(world: World, client_of: Client) -> None:
+    first = post(client_of("rex"), "checks/next/").json()["check"]
+    second = post(client_of("cleo"), "checks/next/").json()["check"]
+    assert first["id"] != second["id"]
+    assert first["is_hidden_yet"] is True
+    assert Check.objects.get(public_id=first["id"]).leased_to == world.rex
+    third = post(client_of("rex"), "checks/next/", {"after": first["id"]}).json()["check"]
+    assert third["id"] not in (first["id"], second["id"])
+    assert Check.objects.get(public_id=first["id"]).leased_to is None
+
+
+def test_nothing_left_is_null(world: World, client_of: Client) -> None:
+    assert post(client_of("rex"), "checks/next/", {"side": "peer"}).json() == {"check": None}
+
+
+def test_a_look_is_kept_and_holds_the_check(world: World, client_of: Client) -> None:
+    Project.objects.update(reveal="on_request")
+    client = client_of("rex")
+    assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] is None
+    assert post(client, at(world, "alder", 2, "looks/"), {"reveal": True}).json()["judge_label"] == "no"
+    look = CheckLook.objects.get(check_row=world.check("alder", 2), person=world.rex)
+    assert look.revealed_at is not None
+    assert world.check("alder", 2).leased_to == world.rex
+    # The caller's own word does not undo what was shown.
+    said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "nothing"}).json()
+    assert said["verdict"]["shown"] == "judge"
+
+
+def test_all_that_goes_with_an_answer(world: World, client_of: Client) -> None:
+    body = {
+        "label": "no",
+        "quotes": [{"unit": 2, "start": 0, "end": 7}],
+        "error_type": "wrong_entity",
+        "active_ms": 1200,
+    }
+    said = post(client_of("rex"), at(world, "alder", 2, "verdicts/"), body).json()["verdict"]
+    assert {name: said[name] for name in body} == body
+    assert said["evidence"] == [2]
+    wrong = [{**body, "error_type": "typo"}, {**body, "quotes": [{"unit": 2, "start": 7, "end": 7}]}]
+    answers = [post(client_of("rex"), at(world, "alder", 2, "verdicts/"), each).status_code for each in wrong]
+    assert answers == [400, 422]
+
+
+def test_whoever_met_anothers_answer_in_a_conflict_knows(world: World, client_of: Client) -> None:
+    override(check=world.check("alder", 2), by=world.cleo, label="yes")
+    client = client_of("rex")
+    body = {"label": "no", "seen": ""}
+    assert post(client, at(world, "alder", 2, "verdicts/"), body).status_code == 409
+    said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()
+    assert said["verdict"]["shown"] == "judge"
+
+
+class TestPlanted:
+    """A wrong verdict in the judge's place, until its reader is told."""
+
+    def test_it_stands_where_the_judges_would_and_is_told_after_the_answer(
+        self, world: World, client_of: Client
+    ) -> None:
+        Project.objects.update(reveal="shown", planted_share=1)
+        client = client_of("rex")
+        # The judge gave yes at .9; shown is no, as sure: .1 of yes.
+        shown = client.get(at(world, "alder", 1)).json()
+        assert (shown["judge_label"], round(shown["judge_probability"], 6)) == ("no", 0.1)
+        assert (shown["final_label"], shown["planted_label"]) == (None, None)
+        assert [(each["source"], each["label"]) for each in shown["verdicts"]] == [("judge", "no")]
+        said = post(client, at(world, "alder", 1, "verdicts/"), {"label": "no"}).json()
+        assert said["verdict"]["shown"] == Verdict.Shown.PLANTED
+        assert (said["check"]["judge_label"], said["check"]["planted_label"]) == ("yes", "no")
+
+    def test_lists_do_not_give_it_away(self, world: World, client_of: Client) -> None:
+        Project.objects.update(reveal="shown", planted_share=1)
+        client = client_of("rex")
+        client.get(at(world, "alder", 1))
+        rows = client.get(f"{HERE}checks/").json()["results"]
+        labels = {row["id"]: row["judge_label"] for row in rows}
+        assert labels.pop(world.check("alder", 1).public_id) == "no"
+        # What was not looked at yet tells nothing.
+        assert set(labels.values()) == {None}
+        assert client.get(f"{HERE}checks/?label=yes").json()["results"] == []
+
+    def test_after_the_own_answer_it_is_told_with_the_next_one(self, world: World, client_of: Client) -> None:
+        Project.objects.update(planted_share=1)
+        client = client_of("rex")
+        first = post(client, at(world, "alder", 1, "verdicts/"), {"label": "yes"}).json()
+        assert (first["verdict"]["shown"], first["check"]["judge_label"], first["told"]) == (
+            "nothing",
+            "no",
+            [],
+        )
+        second = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()
+        assert second["told"] == [{"check": world.check("alder", 1).public_id, "planted_label": "no"}]
+        assert client.get(at(world, "alder", 1)).json()["judge_label"] == "yes"
+
+
+def test_a_batch_is_offered_taken_over_and_withdrawn(world: World, client_of: Client) -> None:
+    client = client_of("rex")
+    offered = client.get(f"{HERE}verdict-batches/offer/?side=reference").json()
+    assert (offered["count"], offered["by_label"], offered["has_more"]) == (6, {"yes": 2, "no": 4}, False)
+    body = {"side": "reference", "expected": 6, "fingerprint": offered["fingerprint"]}
+    stale = post(client, "verdict-batches/", {**body, "expected": 5})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "changed")
+    batch = post(client, "verdict-batches/", body).json()
+    assert (batch["count"], batch["filters"]) == (6, {"side": "reference"})
+    assert client_of("cleo").delete(f"{HERE}verdict-batches/{batch['id']}/").status_code == 403
+    assert client.delete(f"{HERE}verdict-batches/{batch['id']}/").status_code == 204
+    assert not Verdict.objects.filter(batch__isnull=False, withdrawn_at=None).exists()
+
+
+def test_a_batch_needs_a_filter(world: World, client_of: Client) -> None:
+    assert client_of("rex").get(f"{HERE}verdict-batches/offer/").status_code == 422
+
+
+def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: Client) -> None:
+    body = {"method": "stratified", "share": 0.5, "seed": 3}
+    made = post(client_of("mona"), "check-draws/", body).json()
+    # Half of three rounded half up, of two systems.
+    assert (made["frame"], made["drawn"], made["answered"], made["seed"]) == (6, 4, 0, 3)
+    found = post(client_of("rex"), "checks/next/", {"draw": made["id"]}).json()["check"]
+    assert Draw.objects.get().drawn_checks.filter(check_row__public_id=found["id"]).exists()
+    post(client_of("rex"), f"{HERE}checks/{found['id']}/verdicts/", {"label": "yes"})
+    [row] = client_of("mona").get(f"{HERE}check-draws/").json()
+    assert (row["answered"], row["drawn"]) == (1, 4)

@@ -1,0 +1,142 @@
+"""Random draws of checks: frames, chances, and whose answer is that of the draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
+from annotation.queries.reveal import Reader
+from annotation.queries.review_queue import Filter, queue
+from annotation.refusals import Invalid, NotAllowed
+from annotation.services.draw_checks import draw_checks
+from annotation.services.look_at_check import look_at
+from annotation.services.review import override, withdraw_verdict
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def draw(world: World, method: str = "uniform", share: float = 0.5, **more: object) -> Draw:
+    return draw_checks(project=world.project, by=world.mona, method=method, share=share, seed=7, **more)  # type: ignore[arg-type]
+
+
+def chances(drawn: Draw) -> list[float]:
+    return [row.inclusion_probability for row in drawn.drawn_checks.all()]
+
+
+def waiting(world: World, drawn: Draw) -> list[str]:
+    page = queue(world.project, Reader(world.rex), Filter(draw=drawn.public_id))
+    return [row.check_id for row in page.rows]
+
+
+def test_every_check_had_the_same_chance_in_a_uniform_draw(world: World) -> None:
+    # Half of six.
+    assert chances(draw(world)) == [0.5] * 3
+
+
+def test_of_every_system_the_same_share_is_drawn(world: World) -> None:
+    # Half of three, rounded half up: two of each of the two systems, 2/3.
+    drawn = draw(world, "stratified")
+    assert chances(drawn) == pytest.approx([2 / 3] * 4)
+    assert (
+        sorted(row.check_row.peer.system.name for row in drawn.drawn_checks.all())
+        == ["alder"] * 2 + ["birch"] * 2
+    )
+
+
+def test_what_the_judge_doubts_is_drawn_with_a_higher_chance(world: World) -> None:
+    # The judge gave .2 to four checks and .9 to two: spreads .4 and .3 of a total 2.2. Three are drawn, half of
+    # that evenly: 1.5/6 = .25 each; the rest in proportion, 1.5 * .4/2.2 = .2727 and 1.5 * .3/2.2 = .2045.
+    drawn = draw(world, "active")
+    assert len(chances(drawn)) == 3
+    expected = {0.2: 0.25 + 1.5 * 0.4 / 2.2, 0.9: 0.25 + 1.5 * 0.3 / 2.2}
+    for row in drawn.drawn_checks.select_related("check_row"):
+        assert row.check_row.judge_probability is not None
+        assert row.inclusion_probability == pytest.approx(expected[row.check_row.judge_probability])
+
+
+def test_the_frame_holds_every_check_with_the_judges_probability_then(world: World) -> None:
+    drawn = draw(world)
+    assert dict(drawn.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
+    assert (drawn.item, drawn.share, drawn.seed) == ("check", 0.5, 7)
+
+
+def test_the_same_seed_draws_the_same(world: World) -> None:
+    first, second = draw(world), draw(world)
+    assert [row.check_row_id for row in first.drawn_checks.all()] == [
+        row.check_row_id for row in second.drawn_checks.all()
+    ]
+
+
+def test_what_a_rule_decides_is_never_drawn(world: World) -> None:
+    Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule")
+    assert len(draw(world, share=1.0).frame) == 3
+
+
+def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_draw(world: World) -> None:
+    drawn = draw(world, share=1.0)
+    check = world.check("alder", 1)
+    verdict = override(check=check, by=world.rex, label="no")
+    override(check=check, by=world.rex, label="yes")
+    row = DrawnCheck.objects.get(draw=drawn, check_row=check)
+    assert row.verdict == verdict
+    assert check.public_id not in waiting(world, drawn)
+
+
+def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world: World) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal="on_request")
+    drawn = draw(world, share=1.0)
+    check = world.check("alder", 1)
+    look_at(check=check, by=world.rex, asked=True)
+    override(check=check, by=world.rex, label="yes")
+    assert DrawnCheck.objects.get(draw=drawn, check_row=check).verdict is None
+    assert check.public_id not in waiting(world, drawn)
+    page = queue(world.project, Reader(world.cleo), Filter(draw=drawn.public_id))
+    assert check.public_id in [row.check_id for row in page.rows]
+
+
+def test_the_draws_answer_stays_when_it_is_taken_back(world: World) -> None:
+    drawn = draw(world, share=1.0)
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    assert drawn.drawn_checks.get(check_row=verdict.check_row).verdict == verdict
+
+
+def test_what_was_answered_before_is_drawn_all_the_same(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    drawn = draw(world, share=1.0)
+    assert world.check("alder", 1).public_id in waiting(world, drawn)
+
+
+def test_reviewers_are_told_and_the_log_too(world: World) -> None:
+    drawn = draw(world)
+    assert set(Notice.objects.values_list("person__username", "kind")) == {
+        ("olga", "drawn"),
+        ("rex", "drawn"),
+        ("cleo", "drawn"),
+    }
+    event = Event.objects.get(verb="draw checks")
+    assert (event.target_id, event.data["drawn"], event.data["frame"]) == (drawn.public_id, 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({"method": "everything"}, "method"),
+        ({"share": 0.0}, "share"),
+        ({"share": 1.5}, "share"),
+        ({"side": "back"}, "side"),
+        ({"side": "peer"}, "side"),
+    ],
+)
+def test_a_draw_that_makes_no_sense_is_refused(world: World, order: dict[str, object], field: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        draw(world, **{"method": "uniform", "share": 0.5, **order})  # type: ignore[arg-type]
+    assert refused.value.field == field
+
+
+def test_who_may_not_assign_does_not_draw(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        draw_checks(project=world.project, by=world.rex, method="uniform", share=0.5)

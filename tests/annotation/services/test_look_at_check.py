@@ -1,0 +1,146 @@
+"""What a reviewer was shown of a check, when, and what of it was planted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Check, CheckLook, Event, Project, Verdict
+from annotation.queries.reveal import is_judge_visible, label_to_plant
+from annotation.refusals import Conflict, NotAllowed
+from annotation.services.look_at_check import look_at, meet_another, tell_planted
+from annotation.services.review import override, shows_another, withdraw_verdict
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def rules(world: World, **changed: object) -> None:
+    Project.objects.filter(pk=world.project.pk).update(**changed)
+
+
+def look(world: World, check: Check) -> CheckLook:
+    return CheckLook.objects.get(check_row=check, person=world.rex)
+
+
+def test_an_opened_check_is_looked_at_once_and_nothing_is_revealed(world: World) -> None:
+    check = world.check("alder", 1)
+    first = look_at(check=check, by=world.rex)
+    again = look_at(check=check, by=world.rex, asked=True)
+    assert (first.pk, first.revealed_at, again.revealed_at) == (again.pk, None, None)
+
+
+def test_the_own_answer_reveals_and_knew_nothing(world: World) -> None:
+    check = world.check("alder", 1)
+    verdict = override(check=check, by=world.rex, label="no")
+    assert verdict.shown == Verdict.Shown.NOTHING
+    assert look(world, check).revealed_at is not None
+
+
+def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World) -> None:
+    check = world.check("alder", 1)
+    withdraw_verdict(verdict=override(check=check, by=world.rex, label="no"), by=world.rex)
+    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+
+
+def test_what_was_asked_for_is_known_whatever_the_caller_says(world: World) -> None:
+    rules(world, reveal="on_request")
+    check = world.check("alder", 1)
+    look_at(check=check, by=world.rex, asked=True)
+    assert override(check=check, by=world.rex, label="yes", shown="nothing").shown == Verdict.Shown.JUDGE
+    assert Event.objects.filter(verb="ask for the judge's verdict", actor=world.rex).count() == 1
+
+
+def test_where_it_is_shown_looking_reveals(world: World) -> None:
+    rules(world, reveal="shown")
+    assert look_at(check=world.check("alder", 1), by=world.rex).revealed_at is not None
+
+
+def test_one_persons_look_tells_another_nothing(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.rex, label="yes")
+    assert is_judge_visible(check, world.rex)
+    assert not is_judge_visible(check, world.cleo)
+
+
+def test_who_may_not_review_does_not_look(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        look_at(check=world.check("alder", 1), by=world.vic)
+
+
+def test_what_others_answered_is_planted_the_wrong_way_round(world: World) -> None:
+    rules(world, planted_share=1.0)
+    # The judge says no at .2, not certain; Cleo says no as well, so "yes" is wrong.
+    override(check=world.check("alder", 2), by=world.cleo, label="no")
+    assert label_to_plant(world.check("alder", 2), world.rex) == "yes"
+
+
+def test_where_people_contradict_the_judge_nothing_is_planted(world: World) -> None:
+    rules(world, planted_share=1.0)
+    # The judge says yes, Cleo no: the wrong verdict is the judge's own already.
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    assert label_to_plant(world.check("alder", 1), world.rex) is None
+
+
+def test_ones_own_answer_makes_nothing_certain(world: World) -> None:
+    rules(world, planted_share=1.0)
+    override(check=world.check("alder", 2), by=world.rex, label="no")
+    assert label_to_plant(world.check("alder", 2), world.rex) is None
+
+
+def test_the_share_chooses_by_person_and_check_and_always_the_same(world: World) -> None:
+    rules(world, planted_share=0.5)
+    check = world.check("alder", 1)
+    people = [world.rex, world.cleo, world.olga, world.mona, world.ana, world.ben, world.vic]
+    chosen = [[label_to_plant(check, person) for person in people] for _ in range(2)]
+    assert chosen[0] == chosen[1]
+    assert set(chosen[0]) <= {None, "no"}
+
+
+def test_a_share_of_nothing_plants_nothing_and_one_of_all_everywhere(world: World) -> None:
+    check = world.check("alder", 1)
+    assert label_to_plant(check, world.rex) is None
+    rules(world, planted_share=1.0)
+    assert label_to_plant(world.check("alder", 1), world.rex) == "no"
+
+
+def test_whoever_answers_with_a_planted_verdict_on_screen_is_told(world: World) -> None:
+    rules(world, reveal="shown", planted_share=1.0)
+    check = world.check("alder", 1)
+    assert look_at(check=check, by=world.rex).planted_label == "no"
+    assert override(check=check, by=world.rex, label="no").shown == Verdict.Shown.PLANTED
+    assert look(world, check).disclosed_at is not None
+    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+    told = Event.objects.get(verb="learn of a planted verdict")
+    assert (told.actor, told.target_id, told.data) == (world.rex, check.public_id, {"planted": "no"})
+
+
+def test_a_verdict_planted_after_the_answer_is_told_when_they_went_on(world: World) -> None:
+    rules(world, planted_share=1.0)
+    check = world.check("alder", 1)
+    override(check=check, by=world.rex, label="yes")
+    assert (look(world, check).planted_label, look(world, check).disclosed_at) == ("no", None)
+    assert tell_planted(project=world.project, by=world.rex, but=check) == []
+    assert [each.check_row for each in tell_planted(project=world.project, by=world.rex)] == [check]
+    assert tell_planted(project=world.project, by=world.rex) == []
+
+
+def test_a_planted_verdict_is_never_the_judges(world: World) -> None:
+    rules(world, reveal="shown", planted_share=1.0)
+    check = world.check("alder", 1)
+    look_at(check=check, by=world.rex)
+    override(check=check, by=world.rex, label="no")
+    check.refresh_from_db()
+    assert check.judge_label == "yes"
+    assert Verdict.objects.filter(check_row=check, source="judge").count() == 1
+
+
+def test_whoever_met_anothers_answer_knows(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.cleo, label="no")
+    with pytest.raises(Conflict) as refused:
+        override(check=check, by=world.rex, label="yes", seen="")
+    assert shows_another(refused.value)
+    meet_another(check=check, by=world.rex)
+    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE

@@ -1,0 +1,398 @@
+"""Every route of every door, tried by every role, by an outsider, by somebody blind and by a stranger.
+
+The routes come from the URL configuration, what they ask for from `route_verbs` and `api/routes`, and what a role
+may do from the table that ARCHITECTURE.md draws. Whatever a request does is taken back, so that one small world
+serves a whole walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.contrib import admin
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotation.models import Membership, Notice, Role
+from annotation.permissions import BLIND_VERBS, ROLE_VERBS, Verb
+from annotation.web.urls import project_urls
+from annotation.web.urls import urlpatterns as web_urls
+from tests.annotation.admin.rows import MODELS, address, fill
+from tests.annotation.api import routes as api
+from tests.annotation.cast import MEMBERS, World
+from tests.annotation.route_verbs import (
+    ADMIN,
+    ADMIN_CHANGES,
+    ALSO_READ,
+    IN_SIGHT,
+    NAMED_IN_FORM,
+    OF_TEXT_IN_HAND,
+    OUTSIDE,
+    OWN,
+    POSTED,
+    SCRIPTED,
+    WEB,
+)
+from tests.annotation.web.places import Ids
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+LET_IN = (200, 201, 204, 302, 409, 422)
+"""Carried out, or refused for another reason: an unfinished export, an empty form, a run that is over."""
+KEPT_OUT = (403, 404)
+WITHOUT_ROWS = {"step", "version", "table"}
+"""Converters that name something found in every project."""
+BLIND = "blind"
+"""Ana with every role there is, and open work."""
+INSIDE = (*MEMBERS, BLIND)
+SITE = admin.site
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request; `verbs` are those of which any opens it, `owner` whose own row it asks for."""
+
+    name: str
+    method: str
+    path: str
+    verbs: tuple[Verb, ...]
+    owner: str = ""
+    body: dict[str, object] | None = field(default=None, hash=False)
+
+    def sent_by(self, client: Client) -> Any:
+        """The answer; its effect is taken back."""
+        more: dict[str, Any] = {}
+        if self.body is not None:
+            more = {"data": self.body, "content_type": "application/json"}
+        with transaction.atomic():
+            answer = getattr(client, self.method)(self.path, **more)
+            transaction.set_rollback(True)
+        return answer
+
+
+def person_of(world: World, name: str) -> Any:
+    return world.ana if name == BLIND else world.users[name]
+
+
+def client_of(world: World, name: str) -> Client:
+    if name == BLIND:
+        Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
+    client = Client()
+    client.force_login(person_of(world, name), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def verbs_of(name: str) -> frozenset[Verb]:
+    """What the table grants them in "harbour". Ana holds open work in every walk."""
+    if name == BLIND:
+        return BLIND_VERBS
+    verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
+    return verbs & BLIND_VERBS if name == "ana" else verbs
+
+
+def expected(ask: Ask, name: str) -> str:
+    if not set(ask.verbs) & verbs_of(name):
+        return "not allowed"
+    if not set(IN_SIGHT.get(ask.name, verbs_of(name))) & verbs_of(name):
+        return "not found"
+    if ask.name in NAMED_IN_FORM:
+        return "not found"
+    if name == BLIND and ask.name in OF_TEXT_IN_HAND:
+        return "not allowed"
+    is_own = ask.owner in ("", "ana" if name == BLIND else name)
+    return "let in" if is_own else "kept out"
+
+
+def got(status: int) -> str:
+    return {403: "not allowed", 404: "not found"}.get(status, "let in" if status in LET_IN else str(status))
+
+
+def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
+    """What was answered otherwise than the tables say, by person and route."""
+    wrong = {}
+    for name in INSIDE:
+        client = client_of(world, name)
+        for ask in asks:
+            wanted, status = expected(ask, name), ask.sent_by(client).status_code
+            is_right = status in KEPT_OUT if wanted == "kept out" else got(status) == wanted
+            if not is_right:
+                wrong[f"{name}: {ask.method} {ask.name}"] = f"{wanted} expected, {status} came"
+    return wrong
+
+
+# The web
+
+
+def web_asks(world: World, slug: str = "harbour") -> list[Ask]:
+    ids = Ids.of(world)
+    return [
+        Ask(
+            name=str(route.name),
+            method=method,
+            path=ids.address(route, slug),
+            verbs=(WEB[str(route.name)],),
+            owner=OWN.get(str(route.name), ""),
+            body={} if route.name in SCRIPTED else None,
+        )
+        for route in project_urls
+        for method in methods_of(str(route.name))
+    ]
+
+
+def methods_of(name: str) -> tuple[str, ...]:
+    if name in ALSO_READ:
+        return ("get", "post")
+    return ("post",) if name in POSTED else ("get",)
+
+
+def test_every_route_of_the_web_has_an_entry_and_every_entry_a_route() -> None:
+    assert {str(route.name) for route in project_urls} == set(WEB)
+    assert set(POSTED) | set(OWN) | ALSO_READ <= set(WEB)
+
+
+def test_a_page_opens_exactly_to_those_whom_the_table_names(world: World) -> None:
+    assert surprises(world, web_asks(world)) == {}
+
+
+def test_a_page_answers_only_the_methods_that_it_is_for(world: World) -> None:
+    client = client_of(world, "olga")
+    Membership.objects.filter(user=world.olga).update(roles=list(Role.values))
+    for ask in web_asks(world):
+        other = "post" if ask.method == "get" else "get"
+        if other not in methods_of(ask.name):
+            assert (ask.name, getattr(client, other)(ask.path).status_code) == (ask.name, 405)
+
+
+def test_no_page_of_a_project_is_there_for_an_outsider(world: World) -> None:
+    client = client_of(world, "dan")
+    assert {ask.name: ask.sent_by(client).status_code for ask in web_asks(world)} == dict.fromkeys(WEB, 404)
+
+
+def test_no_page_of_another_project_is_there_for_a_member(world: World) -> None:
+    client = client_of(world, "olga")
+    found = {ask.name: ask.sent_by(client).status_code for ask in web_asks(world, slug="quarry")}
+    assert found == dict.fromkeys(WEB, 404)
+
+
+def test_ids_of_another_project_lead_nowhere_in_ones_own(world: World) -> None:
+    # Dan owns "quarry" and may do everything there; the ids are those of "harbour".
+    Membership.objects.filter(user=world.dan).update(roles=list(Role.values))
+    nested = {str(route.name) for route in project_urls if set(route.pattern.converters) - WITHOUT_ROWS}
+    client = client_of(world, "dan")
+    asks = [ask for ask in web_asks(world, slug="quarry") if ask.name in nested]
+    assert {ask.name: ask.sent_by(client).status_code for ask in asks} == dict.fromkeys(nested, 404)
+
+
+def test_a_stranger_is_sent_to_sign_in_from_every_page(world: World) -> None:
+    for ask in web_asks(world):
+        answer = ask.sent_by(Client())
+        if ask.name in SCRIPTED:
+            assert (ask.name, answer.status_code) == (ask.name, 401)
+        else:
+            assert (ask.name, answer.status_code, answer["Location"].split("?")[0]) == (
+                ask.name,
+                302,
+                reverse("sign-in"),
+            )
+
+
+# Outside of projects
+
+
+def test_every_address_belongs_to_a_door_whose_routes_are_tried() -> None:
+    doors = ("admin/", "api/v1/")
+    for pattern, path in leaves(get_resolver().url_patterns):
+        is_in_project = path.startswith("p/<slug:slug>/")
+        if not is_in_project and not path.startswith(doors):
+            assert (pattern.name or path) in OUTSIDE, path
+
+
+def test_an_address_outside_of_projects_asks_for_a_sign_in_where_it_should(world: World) -> None:
+    for pattern in web_urls:
+        if isinstance(pattern, URLPattern):
+            path = reverse(str(pattern.name), args=["nothing"] * len(pattern.pattern.converters))
+            status = Client().get(path).status_code
+            is_closed = status == 302 if status != 405 else Client().post(path).status_code == 302
+            to_sign_in = is_closed and pattern.name != "sign-out"
+            assert (pattern.name, to_sign_in) == (pattern.name, OUTSIDE[str(pattern.name)])
+
+
+def leaves(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[tuple[URLPattern, str]]:
+    for pattern in patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from leaves(pattern.url_patterns, path)
+        else:
+            yield pattern, path
+
+
+# The API
+
+
+def api_asks(world: World, slug: str = "harbour", outside: tuple[str, ...] = ()) -> list[Ask]:
+    """The routes of a project, and those outside of projects that are named."""
+    ids = api.ids_of(world)
+    routes = [*api.IN_PROJECT, *(route for route in api.OUTSIDE if route.path in outside)]
+    return [
+        Ask(
+            name=route.path,
+            method=route.method,
+            path=route.address(ids, slug=slug),
+            verbs=route.verbs,
+            owner=route.owner,
+            body=None if route.method == "get" else api.body_of(route, ids),
+        )
+        for route in routes
+    ]
+
+
+def test_every_route_of_the_api_has_an_entry_and_every_entry_a_route() -> None:
+    assert {api.as_pattern(route) for route in (*api.IN_PROJECT, *api.OUTSIDE)} == api.walked()
+
+
+def test_a_route_of_the_api_opens_exactly_to_those_whom_the_table_names(world: World) -> None:
+    assert surprises(world, api_asks(world)) == {}
+
+
+def test_a_refusal_of_the_api_says_whether_roles_or_open_work_stand_in_the_way(world: World) -> None:
+    asks = api_asks(world)
+    for name, code in (("vic", "not_allowed"), (BLIND, "blind")):
+        client = client_of(world, name)
+        closed = [ask for ask in asks if not set(ask.verbs) & verbs_of(name)]
+        assert closed
+        for ask in closed:
+            assert (ask.name, ask.sent_by(client).json()["error"]["code"]) == (ask.name, code)
+
+
+def test_no_route_of_the_api_is_there_for_outsiders_and_of_other_projects(world: World) -> None:
+    asks, elsewhere = api_asks(world), "/api/v1/projects/quarry/"
+    for name, theirs in (("dan", "/api/v1/projects/harbour/"), ("olga", elsewhere)):
+        client = client_of(world, name)
+        for ask in asks:
+            moved = Ask(
+                ask.name, ask.method, ask.path.replace("/api/v1/projects/harbour/", theirs), (), body=ask.body
+            )
+            answer = moved.sent_by(client)
+            assert (ask.name, answer.status_code, answer.json()["error"]["code"]) == (
+                ask.name,
+                404,
+                "not_found",
+            )
+
+
+def test_ids_of_another_project_are_not_found_in_the_api_of_ones_own(world: World) -> None:
+    Membership.objects.filter(user=world.dan).update(roles=list(Role.values))
+    client = client_of(world, "dan")
+    asks = [ask for ask in api_asks(world, slug="quarry") if ask.name.count("{") > 1]
+    assert {ask.name: ask.sent_by(client).status_code for ask in asks} == {ask.name: 404 for ask in asks}
+
+
+def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
+    outside = ("projects/", "tokens/current/", "notices/", "notices/read/", "judges/{judge}/try/")
+    for ask in api_asks(world, outside=outside):
+        answer = ask.sent_by(Client())
+        told = answer.headers.get("WWW-Authenticate")
+        assert (ask.name, answer.status_code, told) == (ask.name, 401, "Token")
+
+
+# The admin
+
+
+def test_every_row_of_the_admin_has_an_entry() -> None:
+    assert {model.__name__ for model in MODELS} == set(ADMIN)
+
+
+def staff_of(world: World, name: str) -> Client:
+    person = person_of(world, name)
+    person.is_staff = True
+    person.save(update_fields=["is_staff"])
+    return client_of(world, name)
+
+
+def a_row(world: World, model: type[Model]) -> Model:
+    """A row of "harbour"; of Olga's own where rows are people's own."""
+    if model is Notice:
+        return world.olga.notices.get()
+    row = model._default_manager.order_by("pk").first()
+    assert row is not None, model
+    return row
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_admin_page_opens_exactly_to_those_whom_the_table_names(world: World, name: str) -> None:
+    fill(world)
+    client = staff_of(world, name)
+    for model in MODELS:
+        kind, row = model.__name__, a_row(world, model)
+        may_look = bool(set(ADMIN[kind]) & verbs_of(name))
+        may_open = may_look and (kind != "Notice" or name == "olga")
+        assert (kind, client.get(address(model)).status_code == 200) == (kind, may_look)
+        for page in ("change", "history"):
+            opened = client.get(address(model, f"{row.pk}/{page}/")).status_code
+            assert (kind, page, opened == 200, opened in (200, *KEPT_OUT)) == (kind, page, may_open, True)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_admin_form_is_sent_by_exactly_those_whom_the_table_names(world: World, name: str) -> None:
+    fill(world)
+    client = staff_of(world, name)
+    for model in MODELS:
+        kind, row = model.__name__, a_row(world, model)
+        may_send = ADMIN_CHANGES.get(kind) in verbs_of(name)
+        sent = Ask(kind, "post", address(model, f"{row.pk}/change/"), ()).sent_by(client).status_code
+        assert (kind, sent in (200, 302), sent in (200, 302, *KEPT_OUT)) == (kind, may_send, True)
+        may_add = kind == "Membership" and Verb.MANAGE_MEMBERS in verbs_of(name)
+        assert (kind, client.get(address(model, "add/")).status_code == 200) == (kind, may_add)
+        may_delete = kind == "Membership" and Verb.MANAGE_MEMBERS in verbs_of(name)
+        member = world.project.memberships.get(user=world.vic)
+        page = address(model, f"{member.pk if may_delete else row.pk}/delete/")
+        assert (kind, client.get(page).status_code == 200) == (kind, may_delete)
+
+
+def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> None:
+    fill(world)
+    client = staff_of(world, "dan")
+    no_project = {"Judge", "JudgeCall", "CallClaim", "Worker"}
+    for model in MODELS:
+        if model.__name__ in no_project:
+            continue
+        row = model._default_manager.order_by("pk").first()
+        assert row is not None
+        for page in ("change", "history", "delete"):
+            path = address(model, f"{row.pk}/{page}/")
+            assert (path, client.get(path).status_code in KEPT_OUT) == (path, True)
+            assert (path, Ask(path, "post", path, ()).sent_by(client).status_code in KEPT_OUT) == (path, True)
+
+
+def test_the_admin_lets_nobody_in_who_is_not_staff(world: World) -> None:
+    fill(world)
+    for client in (Client(), client_of(world, "olga")):
+        for pattern, path in leaves(SITE.urls[0]):
+            if pattern.name in ("login", "logout"):
+                continue
+            real = "/admin/" + path.replace("^", "").replace("$", "").replace(
+                "<path:object_id>", "1"
+            ).replace("<path:content_type_id>", "1")
+            if "(?P<app_label>" in real or "(?P<url>" in real:
+                continue
+            answer = client.get(real)
+            assert (real, answer.status_code, "/admin/login/" in answer.headers.get("Location", "")) == (
+                real,
+                302,
+                True,
+            )
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_rows_that_are_not_the_projects_are_for_superusers(world: World, name: str) -> None:
+    client = staff_of(world, name)
+    others = [model for model in SITE._registry if model not in MODELS]
+    assert others
+    for model in others:
+        path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        assert (path, client.get(path).status_code) == (path, 403)

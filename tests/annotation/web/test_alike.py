@@ -1,0 +1,40 @@
+"""Letters, p-values and differences as the leaderboard writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.queries.ranking import Place
+from annotation.templatetags.places import alike, p_value, place_of, signed
+
+PLACES = {
+    "alder": Place(low=1, high=1, letters="a", group_marks=(True, False, False)),
+    "birch": Place(low=2, high=3, letters="bc", group_marks=(False, True, True)),
+    "cedar": Place(low=2, high=3, letters="ac1", group_marks=(True, False, True)),
+}
+
+
+def test_each_group_has_its_column() -> None:
+    assert alike(PLACES, "alder") == '<span class="groups"><i>a</i><i></i><i></i></span>'
+    assert alike(PLACES, "birch") == '<span class="groups"><i></i><i>b</i><i>c</i></span>'
+
+
+def test_a_letter_with_a_number_is_one() -> None:
+    assert alike(PLACES, "cedar") == '<span class="groups"><i>a</i><i></i><i>c1</i></span>'
+
+
+def test_a_system_without_a_mean_has_no_place() -> None:
+    assert place_of(PLACES, "fir") is None
+    assert "–" in alike(PLACES, "fir")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "–"), (0.0, "< 0.001"), (0.00099, "< 0.001"), (0.05, "0.050"), (1.0, "1.000")]
+)
+def test_p_values_are_never_nought(value: float | None, said: str) -> None:
+    assert p_value(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(None, "–"), (0.1, "+0.100"), (-0.25, "−0.250")])
+def test_differences_carry_their_sign(value: float | None, said: str) -> None:
+    assert signed(value) == said

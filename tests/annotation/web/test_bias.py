@@ -1,0 +1,76 @@
+"""The page of the bias watch: its words are true of the numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.annotation.answering import add_checks, answer_fourteen, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+    SignIn = Callable[[User], Client]
+
+BIAS = "/p/harbour/settings/bias/"
+
+
+def text_of(client: Client, address: str = BIAS) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
+
+
+def test_without_answers_it_says_so(world: World, signed_in: SignIn) -> None:
+    assert "Nobody has answered a check here yet." in text_of(signed_in(world.mona))
+
+
+def test_what_can_be_said_is_said_in_words(world: World, signed_in: SignIn) -> None:
+    answer_fourteen(world)
+    text = text_of(signed_in(world.mona))
+    # See the tests of the query: 4 of 17 switched, 9 of 12 pairs agree.
+    assert "Of 17 answers that were not the judge&#x27;s" in text.replace("'", "&#x27;")
+    assert "4 (24 %) became the judge" in text
+    assert "two people gave the same answer in 9 of 12 pairs (75 %)." in text
+    assert "planted wrong verdicts (" not in text
+    assert "No wrong verdicts are planted at present." in text
+
+
+def test_too_few_is_said_with_how_many_there_are(world: World, signed_in: SignIn) -> None:
+    for check in add_checks(world, 9):
+        say(check, world.rex, "yes", ms=4200)
+    text = text_of(signed_in(world.mona))
+    assert "There are too few answers to say: fewer than 10 of each kind that would tell." in text
+    assert "too few to say (9 of 9)" in text
+    assert "100 %" not in text
+
+
+def test_where_the_verdict_is_always_shown_it_says_that_nothing_comes_before(
+    world: World, signed_in: SignIn
+) -> None:
+    world.project.reveal = "shown"
+    world.project.save()
+    assert "so no new answer is given before it" in text_of(signed_in(world.mona))
+
+
+def test_one_reviewer_has_no_line_for_all_together(world: World, signed_in: SignIn) -> None:
+    for check in add_checks(world, 10):
+        say(check, world.rex, "yes")
+    assert "All together" not in text_of(signed_in(world.mona))
+
+
+def test_the_tabs_of_the_settings_lead_to_it(world: World, signed_in: SignIn) -> None:
+    assert f'href="{BIAS}"' in signed_in(world.mona).get("/p/harbour/settings/").content.decode()
+
+
+def test_the_file_is_fetched_from_the_page(world: World, signed_in: SignIn) -> None:
+    answer_fourteen(world)
+    answer = signed_in(world.mona).get(f"{BIAS}file/?format=csv")
+    assert answer["Content-Disposition"] == 'attachment; filename="harbour-bias.csv"'
+    assert answer.content.decode().splitlines()[0].startswith("person,answers,in_lists,in_lists_n,")
+    assert signed_in(world.mona).get(f"{BIAS}file/?format=xlsx").status_code == 422

@@ -1,0 +1,243 @@
+"""A reviewer at the keyboard: one key for each plain answer, the next claim at once, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
+from annotation.services.review import override
+from tests.annotation.web.long_set import THINGS, add_long_set
+from tests.annotation.web.test_flow_in_browser import sign_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALM_MS = 450
+"""Digits of a burst that ran over to the next claim are not taken; a reader takes longer."""
+SLOW_S = 0.3
+LABELS = {"1": "yes", "2": "no", "3": "unsure"}
+
+
+def begin(page: Page, world: World, query: str = "") -> None:
+    """Open the queue of the long set by document, and begin, by keys alone."""
+    long_set = add_long_set(world)
+    page.goto(f"/p/harbour/review/?order=document&document_set={long_set.public_id}{query}")
+    page.keyboard.press("n")
+    at_claim(page, THINGS[0])
+
+
+def at_claim(page: Page, thing: str) -> None:
+    page.locator("#claim", has_text=f"The {thing} is old").wait_for()
+    page.wait_for_timeout(CALM_MS)
+
+
+def check_of(world: World, system: str, thing: str) -> Check:
+    return Check.objects.get(peer=world.peers["long", system], claim__text=f"The {thing} is old")
+
+
+def answers(check: Check) -> list[str | None]:
+    rows = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None).order_by("pk")
+    return list(rows.values_list("label", flat=True))
+
+
+def slowly(route: Route) -> None:
+    time.sleep(SLOW_S)
+    route.continue_()
+
+
+def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    # alder: the judge said yes of all ten, so coverage is 1; each no or unsure takes a tenth away.
+    # birch: it said no of all, so coverage is 0; each yes brings a tenth.
+    keys = "1213121111" + "2212212123"
+    after = [
+        1.0,
+        0.9,
+        0.9,
+        0.8,
+        0.8,
+        0.7,
+        0.7,
+        0.7,
+        0.7,
+        0.7,
+        0.0,
+        0.0,
+        0.1,
+        0.1,
+        0.1,
+        0.2,
+        0.2,
+        0.3,
+        0.3,
+        0.3,
+    ]
+    before = [1.0, *after[:9], 0.0, *after[10:19]]
+    for number, key in enumerate(keys):
+        at_claim(page, THINGS[number % 10])
+        page.keyboard.press(key)
+        moved = f"Coverage {before[number]:.3f} → {after[number]:.3f}"
+        told = moved if before[number] != after[number] else "No score moves."
+        page.locator("#strip .moved", has_text=told).wait_for()
+        system = "alder" if number < 10 else "birch"
+        stands = Score.objects.get(summary=world.peers["long", system]).coverage
+        assert stands == pytest.approx(after[number])
+    page.get_by_text("That was the last one.").wait_for()
+
+    labels = [LABELS[key] for key in keys]
+    told = Event.objects.filter(verb="override", actor=world.rex).order_by("pk")
+    assert [(event.data["label"], event.data["shown"]) for event in told] == [
+        (each, "nothing") for each in labels
+    ]
+    looks = CheckLook.objects.filter(person=world.rex)
+    assert looks.count() == 20
+    assert all(look.revealed_at and look.revealed_at > look.opened_at for look in looks)
+    assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))
+
+
+def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip", has_text="The judge had said").wait_for()
+    at_claim(page, "wall")
+    page.keyboard.press("y")
+    page.locator("#strip", has_text="Coverage 0.900 → 1.000").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["no", "yes"]
+    assert page.locator("#claim").inner_text() == "The wall is old"
+
+
+def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    page.locator("#strip .moved").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["yes"]
+
+
+def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.route("**/answer/*", slowly)
+    # Undo waits for the answer to arrive, and the right one for undo.
+    for key in ("1", "u", "2"):
+        page.keyboard.press(key)
+    page.locator("#strip .moved", has_text="Coverage 1.000 → 0.900").wait_for()
+    at_claim(page, "wall")
+    assert answers(check_of(world, "alder", "ferry")) == ["no"]
+
+
+def test_a_key_pressed_twice_by_a_slip_answers_one_claim(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "1", "0", "Enter", "3", "Enter", "Enter", "w", "S", "o", "Escape", "x", "o", "Escape"):
+        page.keyboard.press(key)
+    for key in ("c", "9", "Escape"):
+        page.keyboard.press(key)
+    page.locator("[data-unit='2']").evaluate(
+        "unit => getSelection().setBaseAndExtent(unit.firstChild, 4, unit.firstChild, 8)"
+    )
+    page.locator("[data-take-selection]").wait_for()
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.evidence, said.reason) == ("no", [2, 3, 10], "So")
+    assert (said.error_type, said.confidence) == ("omission", 0.9)
+    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
+
+
+def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    check = check_of(world, "alder", "ferry")
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    for key in ("w", "m", "i", "n", "e", "Escape", "2"):
+        page.keyboard.press(key)
+    at_claim(page, "wall")
+    problem = page.locator("#problems", has_text="Somebody was quicker.")
+    problem.wait_for()
+    assert "hard to say" in problem.inner_text()
+    assert answers(check) == ["unsure"]
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    assert page.locator("#reason").input_value() == "mine"
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert answers(check) == ["unsure", "no"]
+
+
+def test_a_lost_connection_keeps_the_answer_and_sends_it_later(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    page.get_by_text("Not saved yet").wait_for()
+    at_claim(page, "wall")
+    page.context.set_offline(False)
+    page.locator("#strip .moved", has_text="Coverage 1.000 → 0.900").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["no"]
+    desk.watch.expect("Failed to fetch")
+
+
+def test_back_shows_ones_answer_and_a_reload_the_claim_in_view(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    page.reload()
+    at_claim(page, "wall")
+    page.go_back()
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+    at_claim(page, "ferry")
+
+
+def test_on_request_a_key_shows_the_verdict_and_what_was_typed_stays(world: World, desk: Desk) -> None:
+    Project.objects.update(reveal="on_request")
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("w", "S", "o", "Escape", "r"):
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="The judge says").wait_for()
+    assert page.locator("#reason").input_value() == "So"
+    page.keyboard.press("1")
+    page.locator("#strip .moved").wait_for()
+    assert Verdict.objects.get(person=world.rex).shown == "judge"
+
+
+def test_keys_are_off_while_typing(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("w", "1", "2", "3", "u", "n"):
+        page.keyboard.press(key)
+    assert page.locator("#reason").input_value() == "123un"
+    assert not Verdict.objects.filter(person=world.rex).exists()

@@ -1,0 +1,34 @@
+"""A refused change of the rules is seen and heard, wherever one was on the long page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.accessibility import violations
+from tests.annotation.web.test_flow_in_browser import sign_in
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_refused_save_takes_one_to_what_is_wrong(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "mona")
+    page.goto("/p/harbour/settings/")
+    page.get_by_label("Share of hidden repeats").fill("2")
+    page.get_by_role("button", name="Save").click()
+    faults = page.get_by_role("alert").filter(has_text="Not saved.")
+    faults.wait_for()
+    assert faults.evaluate("element => element === document.activeElement")
+    box = faults.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 900 - box["height"]
+    assert violations(page) == []
+    faults.get_by_role("link", name="Share of hidden repeats").click()
+    assert page.get_by_label("Share of hidden repeats").evaluate(
+        "element => element === document.activeElement"
+    )
