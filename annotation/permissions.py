@@ -82,7 +82,6 @@ BLIND_VERBS = frozenset(
     {
         Verb.VIEW_PROJECT,
         Verb.ASSESS,
-        Verb.IMPORT,
         Verb.RUN,
         Verb.VIEW_RUNS,
         Verb.ASSIGN,

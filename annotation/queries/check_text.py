@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, Document, Unit
+from django.db import connection
+
+from annotation.models import Check
 
 if TYPE_CHECKING:
     from annotation.models import Summary
@@ -18,6 +20,21 @@ WHOLE_TEXT_UP_TO = 40
 """A longer text is shown as the passages around what was found, with the whole one a key away."""
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
+
+# By hand: they are asked at every claim, and rows of units, which may be hundreds, took longer to make than to ask.
+_OF_SUMMARY = """
+SELECT position, start, "end" FROM annotation_unit WHERE summary_id = %s AND retired_by_id IS NULL ORDER BY position
+"""
+_BESIDE = """
+SELECT id, position, start, "end" FROM annotation_unit
+WHERE summary_id = %s AND position BETWEEN %s AND %s AND retired_by_id IS NULL ORDER BY position
+"""
+_TEXTS = "SELECT id, text FROM annotation_document WHERE document_set_id = %s"
+_OF_DOCUMENTS = """
+SELECT unit.document_id, unit.position, unit.start, unit."end"
+FROM annotation_unit unit JOIN annotation_document ON annotation_document.id = unit.document_id
+WHERE annotation_document.document_set_id = %s AND unit.retired_by_id IS NULL ORDER BY unit.position
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +59,20 @@ def text_held_against(check: Check) -> list[TextUnit]:
     """The units of the text that decides the check: the peer summary, or its source documents."""
     if check.side == Check.Side.REFERENCE:
         return text_of(check.peer)
-    texts = {
-        document.pk: document.text
-        for document in Document.objects.filter(document_set_id=check.peer.document_set_id)
-    }
+    texts: dict[int, str] = dict(_rows(_TEXTS, check.peer.document_set_id))
     found: list[TextUnit] = []
     before: int | None = None
-    for unit in Unit.objects.filter(document_id__in=texts).order_by("position"):
-        assert unit.document_id is not None, "the filter asks for units of documents"
-        found.append(_numbered(unit, texts[unit.document_id], is_new_text=unit.document_id != before))
-        before = unit.document_id
+    for document, number, start, end in _rows(_OF_DOCUMENTS, check.peer.document_set_id):
+        found.append(_numbered(number, start, end, texts[document], is_new_text=document != before))
+        before = document
     return found
 
 
 def text_of(summary: Summary) -> list[TextUnit]:
     """The units of a summary as they are cut at present."""
-    units = Unit.objects.filter(summary_id=summary.pk).order_by("position")
-    return [_numbered(unit, summary.text) for unit in units]
+    return [
+        _numbered(number, start, end, summary.text) for number, start, end in _rows(_OF_SUMMARY, summary.pk)
+    ]
 
 
 def context_of(check: Check) -> Iterator[ContextUnit]:
@@ -67,13 +81,8 @@ def context_of(check: Check) -> Iterator[ContextUnit]:
     text = check.claim.claim_set.summary
     if unit is None or text is None:
         return
-    near = Unit.objects.filter(
-        summary=text, position__gte=unit.position - 1, position__lte=unit.position + 1
-    ).order_by("position")
-    for other in near:
-        yield ContextUnit(
-            number=other.position, text=text.text[other.start : other.end], is_here=other.pk == unit.pk
-        )
+    for key, number, start, end in _rows(_BESIDE, text.pk, unit.position - 1, unit.position + 1):
+        yield ContextUnit(number=number, text=text.text[start:end], is_here=key == unit.pk)
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
@@ -105,6 +114,12 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
-def _numbered(unit: Unit, text: str, *, is_new_text: bool = False) -> TextUnit:
-    opens = is_new_text or "\n" in text[max(0, unit.start - 2) : unit.start]
-    return TextUnit(number=unit.position, text=text[unit.start : unit.end].strip(), opens=opens)
+def _numbered(number: int, start: int, end: int, text: str, *, is_new_text: bool = False) -> TextUnit:
+    opens = is_new_text or "\n" in text[max(0, start - 2) : start]
+    return TextUnit(number=number, text=text[start:end].strip(), opens=opens)
+
+
+def _rows(statement: str, *values: int) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())

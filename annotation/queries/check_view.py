@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db.models import Q
+from django.db import connection
 
 from annotation.models import (
     Adjudication,
     Assignment,
     Check,
     CheckLook,
-    Comparison,
+    Claim,
+    ClaimSet,
+    DocumentSet,
     Label,
     Project,
-    PublishedPercent,
     Score,
-    UnitJudgment,
+    Summary,
+    Unit,
     Verdict,
 )
 from annotation.queries.check_text import (
@@ -36,7 +38,9 @@ from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
+    from django.db.models import Model
+
+Row = TypeVar("Row", bound="Model")
 
 ON_SCREEN_AFTER = ("coverage", "claim_coverage", "alignment", "composite_2_3")
 """The scores whose movement a reviewer is told."""
@@ -44,6 +48,55 @@ PLANTED_REASONS: dict[str, str] = {
     Label.YES: "The text says so.",
     Label.NO: "The text does not say so.",
 }
+
+# Statements by hand: each claim that comes on screen asks them, and they took longer to build than to answer.
+_PARTS = {
+    "peer": ("id", "public_id", "document_set_id", "text"),
+    "document_set": ("id", "public_id", "external_id"),
+    "claim": ("id", "public_id", "claim_set_id", "unit_id", "text"),
+    "unit": ("id", "public_id", "position"),
+    "claim_set": ("id", "public_id", "summary_id", "document_set_id"),
+    "model": ("id", "public_id", "text"),
+}
+"""The columns that come along with a check, in their order on the row."""
+_COLUMNS = ", ".join(
+    f"{name}.{column} AS {name}__{column}" for name, columns in _PARTS.items() for column in columns
+)
+_IN_VIEW = """
+SELECT annotation_check.*, {columns}
+FROM annotation_check
+JOIN annotation_summary peer ON peer.id = annotation_check.peer_id
+JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
+JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
+JOIN annotation_claimset claim_set ON claim_set.id = claim.claim_set_id
+LEFT JOIN annotation_unit unit ON unit.id = claim.unit_id
+LEFT JOIN annotation_summary model ON model.id = claim_set.summary_id
+WHERE annotation_check.{key} = %s AND annotation_check.project_id = %s
+"""
+_PEOPLE = """
+SELECT annotation_verdict.*, auth_user.username
+FROM annotation_verdict LEFT JOIN auth_user ON auth_user.id = annotation_verdict.person_id
+WHERE check_row_id = %s AND source = %s ORDER BY annotation_verdict.id
+"""
+_BY_JUDGE = """
+SELECT * FROM annotation_verdict WHERE check_row_id = %s AND judge_id = %s AND withdrawn_at IS NULL ORDER BY id
+"""
+_SETTLED = """
+SELECT
+    EXISTS (
+        SELECT 1 FROM annotation_adjudication
+        WHERE comparison_id = comparison.id AND {unit} = %s AND withdrawn_at IS NULL
+    ),
+    EXISTS (
+        SELECT 1 FROM annotation_unitjudgment judgment
+        JOIN annotation_assignment assignment ON assignment.id = judgment.assignment_id
+        WHERE assignment.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
+            AND judgment.percent IS NOT NULL AND assignment.state = %s AND assignment.repeat_of_id IS NULL
+    ) OR EXISTS (
+        SELECT 1 FROM annotation_publishedpercent WHERE comparison_id = comparison.id AND unit_id = %s
+    )
+FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +229,13 @@ class Change:
 
 
 def check_of(project: Project, public_id: str) -> Check:
-    """The check of that public id in the project, with its claim and summary. Raises NotFound."""
-    check = in_view(Check.objects.filter(project=project, public_id=public_id)).first()
-    if check is None:
-        raise NotFound("There is no such check in this project.")
-    return check
+    """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
+    return _check_of(project, "public_id", public_id)
 
 
-def in_view(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Checks with all that stands on their screen, in one query."""
-    return checks.select_related("project", "peer__document_set", "claim__unit", "claim__claim_set__summary")
+def check_at(project: Project, key: int) -> Check:
+    """The check of that primary key in the project, as `check_of` gives it. Raises NotFound."""
+    return _check_of(project, "id", key)
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
@@ -283,6 +333,27 @@ def changes(before: dict[str, float | None], after: dict[str, float | None]) -> 
     ]
 
 
+def _check_of(project: Project, key: str, value: str | int) -> Check:
+    found = Check.objects.raw(_IN_VIEW.format(columns=_COLUMNS, key=key), [value, project.pk])
+    check: Check | None = next(iter(found), None)
+    if check is None:
+        raise NotFound("There is no such check in this project.")
+    check.project = project
+    check.peer = _part(check, "peer", Summary)
+    check.peer.document_set = _part(check, "document_set", DocumentSet)
+    check.claim = claim = _part(check, "claim", Claim)
+    claim.unit = _part(check, "unit", Unit) if claim.unit_id else None
+    claim.claim_set = claim_set = _part(check, "claim_set", ClaimSet)
+    claim_set.summary = _part(check, "model", Summary) if claim_set.summary_id else None
+    return check
+
+
+def _part(check: Check, name: str, row: type[Row]) -> Row:
+    """The row that came along with a check under this name; its other columns are asked for when they are read."""
+    columns = _PARTS[name]
+    return row.from_db(check._state.db, columns, [check.__dict__.pop(f"{name}__{each}") for each in columns])
+
+
 def _planted(check: Check, person: User, look: CheckLook | None) -> tuple[str | None, str]:
     """The wrong verdict to show as the judge's, and the one of which they have been told that it was wrong."""
     if look is None or look.revealed_at is None:
@@ -314,13 +385,11 @@ def _planted_said(check: Check, true: JudgeSaid | None, label: str) -> JudgeSaid
 
 
 def _people(check: Check, person: User) -> list[PersonSaid]:
-    verdicts = Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER).select_related(
-        "person"
-    )
+    verdicts: Iterable[Any] = Verdict.objects.raw(_PEOPLE, [check.pk, Verdict.Source.REVIEWER.value])
     return [
         PersonSaid(
             verdict_id=verdict.public_id,
-            who=verdict.person.username if verdict.person else verdict.origin_name,
+            who=verdict.username or verdict.origin_name,
             is_own=verdict.person_id == person.pk,
             label=verdict.label or "",
             reason=verdict.reason,
@@ -334,23 +403,22 @@ def _people(check: Check, person: User) -> list[PersonSaid]:
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
         )
-        for verdict in verdicts.order_by("pk")
+        for verdict in verdicts
     ]
 
 
 def _judge_said(check: Check) -> JudgeSaid | None:
-    deciding = check.project.deciding_judge_id
-    if deciding is None:
+    judge = check.project.deciding_judge
+    if judge is None:
         return None
-    verdicts = Verdict.objects.filter(check_row=check, judge_id=deciding, withdrawn_at=None)
-    said = list(verdicts.select_related("judge").order_by("pk"))
+    said = list(Verdict.objects.raw(_BY_JUDGE, [check.pk, judge.pk]))
     # The latest usable answer stands; a later failure does not undo it.
     verdict = next((one for one in reversed(said) if one.label), said[-1] if said else None)
-    if verdict is None or verdict.judge is None:
+    if verdict is None:
         return None
     return JudgeSaid(
-        judge=verdict.judge.name,
-        is_baseline=verdict.judge.kind == verdict.judge.Kind.LEXICAL,
+        judge=judge.name,
+        is_baseline=judge.kind == judge.Kind.LEXICAL,
         label=verdict.label,
         confidence=_confidence(verdict),
         reason=verdict.reason,
@@ -448,21 +516,19 @@ def _why_coverage_stays(check: Check) -> str:
     model = check.claim.claim_set.summary
     if check.side != Check.Side.REFERENCE or model is None:
         return ""
-    comparison = Comparison.objects.filter(peer_id=check.peer_id, model=model).first()
-    if comparison is None:
-        return ""
-    unit = Q(unit_id=check.claim.unit_id) if check.claim.unit_id else Q(claim_id=check.claim_id)
-    if Adjudication.objects.filter(unit, comparison=comparison, withdrawn_at=None).exists():
+    claim = check.claim
+    unit, key = ("unit_id", claim.unit_id) if claim.unit_id else ("claim_id", claim.pk)
+    values: list[int | str | None] = [
+        key,
+        key,
+        Assignment.State.SUBMITTED.value,
+        claim.unit_id,
+        check.peer_id,
+        model.pk,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLED.format(unit=unit), values)
+        is_adjudicated, has_percents = cursor.fetchone() or (False, False)
+    if is_adjudicated:
         return "adjudicated"
-    has_percents = UnitJudgment.objects.filter(
-        unit,
-        assignment__comparison=comparison,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
-    ).exists() or (
-        check.claim.unit_id is not None
-        and PublishedPercent.objects.filter(unit_id=check.claim.unit_id, comparison=comparison).exists()
-    )
     return "percents" if has_percents and check.project.blend == Project.Blend.HUMAN_FIRST else ""

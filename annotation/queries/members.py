@@ -32,7 +32,7 @@ DOES: dict[Role, str] = {
     Role.OWNER: "everything, members included",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
     Role.ADJUDICATOR: "settles what people and judge disagree on; sees scores and the log",
-    Role.REVIEWER: "answers checks and mends claims; sees no scores",
+    Role.REVIEWER: "answers checks and mends claims; sees no scores but those that an answer of theirs moves",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
     Role.VIEWER: "sees scores and runs, and exports",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +131,7 @@ def sentence(
     level = [system for system in order if _is_same(averages[system], averages[first])]
     if len(level) > 1:
         return f"{listed(level)} are level in front."
-    return _too_little(averages[first], compared, clusters, first) or _told_apart(
-        first, others, compared, sets=averages[first].n
-    )
+    return _too_little(averages[first], compared, clusters, first) or _told_apart(first, others, compared)
 
 
 def _too_little(best: Average, compared: Sequence[PairComparison], clusters: int, first: str) -> str:
@@ -151,7 +149,7 @@ def _too_little(best: Average, compared: Sequence[PairComparison], clusters: int
     )
 
 
-def _told_apart(first: str, others: Sequence[str], compared: Sequence[PairComparison], *, sets: int) -> str:
+def _told_apart(first: str, others: Sequence[str], compared: Sequence[PairComparison]) -> str:
     near, above = _near_and_above(first, compared)
     if above:
         return (
@@ -159,9 +157,23 @@ def _told_apart(first: str, others: Sequence[str], compared: Sequence[PairCompar
             f"{'is' if len(above) == 1 else 'are'} better."
         )
     if not near:
-        return f"{first} leads: over {sets} document sets its difference from every other system holds."
+        over = _sets_in_words(first, others, compared)
+        return f"{first} leads: over {over} its difference from every other system holds."
     near_words = "any other system" if len(near) == len(others) else listed(near)
-    return f"{first} is ahead, but over {sets} document sets it cannot be told apart from {near_words}."
+    over = _sets_in_words(first, near, compared)
+    return f"{first} is ahead, but over {over} it cannot be told apart from {near_words}."
+
+
+def _sets_in_words(first: str, others: Collection[str], compared: Sequence[PairComparison]) -> str:
+    """On how many sets the first was compared with these: a system that lacks some is compared on fewer."""
+    counts = {
+        pair.sets
+        for pair in compared
+        if (pair.first == first and pair.second in others) or (pair.second == first and pair.first in others)
+    }
+    if len(counts) == 1:
+        return f"{counts.pop()} document sets"
+    return f"the document sets that both have ({min(counts)} to {max(counts)})"
 
 
 def _near_and_above(first: str, compared: Sequence[PairComparison]) -> tuple[list[str], list[str]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Check
 from annotation.permissions import Verb, require
-from annotation.queries.check_view import in_view
+from annotation.queries.check_view import check_at
 from annotation.queries.review_queue import Filter, following_check, waiting_checks
+from annotation.services.look_at_check import see
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -24,6 +26,12 @@ LEASE = timedelta(minutes=5)
 MOST_TRIES = 50
 """How often somebody else may be quicker before a queue counts as empty."""
 
+# One statement that looks and takes: of two who ask for the same check at once, one gets it.
+_TAKE = """
+UPDATE annotation_check SET leased_to_id = %s, lease_until = %s
+WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s)
+"""
+
 
 def hand_out(
     *, project: Project, reader: Reader, filters: Filter, after: Check | None = None
@@ -35,11 +43,18 @@ def hand_out(
     of two who answer the second is told. Raises as `waiting_checks`.
     """
     require(reader.person, project, Verb.REVIEW)
-    waiting = waiting_checks(project, reader, filters)
-    if after is None:
-        return _first_free(waiting, reader.person)
-    following = following_check(waiting, after, filters)
-    return _first_free(following, reader.person) or _first_free(waiting.exclude(pk=after.pk), reader.person)
+    return _hand_out(project, reader, filters, after)
+
+
+def move_on(*, project: Project, reader: Reader, filters: Filter, here: Check) -> Check | None:
+    """Record that a check of the project has come on the reader's screen, hold it for them, and hand out the next.
+
+    The same as `look_at`, `keep` and `hand_out`, which ask each for itself what the reader may do. Raises as they do.
+    """
+    require(reader.person, project, Verb.REVIEW)
+    see(check=here, by=reader.person)
+    _take(here.pk, reader.person)
+    return _hand_out(project, reader, filters, here)
 
 
 def keep(*, check: Check, by: User) -> None:
@@ -52,22 +67,32 @@ def let_go(*, check: Check, by: User) -> None:
     Check.objects.filter(pk=check.pk, leased_to=by).update(leased_to=None, lease_until=None)
 
 
-def _first_free(waiting: QuerySet[Check], person: User) -> Check | None:
+def _hand_out(project: Project, reader: Reader, filters: Filter, after: Check | None) -> Check | None:
+    waiting = waiting_checks(project, reader, filters)
+    if after is None:
+        key = _first_free(waiting, reader.person)
+    else:
+        key = _first_free(following_check(waiting, after, filters), reader.person) or _first_free(
+            waiting.exclude(pk=after.pk), reader.person
+        )
+    return check_at(project, key) if key is not None else None
+
+
+def _first_free(waiting: QuerySet[Check], person: User) -> int | None:
     free = waiting.filter(_free_for(person)).values_list("pk", flat=True)
     for _ in range(MOST_TRIES):
         key = free.first()
-        if key is None:
-            return None
-        if _take(key, person):
-            return in_view(Check.objects.filter(pk=key)).get()
+        if key is None or _take(key, person):
+            return key
     return None
 
 
 def _take(key: int, person: User) -> bool:
-    # One statement that looks and takes: of two who ask for the same check at once, one gets it.
-    until = timezone.now() + LEASE
-    free = Check.objects.filter(_free_for(person), pk=key)
-    return free.update(leased_to=person, lease_until=until) > 0
+    now = timezone.now()
+    until, over = (connection.ops.adapt_datetimefield_value(moment) for moment in (now + LEASE, now))
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, [person.pk, until, key, person.pk, over])
+        return bool(cursor.rowcount)
 
 
 def _free_for(person: User) -> Q:

@@ -214,6 +214,8 @@ def _not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequenc
     """Those of the acts that have not been heard yet, of which the first is the next one. Raises Conflict."""
     heard = _heard(sitting, client_id, acts)
     fresh = [act for act in acts if act.seq > heard]
+    if len(fresh) < len(acts):
+        _check_repeated(sitting, client_id, acts[: len(acts) - len(fresh)])
     if not fresh:
         return fresh
     _check_still_open(sitting, fresh)
@@ -226,6 +228,51 @@ def _not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequenc
             )
             raise _with_both(gap, sitting, fresh)
     return fresh
+
+
+def _check_repeated(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> None:
+    """Raise Conflict where a number comes again with something else: two tabs gave it to two different acts."""
+    numbers = [act.seq for act in acts]
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, client_id=client_id, seq__in=numbers)
+    judged = {
+        seq: (assignment, unit or claim, percent, marks, note)
+        for seq, assignment, unit, claim, percent, marks, note in rows.values_list(
+            "seq",
+            "assignment__public_id",
+            "unit__public_id",
+            "claim__public_id",
+            "percent",
+            "marks",
+            "note",
+        )
+    }
+    summaries = SummaryJudgment.objects.filter(sitting=sitting, client_id=client_id, seq__in=numbers)
+    answered = {row.seq: row for row in summaries}
+    # An act that was refused left no row: nothing tells what it said.
+    others = [act for act in acts if not _is_the_same(act, judged.get(act.seq), answered.get(act.seq))]
+    if others:
+        told = "This set is open in two tabs that both judged at the same time."
+        raise _with_both(Conflict(told, code="elsewhere", details={"pen": sitting.pen}), sitting, others)
+
+
+def _is_the_same(act: Act, judged: tuple[object, ...] | None, answered: SummaryJudgment | None) -> bool:
+    """Whether what was kept under the number of an act is that act, as far as anything was kept."""
+    match act:
+        case UnitAct():
+            said = (
+                act.assignment_id,
+                act.unit_id,
+                act.percent,
+                sorted(set(act.marks)),
+                act.note.strip(),
+            )
+            return answered is None and judged in (None, said)
+        case QualityAct():
+            return judged is None and (
+                answered is None or answered.quality_answers.get(act.question) == act.answer
+            )
+        case UnmarkedAct():
+            return judged is None and (answered is None or answered.unmarked_percent == act.percent)
 
 
 def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,7 @@ def league(table: TargetTable, *, column: str = "coverage", most: int | None = N
             )
             for row, mean in zip(shown, means, strict=False)
         ),
-        sentence=sentence(rows, column),
+        sentence=table.ranking.sentence if table.ranking else "",
         left_out=len(rows) - len(shown),
     )
 
@@ -131,37 +131,6 @@ def bar(average: Average, axis: Axis) -> Bar | None:
         mean=axis.x(average.mean),
         label=f"{average.mean:.3f}, interval {average.low:.3f} to {average.high:.3f}",
     )
-
-
-def sentence(rows: Sequence[SystemRow], column: str) -> str:
-    """What the table says in words: who leads, and whom the intervals cannot tell from the leader.
-
-    Overlapping intervals are named as such; they are no test of a difference.
-    """
-    ranked = [row for row in rows if row.scores[column].mean is not None]
-    if not ranked:
-        return "No system has this score yet."
-    first = ranked[0]
-    if len(ranked) == 1:
-        return f"{first.system} is the only system with this score."
-    low = first.scores[column].low
-    if low is None:
-        return f"{first.system} is ahead; there are too few document sets for intervals."
-    near = [row.system for row in ranked[1:] if (row.scores[column].high or _mean(row.scores[column])) >= low]
-    sets = first.scores[column].n
-    if sets < FEWEST_SETS:
-        return f"{first.system} is ahead, but {sets} document sets are too few to say how surely."
-    if not near:
-        return f"{first.system} leads: over {sets} document sets no other interval reaches its own."
-    return f"{first.system} is ahead, but over {sets} document sets its interval overlaps that of {_listed(near)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:3])
-    rest = len(names) - len(shown)
-    if rest:
-        return f"{', '.join(shown)} and {rest} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
 def _mean(average: Average) -> float:

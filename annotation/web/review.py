@@ -33,7 +33,7 @@ from annotation.queries.reveal import Reader, look_of
 from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, waiting_checks
 from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import review as service
-from annotation.services.lease_check import hand_out, keep
+from annotation.services.lease_check import hand_out, keep, move_on
 from annotation.services.look_at_check import look_at, meet_another, tell_planted
 from annotation.services.review import Quote
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
@@ -80,10 +80,11 @@ def next_check(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     filters = filters_of(request)
     here = _here(request, room)
-    if here is not None:
-        look_at(check=here, by=request.user)
-        keep(check=here, by=request.user)
-    following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=here)
+    reader = reader_of(request, room)
+    if here is None:
+        following = hand_out(project=room.project, reader=reader, filters=filters)
+    else:
+        following = move_on(project=room.project, reader=reader, filters=filters, here=here)
     if not wants_fragment(request):
         return _to_check(request, slug, following, filters)
     if following is None:

@@ -87,7 +87,8 @@ class RulesForm(forms.Form):
         label="Share of planted wrong verdicts",
         widget=forms.NumberInput(attrs={"step": "any"}),
         help_text="0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's, to see who follows "
-        "it. They are told after their answer, and it never counts.",
+        "it. They are told after their answer and may change it; what they leave stands as theirs, and the planted "
+        "verdict itself never counts.",
     )
     dispute_threshold = forms.FloatField(
         min_value=0,

@@ -66,11 +66,13 @@ def test_naming_oneself_or_one_person_twice_is_told_once(world: World) -> None:
 def test_nothing_is_told_to_the_blind_before_they_are_done(world: World) -> None:
     Membership.objects.filter(user=world.cleo).update(roles=["adjudicator", "assessor"])
     sitting = assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
+    # That she was given the set is told at once.
+    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
     say(world, world.rex, "@cleo look")
-    assert unread_count(world.cleo) == 0
-    assert not notices_of(world.cleo).exists()
-    sitting.assignments.update(state="recalled")
     assert unread_count(world.cleo) == 1
+    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
+    sitting.assignments.update(state="recalled")
+    assert unread_count(world.cleo) == 2
 
 
 @pytest.mark.parametrize(

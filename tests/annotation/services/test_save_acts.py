@@ -118,6 +118,23 @@ def test_of_a_batch_only_what_is_new_is_saved(world: World) -> None:
     assert percents() == [(20, False), (40, True)]
 
 
+def test_a_number_that_comes_again_with_something_else_is_shown_with_both(world: World) -> None:
+    sitting = sit(world)
+    send(world, sitting, on_unit(world, sitting, 1, percent=60))
+    with pytest.raises(Conflict) as met:
+        send(world, sitting, on_unit(world, sitting, 1, percent=80), on_unit(world, sitting, 2, unit=2))
+    assert met.value.code == "elsewhere"
+    theirs, yours = met.value.details["theirs"], met.value.details["yours"]
+    assert ([act["percent"] for act in theirs], [act["percent"] for act in yours]) == ([60], [80])  # type: ignore[attr-defined]
+    assert list(UnitJudgment.objects.values_list("seq", "percent")) == [(1, 60)]
+
+
+def test_a_number_that_was_refused_may_come_again(world: World) -> None:
+    sitting = sit(world)
+    assert said(send(world, sitting, on_unit(world, sitting, 1, percent=30)))[0][1] == "refused"
+    assert said(send(world, sitting, on_unit(world, sitting, 1, percent=30))) == [(1, "repeated", "")]
+
+
 def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_stands(world: World) -> None:
     sitting = sit(world)
     send(

@@ -77,30 +77,6 @@ def test_nothing_is_drawn_where_there_is_no_mean() -> None:
     assert bar(average(None), axis_over([])) is None
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (
-            {"alder": average(0.8, 0.7, 0.9), "birch": average(0.5, 0.4, 0.6)},
-            "alder leads: over 12 document sets no other interval",
-        ),
-        (
-            {"alder": average(0.8, 0.7, 0.9), "birch": average(0.7, 0.6, 0.8)},
-            "over 12 document sets its interval overlaps that of birch.",
-        ),
-        ({"alder": average(0.8)}, "alder is the only system with this score."),
-        ({"alder": average(0.8), "birch": average(0.5)}, "too few document sets for intervals"),
-        (
-            {"alder": average(0.8, 0.7, 0.9, n=4), "birch": average(0.5, 0.4, 0.6, n=4)},
-            "alder is ahead, but 4 document sets are too few",
-        ),
-        ({"alder": average(None)}, "No system has this score yet."),
-    ],
-)
-def test_the_sentence_says_what_the_intervals_allow(values: dict[str, Average], said: str) -> None:
-    assert said in league(table(**values)).sentence
-
-
 def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
     drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
     assert [(line.rank, line.row.system) for line in drawn.rows] == [(1, "cedar"), (2, "alder")]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-NOT_PAGES = {"agreement-file", "bias-file", "judge-file", "log-file", "download-export", "export-manifest"}
+NOT_PAGES = {"agreement-file", "bias-file", "judge-file", "league-file", "log-file", "download-export", "export-manifest"}
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 
 

@@ -153,15 +153,15 @@ def test_own_work_shows_time_and_agreement_with_oneself(world: World, signed_in:
     sitting = sit(world, "ana", "port")
     repeat(sitting, "alder")
     for system in PEERS:
-        say(sitting, system, (60, [1], 90_000), (20, [2], 90_000))
-    say(sitting, "alder", (60, [1], 90_000), (100, [2], 90_000), again=True)
+        say(sitting, system, (60, [1], 120_000), (20, [2], 120_000))
+    say(sitting, "alder", (60, [1], 120_000), (100, [2], 120_000), again=True)
     client = signed_in(world.ana)
     assert "With yourself" not in text_of(client, WORK)
     finish(sitting)
     page = text_of(client, WORK)
-    # Six units of a minute and a half: 9 minutes, 40 an hour. 60 and 60, 20 and 100: half the same, 40 apart.
+    # Six units of two minutes: 12 minutes, 30 an hour. 60 and 60, 20 and 100: half the same, 40 apart.
     for told in (
-        "<dt>Units an hour</dt><dd>40</dd>",
+        "<dt>Units an hour</dt><dd>30</dd>",
         "<dt>Units judged twice</dt><dd>2</dd>",
         "<dt>The same percent</dt><dd>50 %</dd>",
         "<dt>Points apart on average</dt><dd>40.0</dd>",

@@ -18,6 +18,7 @@ from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from django.contrib.auth.models import User
     from django.test import Client
@@ -379,6 +380,17 @@ def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -
     ahead = rex.post(f"{QUEUE}next/", {"here": here.public_id}, headers=HTMX).context["view"].check_id
     looked = set(CheckLook.objects.values_list("check_row__public_id", flat=True))
     assert (here.public_id in looked, ahead in looked) == (True, False)
+
+
+def test_the_next_claim_asks_the_database_little(
+    world: World, rex: Client, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    here = {"here": world.check("birch", 3).public_id}
+    rex.post(f"{QUEUE}next/", headers=HTMX)
+    # Who asks, in which project (4); the claim on screen, their look at it and its lease (8); the next claim with
+    # its texts and what was said of it (8); how many are left.
+    with django_assert_max_num_queries(21):
+        rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 
 def test_by_document_the_text_stays_while_the_claims_go_by(world: World, rex: Client) -> None:

@@ -358,7 +358,7 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     open_set(page, sitting)
     page.wait_for_load_state("networkidle")
     assert told
-    assert not [text for text in [*told, page.content()] if "wall is weak" in text or "6 units" in text]
+    assert not [text for text in [*told, page.content()] if "Its wall is weak" in text or "6 units" in text]
     press(page, "3")
     page.locator("#progress", has_text="1 of 2 answered").wait_for()
     press(page, "2")
@@ -368,7 +368,7 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     # The other peer's own stage is not skipped by it.
     press(page, "n")
     page.locator("#quality-title").wait_for()
-    assert "wall is weak" not in page.locator("#see").inner_html()
+    assert "Its wall is weak" not in page.locator("#see").inner_html()
 
 
 def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) -> None:
