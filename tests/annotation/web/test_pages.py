@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-NOT_PAGES = {"agreement-file", "bias-file", "judge-file", "league-file", "log-file", "download-export", "export-manifest"}
+NOT_PAGES = {
+    "agreement-file",
+    "bias-file",
+    "download-export",
+    "export-manifest",
+    "judge-file",
+    "league-file",
+    "log-file",
+}
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 
 
