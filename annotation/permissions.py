@@ -35,6 +35,7 @@ class Verb(StrEnum):
     ASSIGN = "assign"
     NAME_AUTHORS = "name authors"
     VIEW_FLAGS = "view flags"
+    CHANGE_UNITS = "change units"
     REOPEN_UNITS = "reopen units"
     EXPORT = "export"
     ASSESS = "assess"
@@ -55,6 +56,7 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
     | {
         Verb.VIEW_EVENTS,
         Verb.IMPORT,
+        Verb.CHANGE_UNITS,
         Verb.RUN,
         Verb.ASSIGN,
         Verb.NAME_AUTHORS,
@@ -82,6 +84,7 @@ BLIND_VERBS = frozenset(
     {
         Verb.VIEW_PROJECT,
         Verb.ASSESS,
+        Verb.CHANGE_UNITS,
         Verb.RUN,
         Verb.VIEW_RUNS,
         Verb.ASSIGN,

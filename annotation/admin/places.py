@@ -90,11 +90,11 @@ def _decision(decision: Adjudication) -> Page | None:
 def _summary(summary: Summary) -> Page:
     if summary.is_peer:
         return Page(Verb.VIEW_SCORES, "summary", {"summary_id": summary.public_id})
-    return Page(Verb.IMPORT, "units", {"summary_id": summary.public_id})
+    return Page(Verb.CHANGE_UNITS, "units", {"summary_id": summary.public_id})
 
 
 def _units(summary: Summary | None) -> Page | None:
-    return Page(Verb.IMPORT, "units", {"summary_id": summary.public_id}) if summary else None
+    return Page(Verb.CHANGE_UNITS, "units", {"summary_id": summary.public_id}) if summary else None
 
 
 def _claims(claim_set: ClaimSet) -> Page | None:

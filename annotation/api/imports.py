@@ -16,13 +16,12 @@ from annotation.api.schema import operation
 from annotation.imports.fields import mapping_of
 from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.uploads import Upload, staged
+from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.models import PublishedScore
 from annotation.permissions import Verb
 from annotation.queries.published import PublishedMean, published_means, published_scores
 from annotation.services.import_dataset import ImportReport, import_files
 
-MOST_FILES = 100
 LONGEST_NAME = 300
 MOST_PAIRS = 50
 

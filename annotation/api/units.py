@@ -139,7 +139,7 @@ class Texts(ApiView):
     @operation("list_unit_texts", parameters=[PageQuery], responses=TextRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """List the summaries of a project with how they are cut."""
-        project = self.enter(Verb.IMPORT)
+        project = self.enter(Verb.CHANGE_UNITS)
         scope = Summary.objects.filter(document_set__project=project)
         own = own_open_sets(project, self.person)
         return self.page(
@@ -167,7 +167,7 @@ def _look_up(project: Project, person: User, summaries: list[Any]) -> None:
 class _OfSummary(ApiView):
     tag = "units"
 
-    def summary(self, verb: Verb = Verb.IMPORT) -> Summary:
+    def summary(self, verb: Verb = Verb.CHANGE_UNITS) -> Summary:
         return text_to_cut(self.enter(verb), self.person, self.kwargs["public_id"])
 
     def cut(self, summary: Summary) -> Response:

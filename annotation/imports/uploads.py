@@ -12,6 +12,9 @@ from tempfile import TemporaryDirectory
 from annotation.imports.packages import NamedFile
 from annotation.refusals import Invalid
 
+MOST_FILES = 100
+"""As many as one request may bring, at any door."""
+
 
 @dataclass(frozen=True, slots=True)
 class Upload:

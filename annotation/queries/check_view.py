@@ -19,7 +19,6 @@ from annotation.models import (
     DocumentSet,
     Label,
     Project,
-    Score,
     Summary,
     Unit,
     Verdict,
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound="Model")
 
-ON_SCREEN_AFTER = ("coverage", "claim_coverage", "alignment", "composite_2_3")
-"""The scores whose movement a reviewer is told."""
 PLANTED_REASONS: dict[str, str] = {
     Label.YES: "The text says so.",
     Label.NO: "The text does not say so.",
@@ -215,19 +212,6 @@ class CheckView:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A score before and after an answer, in [0, 1]."""
-
-    name: str
-    before: float | None
-    after: float | None
-
-    @property
-    def is_moved(self) -> bool:
-        return self.before != self.after
-
-
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
     return _check_of(project, "public_id", public_id)
@@ -316,21 +300,6 @@ def outcome_of(check: Check, person: User, *, look: CheckLook | None) -> Outcome
         is_disputed=check.is_disputed and knows_all,
         coverage_stays_because=_why_coverage_stays(check) if is_shown else "",
     )
-
-
-def scores_now(check: Check) -> dict[str, float | None]:
-    """The scores of the check's summary that an answer may move."""
-    row = Score.objects.filter(summary_id=check.peer_id).values(*ON_SCREEN_AFTER).first()
-    return dict(row) if row else dict.fromkeys(ON_SCREEN_AFTER)
-
-
-def changes(before: dict[str, float | None], after: dict[str, float | None]) -> list[Change]:
-    """What an answer did to the scores, in the order of the screen; those that never were are left out."""
-    return [
-        Change(name=name, before=before[name], after=after[name])
-        for name in ON_SCREEN_AFTER
-        if before[name] is not None or after[name] is not None
-    ]
 
 
 def _check_of(project: Project, key: str, value: str | int) -> Check:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.models import Adjudication, Check, Claim, Dispute, Label, Score, Unit
+from annotation.models import Adjudication, Check, Claim, Dispute, Label, Unit
 from annotation.queries.check_text import (
     ContextUnit,
     TextUnit,
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from annotation.models import Comparison, Project
-
-TOLD_SCORES = ("coverage", "claim_coverage", "alignment", "composite_2_3")
-"""The scores whose movement an adjudicator is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,32 +330,6 @@ def _segments(unit: TextUnit, voices: Sequence[Voice]) -> Iterator[Segment]:
     for start, end in pairwise(edges):
         letters = dict.fromkeys(letter for first, last, letter in spans if first <= start and end <= last)
         yield Segment(text=unit.text[start:end], letters=tuple(letters))
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A score that a decision moved, in [0, 1] before and after."""
-
-    name: str
-    before: float | None
-    after: float | None
-
-
-def scores_of(dispute: Dispute) -> dict[str, float | None]:
-    """The scores of the dispute's summary that a decision may move."""
-    place = dispute.check_row or dispute.comparison
-    assert place is not None, "the database holds a dispute to one of the two"
-    row = Score.objects.filter(summary_id=place.peer_id).values(*TOLD_SCORES).first()
-    return dict(row) if row else dict.fromkeys(TOLD_SCORES)
-
-
-def what_moved(before: dict[str, float | None], after: dict[str, float | None]) -> tuple[Moved, ...]:
-    """The scores that a decision moved, in the order of the screen."""
-    return tuple(
-        Moved(name=name, before=before[name], after=after[name])
-        for name in TOLD_SCORES
-        if before[name] != after[name]
-    )
 
 
 def decision_of(

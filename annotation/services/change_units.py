@@ -195,7 +195,7 @@ def load_forms_anew(sittings: Iterable[Sitting]) -> None:
 
 def _enter(summary: Summary, by: User | None) -> Project:
     project = summary.document_set.project
-    require(by, project, Verb.IMPORT)
+    require(by, project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
     return project
 

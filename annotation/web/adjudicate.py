@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypedDict
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -13,13 +16,11 @@ from annotation.models import Adjudication, Dispute, ErrorType
 from annotation.permissions import Verb
 from annotation.queries.dispute_view import (
     DisputeView,
-    Moved,
     decision_of,
     dispute_view,
-    scores_of,
-    what_moved,
 )
 from annotation.queries.disputes import DisputeFilter, about, dispute_of, queue
+from annotation.queries.score_changes import ScoreChange, score_changes, scores_now
 from annotation.refusals import Conflict, Invalid
 from annotation.services import adjudicate as service
 from annotation.services.review import NOT_LOOKED
@@ -28,6 +29,7 @@ from annotation.web.dots import dot_axis
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
+from annotation.web.score_changes import in_words
 from annotation.web.screen import screen
 
 DISPUTE_ROOM = "#dispute-room"
@@ -35,12 +37,6 @@ PERCENTS = (0, 20, 40, 60, 80, 100)
 KEYED_VOICES = 6
 """Voices A to F are taken over by their letter; further letters have other meanings."""
 ANSWERS = (("yes", "Yes", "1"), ("no", "No", "2"), ("unsure", "Unsure", "3"))
-NAMES = {
-    "coverage": "coverage",
-    "claim_coverage": "claim coverage",
-    "alignment": "alignment",
-    "composite_2_3": "composite ⅔",
-}
 
 
 @screen("GET")
@@ -81,13 +77,15 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
     """An adjudicator's decision; the next dispute is on screen at once, with the way back."""
     room = enter(request, slug, Verb.ADJUDICATE, here="adjudicate")
     row = dispute_of(room.project, dispute_id)
-    before = scores_of(row)
+    before = scores_now(_peer_of(row))
     typed = _typed(request)
     try:
         decision = _decide(request, row, typed)
     except (Conflict, Invalid) as refusal:
         return _show(request, room, dispute_of(room.project, dispute_id), refusal=refusal, typed=typed)
-    return _hand_out(request, room, after=dispute_id, last=decision, moved=what_moved(before, scores_of(row)))
+    return _hand_out(
+        request, room, after=dispute_id, last=decision, moved=score_changes(before, scores_now(_peer_of(row)))
+    )
 
 
 @screen("POST")
@@ -118,8 +116,18 @@ def reopen_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
     return _go_to(request, room, dispute_id, note="Taken up again: decide anew.")
 
 
+class _Said(TypedDict):
+    """What is said of a check and of a unit alike."""
+
+    adopt: str
+    reason: str
+    error_type: str
+    is_guideline_gap: bool
+    seen: str
+
+
 def _decide(request: Request, row: Dispute, typed: dict[str, str]) -> Adjudication:
-    said = {
+    said: _Said = {
         "adopt": typed["adopt"],
         "reason": typed["reason"],
         "error_type": typed["error_type"],
@@ -127,7 +135,7 @@ def _decide(request: Request, row: Dispute, typed: dict[str, str]) -> Adjudicati
         "seen": request.POST.get("seen", NOT_LOOKED),
     }
     if row.check_row is not None:
-        return service.decide_check(check=row.check_row, by=request.user, label=typed["label"], **said)  # type: ignore[arg-type]
+        return service.decide_check(check=row.check_row, by=request.user, label=typed["label"], **said)
     unit = row.unit or row.claim
     assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
     assert row.comparison is not None, "a unit is judged in a comparison"
@@ -136,7 +144,7 @@ def _decide(request: Request, row: Dispute, typed: dict[str, str]) -> Adjudicati
         unit=unit,
         by=request.user,
         percent=_percent(typed["percent"]),
-        **said,  # type: ignore[arg-type]
+        **said,
     )
 
 
@@ -164,7 +172,7 @@ def _hand_out(
     *,
     after: str,
     last: Adjudication | None = None,
-    moved: tuple[Moved, ...] = (),
+    moved: Sequence[ScoreChange] = (),
 ) -> HttpResponse:
     """The next dispute of the queue in hand and on screen; the queue itself where nothing is left."""
     filters = _filters(request)
@@ -209,7 +217,7 @@ def _show(
     refusal: Conflict | Invalid | None = None,
     typed: dict[str, str] | None = None,
     last: Adjudication | None = None,
-    moved: tuple[Moved, ...] = (),
+    moved: Sequence[ScoreChange] = (),
     note: str = "",
 ) -> HttpResponse:
     """The dispute as it stands now, with what was just done, or what could not be."""
@@ -267,17 +275,17 @@ def _percents(view: DisputeView) -> list[tuple[int, str, bool]]:
     ]
 
 
-def _in_words(decision: Adjudication, moved: tuple[Moved, ...]) -> str:
+def _in_words(decision: Adjudication, moved: Sequence[ScoreChange]) -> str:
     """What a decision did, such as "Settled: yes. Coverage 0.500 → 0.750."."""
     told = f"Settled: {decision.label or f'{decision.percent} %'}."
-    changes = ", ".join(
-        f"{NAMES[each.name]} {_number(each.before)} → {_number(each.after)}" for each in moved
-    )
-    return f"{told} {changes[0].upper()}{changes[1:]}." if changes else told
+    return f"{told} {in_words([change for change in moved if change.is_moved])}"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _peer_of(dispute: Dispute) -> int:
+    """The key of the summary whose scores a decision may move."""
+    place = dispute.check_row or dispute.comparison
+    assert place is not None, "the database holds a dispute to one of the two"
+    return place.peer_id
 
 
 def _filters(request: Request) -> DisputeFilter:

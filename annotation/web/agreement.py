@@ -10,11 +10,11 @@ from annotation.exports.agreement import AGREEMENT_TABLES
 from annotation.models import Analysis
 from annotation.permissions import Verb
 from annotation.refusals import NotFound
-from annotation.services.make_analysis import made, make
+from annotation.services.make_analysis import made
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
-from annotation.web.table_files import table_file
+from annotation.web.table_files import analysis_file
 
 
 @screen("GET")
@@ -39,13 +39,7 @@ def agreement(request: Request, slug: str) -> HttpResponse:
 def agreement_file(request: Request, slug: str, table: str) -> HttpResponse:
     """One of the tables as CSV or JSON."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    if table not in AGREEMENT_TABLES:
-        raise NotFound(f"There is no table {table!r}; there are {', '.join(AGREEMENT_TABLES)}.")
-    stored = made(project=room.project, kind=Analysis.Kind.AGREEMENT)
-    if stored.payload is None:
-        stored = make(project=room.project, kind=Analysis.Kind.AGREEMENT)
-    rows = list(AGREEMENT_TABLES[table](stored.payload or {}))
-    return table_file(request, rows, columns=list(rows[0]) if rows else [], name=f"{slug}-agreement-{table}")
+    return analysis_file(request, room.project, Analysis.Kind.AGREEMENT, AGREEMENT_TABLES, table)
 
 
 def _chosen(scales: list[dict[str, Any]], key: str) -> dict[str, Any] | None:

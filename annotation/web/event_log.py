@@ -61,7 +61,7 @@ PAGES: Mapping[str, Page] = {
     "guideline": Page("guideline", Verb.VIEW_PROJECT),
     "invitation": Page("people", Verb.MANAGE_MEMBERS, needs_id=False),
     "membership": Page("people", Verb.MANAGE_MEMBERS, needs_id=False),
-    "model summary": Page("units", Verb.IMPORT),
+    "model summary": Page("units", Verb.CHANGE_UNITS),
     "project": Page("project", Verb.VIEW_PROJECT, needs_id=False),
     "prompt version": Page("prompt", Verb.VIEW_RUNS),
     "question": Page("questions", Verb.VIEW_SCORES),

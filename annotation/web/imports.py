@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from annotation.imports.dataset import Side
 from annotation.imports.fields import mapping_of
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.uploads import Upload, staged
+from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.permissions import Verb
 from annotation.refusals import Conflict, Invalid
 from annotation.services.import_dataset import ImportReport, import_files
@@ -24,7 +24,6 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
-MOST_FILES = 100
 INSTEAD = "Import a part at a time, or ask whoever runs this server to import them at the machine itself."
 
 WAYS = {

@@ -11,11 +11,11 @@ from annotation.models import Analysis
 from annotation.permissions import Verb
 from annotation.queries.judge_words import MOVES_AT_MOST, RIGHT_AT_LEAST
 from annotation.refusals import NotFound
-from annotation.services.make_analysis import made, make
+from annotation.services.make_analysis import made
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
-from annotation.web.table_files import table_file
+from annotation.web.table_files import analysis_file
 from evaluation import FEW_DOCUMENTS
 
 
@@ -42,13 +42,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
 def judge_file(request: Request, slug: str, table: str) -> HttpResponse:
     """One of the tables as CSV or JSON."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    if table not in JUDGE_TABLES:
-        raise NotFound(f"There is no table {table!r}; there are {', '.join(JUDGE_TABLES)}.")
-    stored = made(project=room.project, kind=Analysis.Kind.JUDGE)
-    if stored.payload is None:
-        stored = make(project=room.project, kind=Analysis.Kind.JUDGE)
-    rows = list(JUDGE_TABLES[table](stored.payload or {}))
-    return table_file(request, rows, columns=list(rows[0]) if rows else [], name=f"{slug}-judge-{table}")
+    return analysis_file(request, room.project, Analysis.Kind.JUDGE, JUDGE_TABLES, table)
 
 
 def _chosen(versions: list[dict[str, Any]], name: str) -> dict[str, Any] | None:

@@ -20,17 +20,15 @@ from django.views.decorators.cache import never_cache
 from annotation.models import Check, CheckLook, ErrorType, Verdict
 from annotation.permissions import Verb
 from annotation.queries.check_view import (
-    Change,
     CheckView,
-    changes,
     check_of,
     check_view,
     outcome_of,
     own_verdict,
-    scores_now,
 )
 from annotation.queries.reveal import Reader, look_of
 from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, waiting_checks
+from annotation.queries.score_changes import ScoreChange, score_changes, scores_now
 from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import review as service
 from annotation.services.lease_check import hand_out, keep, move_on
@@ -39,17 +37,12 @@ from annotation.services.review import Quote
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
+from annotation.web.score_changes import in_words
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
-NAMES = {
-    "coverage": "coverage",
-    "claim_coverage": "claim coverage",
-    "alignment": "alignment",
-    "composite_2_3": "composite ⅔",
-}
 ANSWERS = (("yes", "Yes", "1"), ("no", "No", "2"), ("unsure", "Unsure", "3"))
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
@@ -107,7 +100,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     """A reviewer's answer. The scores before and after are told; a newer answer of somebody else is a conflict."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = scores_now(row)
+    before = scores_now(row.peer_id)
     typed = Typed.of(request.POST)
     try:
         verdict = service.override(
@@ -127,7 +120,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         look = meet_another(check=row, by=request.user) if is_met else look_of(row, request.user)
         return _show(request, room, row, look=look, refusal=refusal, typed=typed)
     told = tell_planted(project=room.project, by=request.user, but=row)
-    moved = changes(before, scores_now(row))
+    moved = score_changes(before, scores_now(row.peer_id))
     if wants_fragment(request):
         return _strip(request, room, check_id, verdict=verdict, moved=moved, told=told)
     return _after_answer(request, room, row, verdict, moved)
@@ -138,15 +131,15 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     """Take an answer back; its claim comes on screen again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = scores_now(row)
+    before = scores_now(row.peer_id)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_verdict(verdict=verdict, by=request.user)
-    moved = changes(before, scores_now(row))
+    moved = score_changes(before, scores_now(row.peer_id))
     if wants_fragment(request):
         row = check_of(room.project, check_id)
         look = look_of(row, request.user)
         return _show(request, room, row, look=look, withdrawn=verdict, moved=moved)
-    messages.success(request, f"Your answer is taken back. {_in_words(moved)}")
+    messages.success(request, f"Your answer is taken back. {in_words(moved)}")
     return redirect(address(slug, check_id, filters_of(request)))
 
 
@@ -212,7 +205,7 @@ def _show(
     refusal: Conflict | Invalid | None = None,
     typed: Typed | None = None,
     withdrawn: Verdict | None = None,
-    moved: list[Change] | None = None,
+    moved: list[ScoreChange] | None = None,
     is_ahead: bool = False,
 ) -> HttpResponse:
     """The check as it stands now, with what was just done to it or what could not be."""
@@ -232,7 +225,7 @@ def _show(
         "typed": typed,
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
-        "moved_in_words": _in_words(moved or []),
+        "moved_in_words": in_words(moved or []),
         "answers": ANSWERS,
         "error_types": ErrorType.choices,
         "confidences": CONFIDENCES,
@@ -255,7 +248,7 @@ def _strip(
     check_id: str,
     *,
     verdict: Verdict,
-    moved: list[Change],
+    moved: list[ScoreChange],
     told: list[CheckLook],
 ) -> HttpResponse:
     """What is told of an answer while the next claim is on screen already."""
@@ -265,7 +258,7 @@ def _strip(
         "room": room,
         "before": outcome,
         "saved": verdict,
-        "moved_in_words": "" if outcome.hides_scores else _in_words(moved),
+        "moved_in_words": "" if outcome.hides_scores else in_words(moved),
         "told": told,
         "query": urlencode(filters_of(request).as_query()),
     }
@@ -273,12 +266,12 @@ def _strip(
 
 
 def _after_answer(
-    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[Change]
+    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[ScoreChange]
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
     hides = room.project.planted_share > 0
-    messages.success(request, f"Saved: {verdict.label}.{'' if hides else f' {_in_words(moved)}'}")
+    messages.success(request, f"Saved: {verdict.label}.{'' if hides else f' {in_words(moved)}'}")
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
@@ -346,20 +339,3 @@ def _confidence(given: str) -> float | None:
 
 def _milliseconds(given: str) -> int:
     return int(given) if given.isdecimal() and len(given) < len(str(service.LONGEST_MS)) else 0
-
-
-def _in_words(moved: list[Change]) -> str:
-    """What an answer did, such as "Coverage 0.500 → 0.750, alignment unchanged."."""
-    if not any(change.is_moved for change in moved):
-        return "No score moves."
-    words = ", ".join(
-        f"{NAMES[change.name]} {_number(change.before)} → {_number(change.after)}"
-        if change.is_moved
-        else f"{NAMES[change.name]} unchanged"
-        for change in moved
-    )
-    return f"{words[0].upper()}{words[1:]}."
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

@@ -25,7 +25,7 @@ DOORS: tuple[tuple[str, str, Verb], ...] = (
     ("Scores", "scores", Verb.VIEW_SCORES),
     ("Runs", "runs", Verb.VIEW_RUNS),
     ("Import", "import", Verb.IMPORT),
-    ("Units", "unit-texts", Verb.IMPORT),
+    ("Units", "unit-texts", Verb.CHANGE_UNITS),
     ("Assignments", "assignments", Verb.ASSIGN),
     ("Progress", "progress", Verb.ASSIGN),
     ("Exports", "exports", Verb.EXPORT),

@@ -1,16 +1,19 @@
-"""A page's table as a download."""
+"""A page's tables as downloads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 
 from annotation.exports.tables import CONTENT_TYPES, write_table
+from annotation.refusals import NotFound
+from annotation.services.make_analysis import made, make
 
 if TYPE_CHECKING:
     from annotation.exports.columns import Cell
+    from annotation.models import Analysis, Project
     from annotation.web.htmx import Request
 
 
@@ -25,3 +28,21 @@ def table_file(
         content_type=CONTENT_TYPES[format_name],
         headers={"Content-Disposition": f'attachment; filename="{name}.{format_name}"'},
     )
+
+
+def analysis_file(
+    request: Request,
+    project: Project,
+    kind: Analysis.Kind,
+    tables: Mapping[str, Callable[[dict[str, Any]], Iterable[Mapping[str, Cell]]]],
+    table: str,
+) -> HttpResponse:
+    """One of the tables of stored statistics, made where there are none yet. Raises NotFound for another table."""
+    if table not in tables:
+        raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
+    stored = made(project=project, kind=kind)
+    if stored.payload is None:
+        stored = make(project=project, kind=kind)
+    rows = list(tables[table](stored.payload or {}))
+    columns = list(rows[0]) if rows else []
+    return table_file(request, rows, columns=columns, name=f"{project.slug}-{kind}-{table}")

@@ -23,7 +23,7 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def texts(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.IMPORT, here="unit-texts")
+    room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
     page = text_page(room.project, request.user, after=request.GET.get("after", ""))
     return render(request, "units/texts.html", {"room": room, "page": page})
 
@@ -104,7 +104,7 @@ def reopen_units(request: Request, slug: str, summary_id: str) -> HttpResponse:
 
 
 def _enter(request: Request, slug: str, summary_id: str) -> tuple[Room, Summary]:
-    room = enter(request, slug, Verb.IMPORT, here="unit-texts")
+    room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
     return room, text_to_cut(room.project, request.user, summary_id)
 
 

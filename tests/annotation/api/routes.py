@@ -62,17 +62,21 @@ IN_PROJECT = (
     Route("get", _in("summaries/"), READERS),
     Route("get", _in("summaries/{summary}/"), READERS),
     Route("get", _in("summaries/{summary}/explanation/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("unit-texts/"), (Verb.IMPORT,)),
-    Route("get", _in("summaries/{summary}/units/"), (Verb.IMPORT,)),
-    Route("post", _in("summaries/{summary}/units/join/"), (Verb.IMPORT,), {"unit": "{unit}", "seen": "x"}),
+    Route("get", _in("unit-texts/"), (Verb.CHANGE_UNITS,)),
+    Route("get", _in("summaries/{summary}/units/"), (Verb.CHANGE_UNITS,)),
+    Route(
+        "post", _in("summaries/{summary}/units/join/"), (Verb.CHANGE_UNITS,), {"unit": "{unit}", "seen": "x"}
+    ),
     Route(
         "post",
         _in("summaries/{summary}/units/split/"),
-        (Verb.IMPORT,),
+        (Verb.CHANGE_UNITS,),
         {"unit": "{unit}", "at": 3, "seen": "x"},
     ),
-    Route("post", _in("summaries/{summary}/units/undo/"), (Verb.IMPORT,), {"seen": "x"}),
-    Route("post", _in("summaries/{summary}/units/weigh/"), (Verb.IMPORT,), {"unit": "{unit}", "weight": 2}),
+    Route("post", _in("summaries/{summary}/units/undo/"), (Verb.CHANGE_UNITS,), {"seen": "x"}),
+    Route(
+        "post", _in("summaries/{summary}/units/weigh/"), (Verb.CHANGE_UNITS,), {"unit": "{unit}", "weight": 2}
+    ),
     Route("post", _in("summaries/{summary}/units/reopen/"), (Verb.REOPEN_UNITS,), {"expected": 0}),
     Route("get", _in("claims/"), READERS),
     Route(
