@@ -123,16 +123,21 @@ def system_intervals(
 
 
 def bootstrap_means(
-    values: NDArray[np.float64], present: NDArray[np.bool_], *, draws: int = DEFAULT_DRAWS, seed: int = 0
+    sums: NDArray[np.float64],
+    sizes: NDArray[np.float64] | NDArray[np.bool_],
+    *,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Means of every system in every draw; each draw takes the same clusters for all systems.
 
-    `values` and `present` have shape (clusters, systems); what stands where `present` is False is ignored.
+    `sums` and `sizes` have shape (clusters, systems): what a system's values in the cluster add up to, and how many
+    they are, which for single values is whether there is one. Where there is none the sum is ignored.
     Returns two arrays of shape (draws, systems): the means, and whether the draw held any cluster of that
     system (where it did not, the mean is 0 and must be ignored). Never NaN.
     """
-    weights = present.astype(np.float64)
-    filled = np.where(present, values, 0.0)
+    weights = sizes.astype(np.float64)
+    filled = np.where(weights > 0, sums, 0.0)
     means: list[NDArray[np.float64]] = []
     counted: list[NDArray[np.bool_]] = []
     for counts in _resampled_counts(len(filled), draws, seed):

@@ -16,7 +16,7 @@ from evaluation._intervals import (
     expanded_tails,
 )
 from evaluation._means import mean
-from evaluation._resampling import Floats, check_resampling, checked_finite
+from evaluation._resampling import Floats, check_resampling, checked_finite, places_in_clusters, sums_by
 from evaluation._significance import PairComparison
 from evaluation.errors import EvaluationError
 
@@ -38,6 +38,7 @@ class RankRange:
 
 def rank_ranges(
     values: Mapping[str, Mapping[str, float]],
+    clusters: Mapping[str, str] | None = None,
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     draws: int = DEFAULT_DRAWS,
@@ -45,13 +46,14 @@ def rank_ranges(
 ) -> dict[str, RankRange]:
     """Ranks of systems by their means, with the range that they take over resampled document sets.
 
-    `values[system][cluster]` is the system's mean within that set; higher is better. Equal means share the better
-    rank. Each draw takes the same sets for all systems and ranks those that have any; `low` and `high` hold the middle
-    `confidence` of a system's ranks, and somewhat more where sets are few, as in every interval here. No range with
-    fewer than two sets. A range is of one system by itself: that two ranges overlap does not say that the two cannot be
-    told apart, which `compare_systems` does. In the order of the systems.
-    Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is not finite or fewer
-    than one draw.
+    `values[system][set]` is the system's mean within that set; higher is better. Equal means share the better
+    rank. Each draw takes the same sets for all systems, whole groups of them where `clusters[set]` names the group of
+    each, and ranks those that have any; `low` and `high` hold the middle `confidence` of a system's ranks, and
+    somewhat more where sets are few, as in every interval here. No range with fewer than two clusters. A range
+    is of one system by itself: that two ranges overlap does not say that the two cannot be told apart,
+    which `compare_systems` does. In the order of the systems.
+    Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is not finite, a set without
+    a cluster or fewer than one draw.
     Source: percentiles of bootstrapped ranks, as in Hall and Miller, Using the bootstrap to quantify the authority of
     an empirical ranking, 2009.
     Example: a system that is best on every set has the rank 1 and the range 1 to 1.
@@ -59,7 +61,8 @@ def rank_ranges(
     check_resampling(confidence, draws)
     if not values:
         return {}
-    names = sorted({cluster for column in values.values() for cluster in column})
+    names = sorted({name for column in values.values() for name in column})
+    of_set, width = places_in_clusters(names, clusters)
     shape = (len(names), len(values))
     columns = values.values()
     present = np.array([[name in column for column in columns] for name in names], dtype=np.bool_)
@@ -68,15 +71,15 @@ def rank_ranges(
     known = np.array([[value is not None for value in means]])
     ranks = _ranks(np.array([[0.0 if value is None else value for value in means]]), known)[0]
     bounds: list[tuple[int | None, int | None]] = [(None, None)] * len(values)
-    if len(names) >= FEWEST_CLUSTERS:
-        drawn, counted = bootstrap_means(
-            matrix.reshape(shape), present.reshape(shape), draws=draws, seed=seed
-        )
+    if width >= FEWEST_CLUSTERS:
+        sums = sums_by(of_set, width, matrix.reshape(shape))
+        sizes = sums_by(of_set, width, present.reshape(shape).astype(np.float64))
+        drawn, counted = bootstrap_means(sums, sizes, draws=draws, seed=seed)
         places = _ranks(drawn, counted)
-        held = present.reshape(shape).sum(axis=0).tolist()
+        held = (sizes > 0).sum(axis=0).tolist()
         bounds = [
-            _middle(places[counted[:, system], system], confidence, sets) if sets else (None, None)
-            for system, sets in enumerate(held)
+            _middle(places[counted[:, system], system], confidence, own) if own else (None, None)
+            for system, own in enumerate(held)
         ]
     return {
         system: RankRange(rank=int(rank) if value is not None else None, low=low, high=high)

@@ -6,7 +6,7 @@ one vectorised function turns the sums of all draws into values.
 """
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -137,6 +137,18 @@ def sums_by(places: Integers, width: int, rows: Floats) -> Floats:
     belongs = sparse.csr_array((np.ones(items), (places, np.arange(items))), shape=(width, items))
     sums: Floats = belongs @ rows
     return sums
+
+
+def places_in_clusters(names: Sequence[str], clusters: Mapping[str, str] | None) -> tuple[Integers, int]:
+    """The place of each name's cluster, in the order of the clusters' names, and how many clusters there are.
+
+    Without `clusters` each name is its own. Raises EvaluationError for a name that `clusters` does not hold.
+    """
+    cluster_of = dict(zip(names, names, strict=True)) if clusters is None else clusters
+    if missing := [name for name in names if name not in cluster_of]:
+        raise EvaluationError(f"{missing[0]!r} belongs to no cluster.")
+    places = {cluster: place for place, cluster in enumerate(sorted({cluster_of[name] for name in names}))}
+    return np.array([places[cluster_of[name]] for name in names], dtype=np.intp), len(places)
 
 
 def check_resampling(confidence: float, draws: int) -> None:

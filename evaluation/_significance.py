@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation._guards import check_same_length, checked_share
 from evaluation._means import mean
-from evaluation._resampling import Floats, checked_finite
+from evaluation._resampling import Floats, Integers, checked_finite, places_in_clusters, sums_by
 from evaluation.errors import EvaluationError
 
 PERMUTATION_DRAWS = 10_000
@@ -119,20 +119,26 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def compare_systems(
-    values: Mapping[str, Mapping[str, float]], *, draws: int | None = None, seed: int = 0
+    values: Mapping[str, Mapping[str, float]],
+    clusters: Mapping[str, str] | None = None,
+    *,
+    draws: int | None = None,
+    seed: int = 0,
 ) -> list[PairComparison]:
     """Every pair of systems by a paired permutation test on their common sets, corrected after Holm.
 
-    `values[system][cluster]` is the system's mean within that document set. All pairs see the same flips of signs.
-    `draws` is by default the larger of 10,000 and 100 per pair, so that even the smallest p can stand after correction.
-    In the order of the systems. Up to 14 sets in all, every test is exact.
-    Raises EvaluationError for a value that is not finite or fewer than one draw.
+    `values[system][set]` is the system's mean within that document set, and `clusters[set]` the group that it belongs
+    to: the signs of a whole group are flipped together. Without them each set is by itself. Means are over sets, so
+    that a group weighs as much as it has sets in common. All pairs see the same flips. `draws` is by default the
+    larger of 10,000 and 100 per pair, so that even the smallest p can stand after correction.
+    In the order of the systems. Up to 14 clusters in all, every test is exact.
+    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one draw.
     Example: three systems give three comparisons, each corrected for three.
     """
     pairs = list(combinations(values, 2))
     if not pairs:
         return []
-    names = sorted({cluster for column in values.values() for cluster in column})
+    names = sorted({name for column in values.values() for name in column})
     matrix = np.array(
         [[checked_finite(column.get(name, 0.0)) for column in values.values()] for name in names]
     ).reshape(len(names), len(values))
@@ -140,7 +146,8 @@ def compare_systems(
     places = np.array(list(combinations(range(len(values)), 2)))
     common = np.asarray(present.reshape(matrix.shape)[:, places].all(axis=2))
     made = max(PERMUTATION_DRAWS, DRAWS_PER_PAIR * len(pairs)) if draws is None else draws
-    p_values = _pair_p_values(matrix, common, places, draws=made, seed=seed)
+    of_set, width = places_in_clusters(names, clusters)
+    p_values = _pair_p_values(matrix, common, places, (of_set, width), draws=made, seed=seed)
     sets = common.sum(axis=0).tolist()
     p_of = [p if count else None for p, count in zip(p_values, sets, strict=True)]
     return [
@@ -151,7 +158,7 @@ def compare_systems(
             sets=count,
             p=p,
             adjusted_p=adjusted,
-            is_exact=len(names) <= EXACT_CLUSTERS,
+            is_exact=width <= EXACT_CLUSTERS,
         )
         for (first, second), count, p, adjusted in zip(pairs, sets, p_of, holm(p_of), strict=True)
         for shared in [values[first].keys() & values[second].keys()]
@@ -159,12 +166,18 @@ def compare_systems(
 
 
 def _pair_p_values(
-    matrix: Floats, common: NDArray[np.bool_], places: NDArray[np.int64], *, draws: int, seed: int
+    matrix: Floats,
+    common: NDArray[np.bool_],
+    places: NDArray[np.int64],
+    clusters: tuple[Integers, int],
+    *,
+    draws: int,
+    seed: int,
 ) -> list[float]:
     if common.all():
         # A flip of a difference is the difference of two flips: one product per system instead of one per pair.
-        return _p_values(matrix, places, draws=draws, seed=seed)
-    apart = np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0)
+        return _p_values(sums_by(*clusters, matrix), places, draws=draws, seed=seed)
+    apart = sums_by(*clusters, np.where(common, matrix[:, places[:, 0]] - matrix[:, places[:, 1]], 0.0))
     return _p_values(apart, np.arange(len(places))[:, np.newaxis], draws=draws, seed=seed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,32 +85,10 @@ class SetMeans:
             for number, system in enumerate(self.systems)
         }
 
-    def by_cluster(self, column: str) -> dict[str, dict[str, float]]:
-        """The means of one column by system and cluster, such that their macro mean is that over the sets.
-
-        A cluster of many sets weighs more. Where a system lacks whole clusters no such weights would do: each
-        cluster then weighs alike.
-        """
-        found = self.of(column)
-        if len(set(self.clusters)) == len(self.sets):
-            return found
-        cluster_of = dict(zip(self.sets, self.clusters, strict=True))
-        grouped: dict[str, dict[str, list[float]]] = {}
-        for system, of_sets in found.items():
-            by_cluster: dict[str, list[float]] = defaultdict(list)
-            for name, mean in of_sets.items():
-                by_cluster[cluster_of[name]].append(mean)
-            grouped[system] = dict(by_cluster)
-        sizes = Counter(self.clusters)
-        has_gaps = any(len(of_clusters) < len(sizes) for of_clusters in grouped.values() if of_clusters)
-        usual = len(self.sets) / len(sizes)
-        return {
-            system: {
-                cluster: math.fsum(means) / len(means) * (1.0 if has_gaps else sizes[cluster] / usual)
-                for cluster, means in of_clusters.items()
-            }
-            for system, of_clusters in grouped.items()
-        }
+    @property
+    def cluster_of(self) -> dict[str, str]:
+        """The cluster of each document set."""
+        return dict(zip(self.sets, self.clusters, strict=True))
 
 
 def averages(

@@ -58,7 +58,8 @@ class Differences:
     """All pairs of systems by one score at one target length.
 
     `sources` is the two-way analysis of variance over `anova_sets` sets, `left_out` the sets that some system lacks;
-    empty with fewer than two systems or common sets. `by_group` says that groups of sets were flipped together.
+    empty with fewer than two systems or common sets. `has_gaps` says that some system lacks sets, so that differences
+    may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says that groups of sets were flipped together.
     """
 
     score: str
@@ -68,6 +69,7 @@ class Differences:
     sources: tuple[Source, ...]
     anova_sets: int
     left_out: int
+    has_gaps: bool
     by_group: bool
     level: float = LEVEL
     confidence: float = CONFIDENCE
@@ -98,13 +100,12 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     if score not in SCORES:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     found = means_at(project, target_words)
-    values = {system: of_system for system, of_system in found.by_cluster(score).items() if of_system}
+    values = {system: of_system for system, of_system in found.of(score).items() if of_system}
     # The better system comes first, so that differences are mostly positive.
     order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
     values = {system: values[system] for system in order}
-    of_sets = found.of(score)
-    compared = compare_systems(values, seed=SEED)
-    anova = system_anova({system: of_sets[system] for system in order}, confidence=CONFIDENCE)
+    compared = compare_systems(values, found.cluster_of, seed=SEED)
+    anova = system_anova(values, confidence=CONFIDENCE)
     tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
     pairs = []
     for pair in compared:
@@ -132,6 +133,7 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
         sources=tuple(_sources(anova)) if anova else (),
         anova_sets=anova.sets if anova else 0,
         left_out=anova.left_out if anova else 0,
+        has_gaps=len({frozenset(of_system) for of_system in values.values()}) > 1,
         by_group=len(set(found.clusters)) < len(found.sets),
     )
 

@@ -77,13 +77,14 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
 
     `order` names the systems that have a mean of the score, best first.
     """
-    values = {system: of_system for system, of_system in found.by_cluster(score).items() if system in order}
-    ranges = rank_ranges(values, confidence=CONFIDENCE, draws=DRAWS, seed=SEED)
-    compared = compare_systems(values, seed=SEED)
+    values = {system: of_system for system, of_system in found.of(score).items() if system in order}
+    cluster_of = found.cluster_of
+    ranges = rank_ranges(values, cluster_of, confidence=CONFIDENCE, draws=DRAWS, seed=SEED)
+    compared = compare_systems(values, cluster_of, seed=SEED)
     different = [(pair.first, pair.second) for pair in compared if pair.is_different(LEVEL)]
     groups = indistinct_groups(order, different)
     letters = compact_letters(order, different)
-    clusters = {name for of_system in values.values() for name in of_system}
+    clusters = {cluster_of[name] for of_system in values.values() for name in of_system}
     return Ranking(
         score=score,
         places={

@@ -86,7 +86,7 @@ def _by_key(project: Project, key: str) -> Any:
 
 
 MAKINGS: Mapping[Analysis.Kind, Making] = {
-    Analysis.Kind.LEADERBOARD: Making(_by_key),
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=2),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs),
     Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs),
 }

@@ -48,6 +48,16 @@ def test_a_system_is_ranked_in_the_draws_that_hold_it() -> None:
     assert ranges == {"a": RankRange(1, 1, 1), "b": RankRange(2, 2, 2), "c": RankRange(None, None, None)}
 
 
+def test_groups_of_sets_are_drawn_together() -> None:
+    # a is ahead over the sets (3, 0, 0 against 0, 1, 1), and in each draw of the two groups that holds storm: storm and
+    # strike give 3 against 2, storm twice 6 against 2; strike twice gives 0 against 2.
+    values = {"a": {"x": 3.0, "y": 0.0, "z": 0.0}, "b": {"x": 0.0, "y": 1.0, "z": 1.0}}
+    ranges = rank_ranges(values, {"x": "storm", "y": "storm", "z": "strike"})
+    assert ranges == {"a": RankRange(1, 1, 2), "b": RankRange(2, 1, 2)}
+    together = rank_ranges(values, dict.fromkeys("xyz", "storm"))
+    assert together["a"] == RankRange(1, None, None)
+
+
 def test_one_set_has_ranks_without_ranges() -> None:
     assert rank_ranges({"a": {"x": 1.0}, "b": {"x": 2.0}})["a"] == RankRange(2, None, None)
     assert rank_ranges({}) == {}

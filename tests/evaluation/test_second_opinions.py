@@ -6,11 +6,20 @@ from typing import get_args
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
-from evaluation import cohen_kappa, gwet_ac1, krippendorff_alpha, observed_agreement
+from evaluation import (
+    cohen_kappa,
+    gwet_ac1,
+    intraclass_correlation,
+    krippendorff_alpha,
+    observed_agreement,
+)
 from evaluation._alpha import Level
 from evaluation._kappa import KappaWeights
 
@@ -94,3 +103,37 @@ def test_ac1_differs_from_fleiss_by_its_chance_alone() -> None:
         chance = float((shares * (1 - shares)).sum()) / (len(categories) - 1)
         ours = gwet_ac1([first, second])
         assert ours == pytest.approx((observed - chance) / (1 - chance), abs=1e-9)
+
+
+def test_intraclass_correlations_equal_those_of_a_fitted_two_way_model() -> None:
+    # The library fits rating ~ item + rater by least squares. Of its mean squares R (items), C (raters), E (rest), for
+    # n items and k raters: A,1 = (R - E) / (R + (k - 1) E + k (C - E) / n); A,k = (R - E) / (R + (C - E) / n);
+    # C,1 = (R - E) / (R + (k - 1) E); C,k = (R - E) / R (McGraw and Wong 1996, table 4).
+    said = 0
+    for table in tables(raters=(2, 5), share_missing=0.05):
+        complete = [column for column in zip(*table, strict=True) if None not in column]
+        ours = intraclass_correlation(table, "A,1")
+        if ours is None or len(complete) < 3:
+            continue
+        said += 1
+        n, k = len(complete), len(table)
+        frame = pd.DataFrame(
+            {
+                "item": np.repeat(np.arange(n), k),
+                "rater": np.tile(np.arange(k), n),
+                "rating": np.array(complete, dtype=np.float64).reshape(-1),
+            }
+        )
+        squares = anova_lm(ols("rating ~ C(item) + C(rater)", frame).fit(), typ=2)
+        r, c, e = (squares["sum_sq"] / squares["df"])[["C(item)", "C(rater)", "Residual"]]
+        theirs = {
+            "A,1": (r - e) / (r + (k - 1) * e + k * (c - e) / n),
+            "A,k": (r - e) / (r + (c - e) / n),
+            "C,1": (r - e) / (r + (k - 1) * e),
+            "C,k": (r - e) / r,
+        }
+        assert ours == pytest.approx(theirs["A,1"], abs=1e-9)
+        assert intraclass_correlation(table, "A,k") == pytest.approx(theirs["A,k"], abs=1e-9)
+        assert intraclass_correlation(table, "C,1") == pytest.approx(theirs["C,1"], abs=1e-9)
+        assert intraclass_correlation(table, "C,k") == pytest.approx(theirs["C,k"], abs=1e-9)
+    assert said > TABLES * 0.9

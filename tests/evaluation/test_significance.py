@@ -137,6 +137,28 @@ def test_pairs_are_compared_on_what_both_have() -> None:
     assert not pairs[2].is_different()
 
 
+def test_groups_of_sets_are_flipped_together() -> None:
+    # Differences 1 and 2 in one group, -1 in the other: the mean over three sets is 2/3, sums 3 and -1 by group. Of the
+    # four flips (3, -1), (3, 1), (-3, -1), (-3, 1) all sums are 2 or 4 from zero, so all reach |2|: p = 1.
+    values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "y": 0.0, "z": 1.0}}
+    (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
+    assert (pair.difference, pair.sets, pair.p, pair.is_exact) == (pytest.approx(2 / 3), 3, 1.0, True)
+    # Each by itself: of eight flips of (1, 2, -1) four have |sum| 2, two 4 and two 0, so six of eight reach 2.
+    assert compare_systems(values)[0].p == pytest.approx(6 / 8)
+
+
+def test_a_group_weighs_as_much_as_it_has_sets_in_common() -> None:
+    # b lacks y: differences 1 (storm) and -1 (strike), sums 1 and -1, mean 0: every flip reaches 0.
+    values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "z": 1.0}}
+    (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
+    assert (pair.difference, pair.sets, pair.p) == (0.0, 2, 1.0)
+
+
+def test_a_set_without_a_group_is_refused() -> None:
+    with pytest.raises(EvaluationError, match="'z' belongs to no cluster"):
+        compare_systems({"a": {"z": 1.0}, "b": {"z": 0.0}}, {"x": "storm"})
+
+
 def test_gaps_change_no_p_but_their_own() -> None:
     # The complete pair goes by one product per system, the table with gaps by one per pair: the same flips.
     values = table(3, 40, step=0.6)

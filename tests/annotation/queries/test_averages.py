@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.queries.averages import Observation, averages, set_means
+from annotation.queries.averages import Observation, averages
 from evaluation import bootstrap_interval
 
 
@@ -95,27 +95,3 @@ def test_many_columns_are_drawn_alike_in_slices() -> None:
         for name, value in (("a", 0.1), ("b", 0.8), ("c", 0.4))
     ]
     assert len(set(averages(seen, names, draws=200)["alder"].values())) == 1
-
-
-def test_groups_weigh_as_much_as_their_sets_also_where_they_are_compared() -> None:
-    seen = [
-        observe("alder", "a", 0.2, "storm"),
-        observe("alder", "b", 0.4, "storm"),
-        observe("alder", "c", 0.9, "strike"),
-    ]
-    found = set_means(seen, ["c"]).by_cluster("c")["alder"]
-    # Means .3 and .9; three sets in two groups are 1.5 a group: .3 * 2 / 1.5 = .4 and .9 * 1 / 1.5 = .6, mean .5,
-    # as over the sets: (.2 + .4 + .9) / 3.
-    assert found == {"storm": pytest.approx(0.4), "strike": pytest.approx(0.6)}
-
-
-def test_groups_weigh_alike_where_a_system_lacks_one() -> None:
-    seen = [
-        observe("alder", "a", 0.2, "storm"),
-        observe("alder", "b", 0.4, "storm"),
-        observe("alder", "c", 0.9, "strike"),
-        observe("birch", "c", 0.5, "strike"),
-    ]
-    found = set_means(seen, ["c"]).by_cluster("c")
-    assert found["alder"] == {"storm": pytest.approx(0.3), "strike": pytest.approx(0.9)}
-    assert found["birch"] == {"strike": pytest.approx(0.5)}
