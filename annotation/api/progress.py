@@ -134,6 +134,9 @@ class FlagsRow(serializers.Serializer[Flags]):
     marks_without_percent = serializers.IntegerField(help_text="Marks with 0 %.")
     own_models = serializers.IntegerField(help_text="Comparisons with a model summary of the assessor's own.")
     own_peers = serializers.IntegerField(help_text="Peer summaries of the assessor's own.")
+    given_again = serializers.IntegerField(
+        help_text="Sets taken away from the assessor and given again: scores may have been seen in between."
+    )
 
 
 class PersonProgressRow(serializers.Serializer[PersonRow]):

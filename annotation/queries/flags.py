@@ -10,15 +10,24 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min, Q, Sum
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    Sum,
+)
 from django.db.models.functions import Coalesce, Length
 
-from annotation.models import Assignment, Summary, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Sitting, Summary, SummaryJudgment, UnitJudgment
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-
-    from annotation.models import Sitting
 
 FASTEST_WORDS_PER_SECOND = 10
 """Nobody who judges a text reads it faster: 600 words a minute, twice what the fast among most adults read silently.
@@ -48,6 +57,8 @@ class Flags:
     summary takes. Work without recorded times is never flagged as fast. `alike_sittings` have at least ten units,
     all with the same percent. `percents_without_marks` and `marks_without_percent` (marks with 0 %) are allowed and
     seldom meant. `own_models` and `own_peers` count summaries judged by or against one that the assessor wrote.
+    `given_again` counts sittings on a set that was taken away from the same person before: whoever may see scores while
+    they have nothing to judge may have seen them in between.
     """
 
     sittings: int = 0
@@ -60,6 +71,7 @@ class Flags:
     marks_without_percent: int = 0
     own_models: int = 0
     own_peers: int = 0
+    given_again: int = 0
 
     def __add__(self, other: Flags) -> Flags:
         return Flags(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
@@ -71,12 +83,13 @@ class Flags:
 
 
 def flags_by_sitting(sittings: QuerySet[Sitting]) -> dict[int, Flags]:
-    """The flags of each closed one of these sittings by its key. Six queries, however many."""
+    """The flags of each closed one of these sittings by its key. Seven queries, however many."""
     closed = sittings.filter(closed_at__isnull=False).order_by()
     said = _said(closed)
     fast_units = _fast_units(closed)
     summaries, fast_summaries = _readings(closed)
     own = _own(closed)
+    again = _given_again(closed)
     flags = {}
     for key in said.keys() | summaries.keys() | own.keys():
         units, is_alike, without_marks, without_percent = said.get(key, (0, False, 0, 0))
@@ -92,12 +105,13 @@ def flags_by_sitting(sittings: QuerySet[Sitting]) -> dict[int, Flags]:
             marks_without_percent=without_percent,
             own_models=own_models,
             own_peers=own_peers,
+            given_again=int(key in again),
         )
     return flags
 
 
 def flags_by_person(sittings: QuerySet[Sitting]) -> dict[int, Flags]:
-    """The same, added up by the key of the assessor. Seven queries."""
+    """The same, added up by the key of the assessor. Eight queries."""
     total: dict[int, Flags] = defaultdict(Flags)
     flags = flags_by_sitting(sittings)
     holders = sittings.filter(closed_at__isnull=False, assessor__isnull=False)
@@ -176,6 +190,17 @@ def _readings(closed: QuerySet[Sitting]) -> tuple[Counter[int], Counter[int]]:
         if 0 < ms < lengths.get(peer, 0) / FASTEST_CHARACTERS_PER_MS
     )
     return Counter(sitting for sitting, _, _ in spent), Counter(fast)
+
+
+def _given_again(closed: QuerySet[Sitting]) -> set[int]:
+    """The sittings on a set that their assessor had before and no longer has in that sitting."""
+    before = Sitting.objects.filter(
+        document_set=OuterRef("document_set"),
+        assessor=OuterRef("assessor"),
+        recalled_at__isnull=False,
+        pk__lt=OuterRef("pk"),
+    )
+    return set(closed.filter(Exists(before)).values_list("pk", flat=True))
 
 
 def _own(closed: QuerySet[Sitting]) -> Mapping[int, tuple[int, int]]:

@@ -122,10 +122,11 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """How many answers do not count here: given after the judge's was seen, or taken over in a list. One query."""
+    """How many standing answers do not count here: given knowing the judge's, or taken over in a list. One query."""
     touched = Verdict.objects.filter(
         ~Q(shown=Verdict.Shown.NOTHING) | Q(batch__isnull=False),
         source=Verdict.Source.REVIEWER,
+        withdrawn_at__isnull=True,
         check_row__project=project,
         check_row__is_current=True,
     )

@@ -78,6 +78,9 @@ def _flags_in_words(flags: Flags) -> Iterator[str]:
         yield f"{flags.own_models} against a model summary of their own"
     if flags.own_peers:
         yield f"{_many(flags.own_peers, 'peer summary', 'peer summaries')} of their own"
+    if flags.given_again:
+        of = f" ({flags.given_again} of {flags.sittings} sets)" if flags.sittings > 1 else ""
+        yield f"given again after it was taken away: scores may have been seen in between{of}"
 
 
 def _sets(request: Request, room: Room) -> dict[str, object]:

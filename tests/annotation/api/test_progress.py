@@ -50,6 +50,7 @@ FLAGS = {
     "marks_without_percent": 0,
     "own_models": 0,
     "own_peers": 0,
+    "given_again": 0,
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 from annotation.models import Assignment, Claim, ClaimSet, Sitting, SummaryJudgment
 from annotation.queries import flags as flags_module
 from annotation.queries.flags import Flags, flags_by_person, flags_by_sitting
+from annotation.services.recall_sitting import recall
 from tests.annotation.cast import PEERS, World, finish
 from tests.annotation.queries.judging import say, sit
 from tests.annotation.services.laying import add_sets
@@ -144,6 +145,18 @@ def test_what_the_assessor_wrote_is_counted(world: World) -> None:
     Assignment.objects.filter(sitting=sitting).update(is_own_model=True)
     Assignment.objects.filter(comparison__peer__system__name="alder").update(is_own_peer=True)
     assert (of(sitting).own_models, of(sitting).own_peers) == (2, 1)
+
+
+def test_a_set_that_was_taken_away_and_given_again(world: World) -> None:
+    recall(sitting=sit(world, "ana", "port"), by=world.mona)
+    recall(sitting=sit(world, "ben", "bridge"), by=world.mona)
+    again, other = sit(world, "ana", "port"), sit(world, "ben", "port")
+    for sitting in (again, other):
+        for name in PEERS:
+            say(sitting, name, (60, [1], SLOW), (0, [], SLOW))
+        finish(sitting)
+    assert (of(again).given_again, of(other).given_again) == (1, 0)
+    assert of(again).is_raised
 
 
 def test_a_persons_flags_are_those_of_their_sittings(world: World) -> None:

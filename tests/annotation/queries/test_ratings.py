@@ -55,6 +55,11 @@ def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
     assert touched_count(world.project) == 3
 
 
+def test_what_was_taken_back_is_not_counted_as_left_out(world: World) -> None:
+    say(world.check("alder", 1), world.rex, "yes", shown="judge", withdrawn=True)
+    assert touched_count(world.project) == 0
+
+
 def test_an_import_that_was_taken_away_does_not_count(world: World) -> None:
     verdict = add_imported_verdict(world.check("alder", 1), "yes")
     (answer,) = check_answers(world.project)
