@@ -6,13 +6,11 @@ A plan reads and never writes. Its rows are unsaved ones and rows with new value
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
 from annotation.imports.dataset import (
-    ClaimData,
     Dataset,
     PeerKey,
     ReferenceData,
@@ -22,19 +20,15 @@ from annotation.imports.dataset import (
     Text,
 )
 from annotation.imports.existing import (
-    ORIGIN,
     Existing,
-    Owner,
     summary_key,
 )
+from annotation.imports.plan_claims import MAX_ORIGIN_CHARACTERS, plan_claims
 from annotation.imports.plan_published import plan_published
-from annotation.imports.planned import Answer, Plan, Replaced
+from annotation.imports.planned import Plan, Replaced
 from annotation.imports.set_names import named_as_in_project
 from annotation.models import (
-    Check,
-    Claim,
     ClaimOrigin,
-    ClaimSet,
     Comparison,
     Document,
     DocumentSet,
@@ -43,14 +37,12 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.models.claim import has_number, new_queue_key
 from annotation.models.pyramid import kept_apart, pyramid_of
 from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.queries.squeezed import Squeezed, Stretch, same_words
 from annotation.records import judged_text
 
 SETS_AT_ONCE = 200
-MAX_ORIGIN_CHARACTERS = 190
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
@@ -132,7 +124,7 @@ class _Planner:
         if one.pairs_all:
             self._all_comparisons(row, existing, peers, models)
         if self.side is not None and one.claims:
-            self._claims(row, one, existing, peers, models)
+            plan_claims(self.plan, row, one, existing, side=self.side, peers=peers, models=models)
         if self._size() != before:
             self.plan.touched[name] = row
 
@@ -522,125 +514,10 @@ class _Planner:
             self.plan.counts.comparisons.created += 1
             self.plan.comparisons.append(Comparison(peer=peer, model=model))
 
-    def _claims(
-        self,
-        row: DocumentSet,
-        one: SetData,
-        existing: Existing,
-        peers: dict[PeerKey, Summary],
-        models: dict[tuple[str, Target], Summary],
-    ) -> None:
-        if self.side == "reference":
-            self._claims_of(models.get(one.claims_of) or row, one.claims, one, existing, peers)
-            return
-        by_system: dict[str, list[ClaimData]] = defaultdict(list)
-        for claim in one.claims:
-            by_system[next(iter(claim.verdicts))].append(claim)
-        for system, claims in by_system.items():
-            self._claims_of(peers[system, None], claims, one, existing, peers)
-
-    def _claims_of(
-        self,
-        owner: Owner,
-        claims: Sequence[ClaimData],
-        one: SetData,
-        existing: Existing,
-        peers: dict[PeerKey, Summary],
-    ) -> None:
-        rows = self._claim_rows(owner, claims, one, existing)
-        target = one.claims_of[1]
-        moves = {
-            system: _moves(one.peers[system, target].text, peers[system, target])
-            for system in {system for claim in claims for system in claim.places}
-        }
-        for row, claim in zip(rows, claims, strict=True):
-            for system, label in claim.verdicts.items():
-                places = tuple(moves[system](place) for place in claim.places.get(system, ()))
-                origin = f"{ORIGIN}{self._origin(one, system)}"
-                self._answer(row, peers[system, target], label, origin, places, existing)
-
-    def _origin(self, one: SetData, system: str = "") -> str:
-        """The file that claims, or what was said of them, came from: one among several, or the only one."""
-        return one.origins.get(system, self.plan.origin_name)[-MAX_ORIGIN_CHARACTERS:]
-
-    def _claim_rows(
-        self, owner: Owner, claims: Sequence[ClaimData], one: SetData, existing: Existing
-    ) -> list[Claim]:
-        count = self.plan.counts.claims
-        # The claims of a text that is replaced go with it, even where the file has the same again.
-        there = [] if self._is_replaced(owner) else existing.active_claims(owner)
-        if [(row.text, row.weight) for row in there] == [(claim.text, claim.weight) for claim in claims]:
-            count.unchanged += len(there)
-            return there
-        if there:
-            count.changed += len(claims)
-            name = f"the list of claims of {_owner_name(owner)}"
-            self.plan.replaced_claim_sets.append(
-                Replaced(there[0].claim_set_id, one.line, name, "document_id")
-            )
-        else:
-            count.created += len(claims)
-        claim_set = ClaimSet(
-            summary=owner if isinstance(owner, Summary) else None,
-            document_set=owner if isinstance(owner, DocumentSet) else None,
-            origin=ClaimOrigin.IMPORTED,
-            origin_name=self._origin(one),
-            version=existing.next_version(owner),
-        )
-        rows = [
-            _claim_row(claim_set, claim, position, owner.text if isinstance(owner, Summary) else "")
-            for position, claim in enumerate(claims, start=1)
-        ]
-        self.plan.claim_sets.append(claim_set)
-        self.plan.claims.extend(rows)
-        return rows
-
-    def _is_replaced(self, owner: Owner) -> bool:
-        rows = self.plan.replaced_summaries if isinstance(owner, Summary) else self.plan.replaced_documents
-        return any(row.key == owner.pk for row in rows)
-
-    def _answer(
-        self,
-        claim: Claim,
-        peer: Summary,
-        label: str,
-        origin: str,
-        places: tuple[Stretch, ...],
-        existing: Existing,
-    ) -> None:
-        checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
-        check_id = existing.checks.get((claim.pk, peer.pk)) if claim.pk and peer.pk else None
-        checks.created += check_id is None
-        checks.unchanged += check_id is not None
-        if check_id is not None and existing.has_label(check_id, origin, label):
-            verdicts.unchanged += 1
-            return
-        verdicts.created += 1
-        assert self.side is not None, "claims have a side"
-        self.plan.answers.append(
-            Answer(
-                claim=claim,
-                peer=peer,
-                side=self.side,
-                label=label,
-                check_id=check_id,
-                origin=origin,
-                places=places,
-            )
-        )
-
 
 def _is_as(summary: Summary, text: Text) -> bool:
     """Whether a row has the text that the file gives it."""
     return same_words(summary.text, text.text) if text.is_loose else summary.text == text.text
-
-
-def _moves(text: Text, summary: Summary) -> Callable[[Stretch], Stretch]:
-    """From a stretch of the file's text to the same words in the row's, which may have other white space."""
-    if text.text == summary.text:
-        return lambda place: place
-    here, there = Squeezed.of(text.text), Squeezed.of(summary.text)
-    return lambda place: here.moved(place, there) or place
 
 
 def _serving(
@@ -665,37 +542,3 @@ def _is_same(peer: Summary, model: Summary) -> bool:
         return True
     writers = {summary.system.name if summary.system else None for summary in (peer, model)}
     return len(writers) == 1 and peer.text == model.text
-
-
-def _owner_name(owner: Owner) -> str:
-    """What a message calls the text that claims were taken from."""
-    if isinstance(owner, DocumentSet):
-        return f"the documents of {owner.external_id!r}"
-    who = f"by {owner.system.name!r}" if owner.is_peer and owner.system else "used as reference"
-    return f"the summary of {owner.document_set.external_id!r} {who}"
-
-
-def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, text: str) -> Claim:
-    start = text.find(claim.text) if text else -1
-    return Claim(
-        claim_set=claim_set,
-        position=position,
-        text=claim.text,
-        start=start if start >= 0 else None,
-        end=start + len(claim.text) if start >= 0 else None,
-        weight=claim.weight,
-        origin=ClaimOrigin.IMPORTED,
-    )
-
-
-def new_check(project: Project, answer: Answer) -> Check:
-    """The unsaved check that an answer of the file belongs to."""
-    return Check(
-        project=project,
-        claim=answer.claim,
-        peer=answer.peer,
-        side=answer.side,
-        is_current=answer.claim.retired_by_id is None,
-        has_number=has_number(answer.claim.text),
-        queue_key=new_queue_key(),
-    )

@@ -17,7 +17,7 @@ from django.db.models import Count
 from annotation.imports.dataset import PublishedRow
 from annotation.imports.duc_names import other_names
 from annotation.imports.existing import summary_key
-from annotation.imports.nist_tables import marks_beyond
+from annotation.imports.nist_units import marks_beyond
 from annotation.imports.planned import Published
 from annotation.imports.set_names import SetNames
 from annotation.models import Claim, Comparison, DocumentSet, PublishedPercent, PublishedScore, Summary, Unit

@@ -21,7 +21,8 @@ from annotation.imports.existing import (
     summary_key,
 )
 from annotation.imports.packages import NamedFile
-from annotation.imports.plan import new_check, plan_import
+from annotation.imports.plan import plan_import
+from annotation.imports.plan_claims import new_check
 from annotation.imports.planned import Answer, Count, Counts, Plan
 from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
 from annotation.imports.read import Reading, read_files
