@@ -59,8 +59,8 @@ class Differences:
 
     `sources` is the two-way analysis of variance over `anova_sets` sets, `left_out` the sets that some system lacks;
     empty with fewer than two systems or common sets. `has_gaps` says that some system lacks sets, so that
-    differences may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says that
-    groups of sets were flipped together.
+    differences may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says
+    that groups of sets were flipped together.
     """
 
     score: str

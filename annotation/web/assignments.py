@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.models import Draw, System
-from annotation.permissions import Verb
+from annotation.permissions import BLIND_VERBS, Verb
 from annotation.queries.assignments import (
     SETS_SHOWN,
     State,
@@ -164,6 +164,7 @@ def _show(
         "draws": [(name, words) for name, (words, _, _) in DRAWS.items()],
         "form": _typed(request, plan),
         "plan": plan,
+        "closes": _closes(request, room, plan),
         "refusal": refusal,
     }
     return page_or_fragment(
@@ -173,6 +174,12 @@ def _show(
         context=context,
         status=422 if refusal else 200,
     )
+
+
+def _closes(request: Request, room: Room, plan: Plan | None) -> bool:
+    """Whether the plan would give the person work who looks at it, and so close rooms that are open to them now."""
+    is_given = plan is not None and any(seat.person_id == request.user.pk for seat in plan.seats)
+    return is_given and not room.verbs <= BLIND_VERBS
 
 
 def _order(request: Request) -> Order:

@@ -95,6 +95,14 @@ def test_a_plan_is_shown_before_it_is_done(world: World, mona: Client, headers: 
     assert Sitting.objects.count() == 2
 
 
+def test_whoever_gives_themselves_work_is_told_what_it_closes(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    olga, told = signed_in(world.olga), b"You are among them: scores, verdicts"
+    assert told in olga.post(ASSIGN, {**PLAN, "people": ["ana", "olga"], "act": "preview"}).content
+    assert told not in olga.post(ASSIGN, {**PLAN, "act": "preview"}).content
+
+
 def test_the_form_keeps_what_was_typed_beside_the_preview(world: World, mona: Client) -> None:
     page = mona.post(ASSIGN, {**PLAN, "draw": "sets", "share": "50", "act": "preview"}).content.decode()
     assert 'name="way" value="plan" checked' in page
