@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from django.db import connection
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, Project, Role
+from annotation.models import Assignment, Judge, Project, Role
+from annotation.models.by_hand import Part
 from annotation.refusals import NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -138,28 +139,40 @@ def standing_in(person: Person, project: Project) -> Standing:
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
     with connection.cursor() as cursor:
-        cursor.execute(
-            _STANDING, [project.pk, person.pk, person.pk, project.pk, Assignment.State.RECALLED.value]
-        )
-        roles, is_blind_now = cursor.fetchone()
-    held = (
-        frozenset(Role)
-        if person.is_superuser
-        else frozenset(Role(role) for role in json.loads(roles or "[]"))
-    )
+        cursor.execute(_STANDING_IN, {**_of(person), "project": project.pk})
+        return _standing(person, *cursor.fetchone())
+
+
+def _of(person: Person) -> dict[str, int | str | None]:
+    return {"person": person.pk, "recalled": Assignment.State.RECALLED.value}
+
+
+def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing:
+    if person.is_authenticated and person.is_superuser:
+        return Standing(roles=frozenset(Role), is_blind=bool(is_blind_now))
+    held = frozenset(Role(role) for role in json.loads(roles or "[]"))
     return Standing(roles=held, is_blind=bool(is_blind_now))
 
 
 # By hand, as above; both parts ride an index.
 _STANDING = """
-SELECT (SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s), EXISTS (
+(SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
     FROM annotation_sitting
     JOIN annotation_documentset ON annotation_documentset.id = annotation_sitting.document_set_id
     JOIN annotation_assignment ON annotation_assignment.sitting_id = annotation_sitting.id
-    WHERE annotation_sitting.assessor_id = %s AND annotation_sitting.closed_at IS NULL
-      AND annotation_documentset.project_id = %s AND annotation_assignment.state <> %s
+    WHERE annotation_sitting.assessor_id = %(person)s AND annotation_sitting.closed_at IS NULL
+      AND annotation_documentset.project_id = {project} AND annotation_assignment.state <> %(recalled)s
 )
+"""
+_STANDING_IN = "SELECT " + _STANDING.format(project="%(project)s")
+
+_PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
+# A project, its deciding judge and what the person is in it, in one question: every page begins with it.
+_ENTERED = """
+SELECT {standing}, {project}, {judge}
+FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id
+WHERE project.slug = %(slug)s
 """
 
 
@@ -207,9 +220,18 @@ def project_for(person: Person, slug: str, verb: Verb) -> Project:
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
     """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
-    project = Project.objects.select_related("deciding_judge").filter(slug=slug).first()
-    if project is None:
+    with connection.cursor() as cursor:
+        statement = _ENTERED.format(
+            standing=_STANDING.format(project="project.id"), project=_PROJECT.columns, judge=_JUDGE.columns
+        )
+        cursor.execute(statement, {**_of(person), "slug": slug})
+        found = cursor.fetchone()
+    if found is None:
         raise NotFound("There is no such project.")
-    standing = standing_in(person, project)
+    roles, is_blind_now, *columns = found
+    values = iter(columns)
+    project = _PROJECT.read(values)
+    project.deciding_judge = _JUDGE.read(values) if project.deciding_judge_id else None
+    standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
     return project, standing.verbs

@@ -145,15 +145,18 @@ def judged_text(summary: Summary, project: Project) -> str:
     return summary.text
 
 
-def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
+def summary_records(
+    project: Project, summary_ids: Sequence[int] | None = None, *, without: int | None = None
+) -> Iterator[SummaryRecord]:
     """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
 
-    Works through the summaries in batches; the number of queries grows with batches, never with
+    `without` is the key of a person whose percents and verdicts are left out, as if never given; decisions of
+    adjudicators stay. Works through the summaries in batches; the number of queries grows with batches, never with
     units, claims or verdicts.
     """
     keys = peer_keys(project, summary_ids)
     for first in range(0, len(keys), SUMMARIES_AT_ONCE):
-        yield from _Batch.load(project, keys[first : first + SUMMARIES_AT_ONCE]).records()
+        yield from _Batch.load(project, keys[first : first + SUMMARIES_AT_ONCE], without).records()
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
@@ -210,12 +213,14 @@ class _Said:
         )
 
 
-def _said_of(project: Project, peer_ids: Sequence[int]) -> dict[int, _Said]:
+def _said_of(project: Project, peer_ids: Sequence[int], without: int | None) -> dict[int, _Said]:
     said: dict[int, _Said] = defaultdict(_Said)
     counts = Q(source=Verdict.Source.REVIEWER)
     if project.deciding_judge_id is not None:
         counts |= Q(judge_id=project.deciding_judge_id)
     statements = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    if without is not None:
+        statements = statements.exclude(person_id=without)
     columns = (
         "check_row_id",
         "source",
@@ -235,7 +240,7 @@ def _said_of(project: Project, peer_ids: Sequence[int]) -> dict[int, _Said]:
     return said
 
 
-def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
+def _submitted_percents(peer_ids: Sequence[int], without: int | None) -> dict[UnitKey, list[float]]:
     """Percents of closed work, and of published tables; hidden repeats measure the assessor, not the summary."""
     percents: dict[UnitKey, list[float]] = defaultdict(list)
     judgments = UnitJudgment.objects.filter(
@@ -245,6 +250,8 @@ def _submitted_percents(peer_ids: Sequence[int]) -> dict[UnitKey, list[float]]:
         is_current=True,
         percent__isnull=False,
     )
+    if without is not None:
+        judgments = judgments.exclude(assignment__sitting__assessor_id=without)
     columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")
     for comparison_id, unit_id, claim_id, percent in judgments.order_by("pk").values_list(*columns):
         percents[comparison_id, unit_id, claim_id].append(float(percent))
@@ -364,7 +371,7 @@ class _Batch:
     wholes: _Wholes
 
     @classmethod
-    def load(cls, project: Project, peer_ids: Sequence[int]) -> _Batch:
+    def load(cls, project: Project, peer_ids: Sequence[int], without: int | None) -> _Batch:
         peers = list(
             Summary.objects.filter(pk__in=peer_ids)
             .select_related("system", "document_set")
@@ -402,8 +409,8 @@ class _Batch:
                 ).values_list("summary_id", "document_set_id")
             ),
             checks=checks,
-            said=_said_of(project, peer_ids),
-            percents=_submitted_percents(peer_ids),
+            said=_said_of(project, peer_ids, without),
+            percents=_submitted_percents(peer_ids, without),
             adjudicated=_adjudicated_percents(peer_ids),
             wholes=_Wholes.load(project, peers),
         )

@@ -14,6 +14,7 @@ from evaluation._composite import composite, length_adjusted
 from evaluation._conciseness import ConcisenessTerms, conciseness, conciseness_terms
 from evaluation._correlation import MetricCorrelation, kendall_tau, metric_correlation, pearson
 from evaluation._coverage import CoverageStatistics, claim_coverage, coverage_statistics, mean_coverage
+from evaluation._crossings import Crossing, Lead, crossings, leads, means_between
 from evaluation._crowd import CrowdConsensus, dawid_skene
 from evaluation._draw_estimates import (
     FEW_DOCUMENTS,
@@ -37,7 +38,7 @@ from evaluation._judge_report import JudgeComparison, JudgeReport, compare_judge
 from evaluation._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
-from evaluation._planner import Design, Forecast, forecast_widths
+from evaluation._planner import Design, Forecast, forecast_widths, forecast_without_pilot
 from evaluation._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation._presentation import Presented, Showing, drawn_repeats, presentation_order, repeat_count
 from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
@@ -174,6 +175,7 @@ __all__ = [
     "CoverReading",
     "CoverRequest",
     "CoverageStatistics",
+    "Crossing",
     "CrowdConsensus",
     "Design",
     "DocumentReading",
@@ -208,6 +210,7 @@ __all__ = [
     "JudgedTopic",
     "KappaWeights",
     "Label",
+    "Lead",
     "LengthMismatch",
     "LengthUnit",
     "Level",
@@ -280,6 +283,7 @@ __all__ = [
     "count_words",
     "coverage_statistics",
     "cross_fitted_calibration",
+    "crossings",
     "dawid_skene",
     "drawn_repeats",
     "estimate_from_draw",
@@ -293,6 +297,7 @@ __all__ = [
     "fixed_size_draw",
     "flip_effects",
     "forecast_widths",
+    "forecast_without_pilot",
     "gwet_ac1",
     "gwet_ac1_interval",
     "has_word_breaks",
@@ -306,8 +311,10 @@ __all__ = [
     "kappa_interval",
     "kendall_tau",
     "krippendorff_alpha",
+    "leads",
     "length_adjusted",
     "mean_coverage",
+    "means_between",
     "metric_correlation",
     "neyman_allocation",
     "neyman_draw",

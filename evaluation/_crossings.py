@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from evaluation._guards import checked_finite
+from evaluation._guards import checked_share
+from evaluation._resampling import checked_finite
 from evaluation.errors import EvaluationError
 
 SAME = 1e-12
@@ -32,7 +33,7 @@ class Lead:
 def crossings(at_zero: Mapping[str, float], at_one: Mapping[str, float]) -> tuple[Crossing, ...]:
     """The weights strictly between 0 and 1 at which two systems change places, in their order.
 
-    A system's mean at weight t is (1 - t) * at_zero + t * at_one. Systems that only meet, at an end or
+    Means at a weight are those of `means_between`. Systems that only meet, at an end or
     everywhere, change no places.
     Raises EvaluationError for systems that are not the same on both sides, or a value that is not finite.
     Example: with .6 and .2 at 0 and .4 and .5 at 1, differences of .4 and -.1, the two cross at .4 / .5 = .8.
@@ -64,8 +65,21 @@ def leads(at_zero: Mapping[str, float], at_one: Mapping[str, float]) -> tuple[Le
     return tuple(stretches)
 
 
+def means_between(
+    at_zero: Mapping[str, float], at_one: Mapping[str, float], weight: float
+) -> dict[str, float]:
+    """The means at a weight in 0 to 1: (1 - weight) * at_zero + weight * at_one.
+
+    Raises InvalidPercent for another weight, else as `crossings`.
+    Example: .6 at 0 and .4 at 1 give .5 halfway.
+    """
+    _check(at_zero, at_one)
+    checked_share("A weight", weight)
+    return {name: (1 - weight) * at_zero[name] + weight * at_one[name] for name in at_zero}
+
+
 def _ahead(at_zero: Mapping[str, float], at_one: Mapping[str, float], weight: float) -> tuple[str, ...]:
-    means = {name: (1 - weight) * at_zero[name] + weight * at_one[name] for name in at_zero}
+    means = means_between(at_zero, at_one, weight)
     best = max(means.values(), default=0.0)
     return tuple(name for name, mean in means.items() if mean >= best - SAME)
 

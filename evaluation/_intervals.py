@@ -140,8 +140,10 @@ def bootstrap_means(
     filled = np.where(weights > 0, sums, 0.0)
     means: list[NDArray[np.float64]] = []
     counted: list[NDArray[np.bool_]] = []
+    # Most systems have the same clusters: what a draw holds of these is counted once.
+    patterns, which = np.unique(weights, axis=1, return_inverse=True)
     for counts in _resampled_counts(len(filled), draws, seed):
-        held = counts @ weights
+        held = (counts @ patterns)[:, which.reshape(-1)]
         counted.append(held > 0)
         means.append((counts @ filled) / np.maximum(held, 1.0))
     return np.concatenate(means), np.concatenate(counted)

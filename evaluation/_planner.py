@@ -23,7 +23,7 @@ from evaluation._draw_estimates import (
     mean_and_variance,
     tuned_slopes,
 )
-from evaluation._guards import check_choice, check_same_length, checked_weight
+from evaluation._guards import check_choice, check_same_length, checked_share, checked_weight
 from evaluation._prediction_powered import FEWEST_ANSWERS, check_confidence, quantile
 from evaluation._sampling import UNIFORM_FLOOR, active_probabilities, neyman_allocation
 from evaluation.errors import EvaluationError
@@ -37,18 +37,22 @@ most where the judge errs most (Neyman). active: each item by how much the judge
 # Answers that all strata together count as, beside a stratum's own, when its errors are compared to theirs.
 _COMMON_ANSWERS = 4.0
 
+UNDECIDED = 0.5
+"""What stands for the probability of an item that the judge said nothing of: it may go either way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """What intervals a number of human answers would give, by design. Made by `forecast_widths`.
 
-    All widths are full widths, high minus low. `now` is the width of the pilot's own interval, `least` what would be
-    left if all items of the frame were answered: below it only more documents lead.
+    All widths are full widths, high minus low. `now` is the width of the pilot's own interval, None without a pilot
+    (`forecast_without_pilot`), and `least` what would be left if all items of the frame were answered: below it only
+    more documents lead.
     `variance_of_documents` is the variance of a document's mean over the population. `errors` are the judge's
     expected squared errors of each item times its share squared, and `people_errors` the same if nothing is foretold.
     """
 
-    now: float
+    now: float | None
     least: float
     confidence: float
     floor: float
@@ -58,6 +62,11 @@ class Forecast:
     errors: Array
     people_errors: Array
     variance_of_documents: float
+
+    @property
+    def document_count(self) -> int:
+        """How many documents the frame holds."""
+        return int(self.documents.max()) + 1
 
     def probabilities(self, labels: int, design: Design) -> list[float]:
         """Inclusion probabilities of every item of the frame, in its order; they add up to `labels`.
@@ -94,16 +103,18 @@ class Forecast:
         errors = self.people_errors if design == "people" else self.errors
         if bool(((chances <= 0) & (errors > 0)).any()):
             return None
-        count = int(self.documents.max()) + 1
-        unseen = np.ones(count)
-        np.multiply.at(unseen, self.documents, 1 - chances)
-        answered = float(count - unseen.sum())
+        answered = self._answered(chances)
         if answered < FEWEST_ANSWERS:
             return None
+        count = self.document_count
         drawn = chances > 0
         sampling = float((errors[drawn] * (1 / chances[drawn] - 1)).sum()) / count
         variance = (self.variance_of_documents + sampling) / count
         return 2 * quantile(self.confidence, max(1, round(answered) - 1)) * math.sqrt(variance)
+
+    def answered_documents(self, labels: int, design: Design) -> float:
+        """How many documents are expected to hold an answer among so many answers. Errors as `probabilities`."""
+        return self._answered(np.array(self.probabilities(labels, design), dtype=np.float64))
 
     def labels_for(self, width: float, design: Design) -> int | None:
         """The fewest answers in all that give an interval at most so wide; None where not even all items do.
@@ -134,6 +145,11 @@ class Forecast:
             middle = (low + high) // 2
             low, high = (low, middle) if self._width_of_all(middle) <= width else (middle, high)
         return high
+
+    def _answered(self, chances: Array) -> float:
+        unseen = np.ones(self.document_count)
+        np.multiply.at(unseen, self.documents, 1 - chances)
+        return float(len(unseen) - unseen.sum())
 
     def _width_of_all(self, documents: int) -> float:
         reach = quantile(self.confidence, documents - 1)
@@ -206,6 +222,55 @@ def forecast_widths(
         strata=groups,
         errors=errors * frame.shares**2,
         people_errors=_mean_square(frame, none) * frame.shares**2,
+        variance_of_documents=between,
+    )
+
+
+def forecast_without_pilot(
+    items: Sequence[DrawnItem],
+    *,
+    strata: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    floor: float = UNIFORM_FLOOR,
+) -> Forecast:
+    """What intervals human answers would give if the judge's probabilities were right, of one system.
+
+    `items` are the whole frame, of which nothing needs to be answered; `judge` of each is the probability that a
+    person says yes. It is taken at its word: of the items with probability p people are assumed to say yes to a share
+    p, each by itself, so that the judge is expected to be off by p (1 - p) on each, and people alone by m (1 - m) at a
+    mean of m. An item without a probability counts as undecided, p = .5. No check of any of that: where the
+    judge is surer than it is right, intervals will come out wider than told here. `now` is None.
+    Raises EvaluationError for fewer than two documents, InvalidPercent for a probability outside 0 to 1,
+    LengthMismatch.
+    Example: two documents of one item at .5 each differ by chance alone: a document's mean has a variance of .25.
+    """
+    check_confidence(confidence)
+    groups: tuple[Hashable, ...] = ("",) * len(items) if strata is None else tuple(strata)
+    check_same_length("items", items, "strata", groups)
+    frame = frame_of("", items, {})
+    if len(frame.names) < FEWEST_ANSWERS:
+        raise EvaluationError(
+            f"A forecast needs at least {FEWEST_ANSWERS} documents, there are {len(frame.names)}."
+        )
+    chances = np.array(
+        [UNDECIDED if item.judge is None else checked_share("A probability", item.judge) for item in items],
+        dtype=np.float64,
+    )
+    errors = frame.shares**2 * chances * (1 - chances)
+    count = len(frame.names)
+    foretold = np.bincount(frame.documents, weights=frame.shares * chances, minlength=count)
+    between = float(foretold.var(ddof=1)) + float(errors.sum()) / count
+    level = float(frame.shares @ chances) / float(frame.shares.sum())
+    return Forecast(
+        now=None,
+        least=2 * quantile(confidence, count - 1) * math.sqrt(between / count),
+        confidence=confidence,
+        floor=floor,
+        answered=0,
+        documents=frame.documents,
+        strata=groups,
+        errors=errors,
+        people_errors=frame.shares**2 * level * (1 - level),
         variance_of_documents=between,
     )
 

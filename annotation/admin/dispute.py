@@ -78,6 +78,7 @@ class DecisionForm(forms.Form):
     label = forms.ChoiceField(
         choices=[("", "–"), *Label.choices],
         required=False,
+        label="Answer",
         help_text="Your own answer, where you take over none.",
     )
     percent = forms.IntegerField(
@@ -115,6 +116,7 @@ class DisputeAdmin(Rows):
     project_paths = ("project",)
     view_verbs = (Verb.ADJUDICATE,)
     list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "in_hand")
+    list_display_links = ("told_text",)
     list_filter = (StateFilter, KindFilter, "why", ProjectFilter)
     list_select_related = (
         "project",
@@ -260,11 +262,11 @@ def _is_held(dispute: Dispute) -> bool:
 def _said_by_most(dispute: Dispute, by: User) -> Step:
     """The answer that more than half of the voices gave, if there is one."""
     if dispute.state != Dispute.State.OPEN:
-        return Step("it is not open", is_possible=False)
+        return Step(f"“{text_of(dispute)}” is not open", is_possible=False)
     voices = voices_on(dispute, by)
     [(answer, times)] = Counter(voice.answer for voice in voices).most_common(1) or [("", 0)]
     if times * 2 <= len(voices):
-        return Step("no answer was given by more than half", is_possible=False)
+        return Step(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
     token = next(voice.token for voice in voices if voice.answer == answer)
     return Step(f"“{text_of(dispute)}”: {answer}, as {times} of {len(voices)} say", held=token)
 
@@ -277,7 +279,7 @@ def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
 def _standing(dispute: Dispute, _by: User) -> Step:
     standing = decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk").first()
     if standing is None:
-        return Step("no decision stands", is_possible=False)
+        return Step(f"“{text_of(dispute)}”: no decision stands", is_possible=False)
     return Step(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
 
 
@@ -287,7 +289,7 @@ def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
 
 def _lease(dispute: Dispute, _by: User) -> Step:
     if not _is_held(dispute):
-        return Step("nobody has it in hand", is_possible=False)
+        return Step(f"“{text_of(dispute)}”: nobody has it in hand", is_possible=False)
     return Step(f"“{text_of(dispute)}”: {dispute.leased_to} has it in hand, and no longer")
 
 

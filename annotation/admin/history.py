@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q, QuerySet
 
 from annotation.models import Adjudication, Check, Comparison, Dispute, Event, Verdict
+from annotation.queries.event_words import facts_of, in_words
 from annotation.services.adjudicate import decisions_on
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def done_to(row: Model, project: Project) -> list[Line]:
         Line(
             at=event.created_at,
             who=event.actor.username if event.actor else "",
-            what=event.verb,
-            told=", ".join(f"{name} {_in_words(value)}" for name, value in event.data.items()),
+            what=in_words(event.verb),
+            told=" · ".join(f"{name} {told}" for name, told in facts_of(event.data)),
         )
         for event in reversed(events[:SHOWN])
     ]
@@ -120,7 +120,3 @@ def _speaker(verdict: Verdict) -> str:
     if verdict.person is not None:
         return verdict.person.username
     return verdict.judge.name if verdict.judge else verdict.origin_name
-
-
-def _in_words(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -24,8 +24,8 @@ from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.permissions import Verb, verbs_in
-from annotation.queries.check_view import PLANTED_REASONS
-from annotation.queries.reveal import knows
+from annotation.queries.planted import PlantedVerdict, as_sure, planted_verdict
+from annotation.queries.reveal import as_seen
 from annotation.refusals import Conflict
 from annotation.services.lease_check import keep
 from annotation.services.look_at_check import look_at, meet_another, tell_planted
@@ -41,8 +41,15 @@ UNSCORED = "unscored"
 LONGEST_REASON = 4000
 LONGEST_EVIDENCE = 1000
 LARGEST_NUMBER = 2_147_483_647
-OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason", "doubt")
-OF_PEOPLE = ("human_label", "is_disputed")
+COLUMNS_SEEN = {
+    "judge_label": "seen_judge",
+    "human_label": "seen_human",
+    "final_label": "seen_final",
+    "final_source": "seen_source",
+    "is_disputed": "seen_disputed",
+}
+"""What stands in the place of these columns for callers who must not know yet; see `as_seen`."""
+OF_THE_JUDGE = ("judge_probability", "unscored_reason", "doubt")
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
 
@@ -62,29 +69,21 @@ class Reveal:
         is_open = project.reveal == Project.Reveal.SHOWN and not project.planted_share
         return cls(project, person, is_reviewer and not is_open)
 
-    @property
-    def own(self) -> Q:
-        """The checks of which the person has seen what others said; of a planted verdict, knowing so."""
-        return knows(self.person) & ~Q(Exists(self._fooling))
-
-    @property
-    def _fooling(self) -> QuerySet[CheckLook]:
-        looks = CheckLook.objects.filter(check_row=OuterRef("pk"), person=self.person)
-        return looks.filter(revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True)
-
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Check]:
-        """The checks with `has_own`, see `own`, and `planted_now`: the wrong verdict that the person takes for true."""
-        planted = Subquery(self._fooling.values("planted_label")[:1])
+        """The checks as the person may see them, and of which planted verdict they have been told."""
         told = CheckLook.objects.filter(
             check_row=OuterRef("pk"), person=self.person, disclosed_at__isnull=False
         )
-        return checks.annotate(
-            has_own=self.own, planted_now=planted, planted_before=Subquery(told.values("planted_label")[:1])
-        )
+        checks = checks.annotate(planted_before=Subquery(told.values("planted_label")[:1]))
+        return as_seen(checks, self.person) if self.may_be_hidden else checks
+
+    def column(self, name: str) -> str:
+        """The column of `annotated` that says what the person may know of this one."""
+        return COLUMNS_SEEN[name] if self.may_be_hidden else name
 
     def hides(self, check: Check) -> bool:
         """Whether what others said of the check stays hidden for now; see `annotated`."""
-        return self.may_be_hidden and not getattr(check, "has_own", False)
+        return self.may_be_hidden and not getattr(check, "is_known", False)
 
     def planted(self, check: Check) -> str | None:
         """The wrong verdict that stands in the judge's place for this person; see `annotated`."""
@@ -121,20 +120,19 @@ class CheckRow(serializers.Serializer[Check]):
 
     def get_is_hidden_yet(self, check: Check) -> bool:
         reveal: Reveal = self.context["reveal"]
-        return reveal.hides(check) and reveal.planted(check) is None
+        return reveal.hides(check)
 
     def to_representation(self, check: Check) -> dict[str, Any]:
         reveal: Reveal = self.context["reveal"]
         shown = super().to_representation(check)
+        if not reveal.may_be_hidden:
+            return shown
+        seen: Any = check
+        shown |= {name: getattr(seen, column) for name, column in COLUMNS_SEEN.items()}
         if reveal.hides(check):
-            shown |= dict.fromkeys((*OF_THE_JUDGE, *OF_PEOPLE))
-            if check.final_source != Check.Decider.RULE:
-                shown |= {"final_label": None, "final_source": None}
-        if planted := reveal.planted(check):
-            shown |= {
-                "judge_label": planted,
-                "judge_probability": _as_planted(check.judge_probability, planted),
-            }
+            shown |= dict.fromkeys(OF_THE_JUDGE)
+        elif planted := reveal.planted(check):
+            shown["judge_probability"] = as_sure(check.judge_probability, planted)
         return shown
 
 
@@ -193,15 +191,16 @@ class CheckDetail(CheckRow):
         reveal: Reveal = self.context["reveal"]
         said: Any = list(check.verdicts.all())
         if reveal.hides(check):
-            planted = reveal.planted(check)
-            of_judge = [_planted_verdict(check, said, planted)] if planted else []
-            said = of_judge + [each for each in said if each.person_id == reveal.person.pk]
+            said = [each for each in said if each.person_id == reveal.person.pk]
+        elif reveal.may_be_hidden and check.project.planted_share:
+            said = _as_told(check, said, reveal)
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Check) -> Any:
         reveal: Reveal = self.context["reveal"]
-        decided: Any = [] if reveal.hides(check) else check.adjudications.all()
+        is_kept = reveal.hides(check) or reveal.planted(check)
+        decided: Any = [] if is_kept else check.adjudications.all()
         return AdjudicationRow(decided, many=True).data
 
 
@@ -252,7 +251,7 @@ class NewVerdict(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         help_text="Id of the last reviewer's verdict that you had before you, empty for none. "
-        "A newer one is a conflict (409), and nothing is written.",
+        "A newer one that says otherwise is a conflict (409), and nothing is written.",
     )
     shown = serializers.ChoiceField(
         choices=Verdict.Shown.choices,
@@ -289,7 +288,7 @@ class Checks(ApiView):
         query = self.query(CheckQuery, PageQuery)
         reveal = Reveal.of(project, self.person)
         scope = Check.objects.filter(project=project, is_current=True)
-        rows = reveal.annotated(_wanted(scope, query, reveal)).select_related(
+        rows = _wanted(reveal.annotated(scope), query, reveal).select_related(
             "claim", "peer__system", "peer__document_set"
         )
         return self.page(
@@ -384,27 +383,28 @@ class OneVerdict(ApiView):
 
 
 def _wanted(checks: QuerySet[Check], query: dict[str, Any], reveal: Reveal) -> QuerySet[Check]:
+    """The checks asked for, as far as the caller may see what was said of them: see `Reveal.annotated`."""
     columns = {
         "side": "side",
         "system": "peer__system__name",
         "document_set": "peer__document_set__public_id",
         "summary": "peer__public_id",
-        "disputed": "is_disputed",
     }
     checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
+    if "disputed" in query:
+        checks = checks.filter(**{reveal.column("is_disputed"): query["disputed"]})
     if "unanswered" in query:
-        checks = checks.filter(human_label__isnull=query["unanswered"])
+        checks = checks.filter(_unanswered(reveal) if query["unanswered"] else ~_unanswered(reveal))
     if "label" in query:
-        checks = checks.filter(_of_label(query["label"], reveal))
+        label = None if query["label"] == UNSCORED else query["label"]
+        checks = checks.filter(**{reveal.column("final_label"): label})
     return checks
 
 
-def _of_label(label: str, reveal: Reveal) -> Q:
-    """Checks that stand at the label as far as the person may see it; what is hidden counts as unscored."""
-    is_hidden = ~reveal.own & ~Q(final_source=Check.Decider.RULE) if reveal.may_be_hidden else Q(pk__in=())
-    if label == UNSCORED:
-        return Q(final_label__isnull=True) | is_hidden
-    return Q(final_label=label) & ~is_hidden
+def _unanswered(reveal: Reveal) -> Q:
+    """That somebody answered everybody may know, but for a check at which a planted verdict stands."""
+    nobody = Q(human_label__isnull=True)
+    return nobody | Q(planted_now__isnull=False, own_label__isnull=True) if reveal.may_be_hidden else nobody
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
@@ -431,23 +431,31 @@ def _detail(project: Project, public_id: str, reveal: Reveal) -> dict[str, Any]:
     return dict(CheckDetail(check, context={"reveal": reveal}).data)
 
 
-def _planted_verdict(check: Check, said: Sequence[Verdict], label: str) -> Verdict:
-    """A wrong verdict in the place of the deciding judge's; never stored."""
-    deciding = check.project.deciding_judge
-    true = [each for each in said if deciding is not None and each.judge_id == deciding.pk and each.label]
-    shown = copy(true[-1]) if true else Verdict(source=Verdict.Source.JUDGE, judge=deciding, check_row=check)
-    shown.label, shown.reason = label, PLANTED_REASONS[label]
-    shown.probability = _as_planted(shown.probability, label)
-    shown.evidence, shown.votes = [], []
+def _as_told(check: Check, said: Sequence[Verdict], reveal: Reveal) -> list[Verdict]:
+    """What was said, with a planted verdict in the deciding judge's place where the person is shown one.
+
+    To them nobody but the judges and they themselves have answered then. Never stored.
+    """
+    label = reveal.planted(check)
+    # Made also where it is not shown, so that the true verdict takes as long.
+    planted = planted_verdict(check, label or Label.NO)
+    if label is None:
+        return list(said)
+    deciding = check.project.deciding_judge_id
+    visible = [each for each in said if each.judge_id or each.person_id == reveal.person.pk]
+    return [
+        _planted(each, label, planted) if each.judge_id == deciding and each.label else each
+        for each in visible
+    ]
+
+
+def _planted(true: Verdict, label: str, planted: PlantedVerdict | None) -> Verdict:
+    shown = copy(true)
+    shown.label = label
+    shown.probability = planted.probability if planted else None
+    shown.reason = planted.reason if planted else ""
+    shown.evidence = list(planted.evidence) if planted else []
     return shown
-
-
-def _as_planted(probability: float | None, label: str) -> float | None:
-    """As sure of the wrong answer as the judge is of its own."""
-    if probability is None:
-        return None
-    surer = max(probability, 1 - probability)
-    return surer if label == Label.YES else 1 - surer
 
 
 def _shown(check: Check, person: User, *, claimed: str) -> str:

@@ -56,6 +56,9 @@ class CommentedRow(serializers.Serializer[Any]):
     not_told = serializers.ListField(
         child=serializers.CharField(), help_text="Members named in it who may not read it."
     )
+    unknown = serializers.ListField(
+        child=serializers.CharField(), help_text="Names in it that no member of the project has."
+    )
 
 
 class ClaimComments(ApiView):

@@ -146,6 +146,9 @@ class ExplainedUnitRow(serializers.Serializer[ExplainedUnit]):
     by_judges = JudgePercentRow(many=True)
     claims = ExplainedClaimRow(many=True)
     dispute = ToldDisputeRow(allow_null=True)
+    comments = serializers.IntegerField(
+        allow_null=True, help_text="Comments on it; null where a claim stands in for it and has them."
+    )
 
 
 class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):

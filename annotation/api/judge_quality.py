@@ -62,7 +62,10 @@ class JudgeReportRow(serializers.Serializer[Any]):
 class JudgePart(serializers.Serializer[Any]):
     name = serializers.CharField()
     checks = serializers.IntegerField()
+    scored = serializers.IntegerField()
     documents = serializers.IntegerField()
+    judge_yes = _number(help_text="Its share of yes over the scored checks.")
+    people_yes = _number(help_text="People's share of yes over the same.")
     accuracy = IntervalRow()
     kappa = IntervalRow()
     sensitivity = IntervalRow()

@@ -33,7 +33,8 @@ class QueueFilter(serializers.Serializer[Any]):
         choices=list(Only),
         default=Only.WAITING,
         help_text="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. "
-        "against: people answered otherwise than the judge.",
+        "against: people answered otherwise than the judge. To callers who must not know yet what others said, "
+        "disputed, against and label hold only what they have answered or been shown.",
     )
     side = serializers.ChoiceField(choices=Check.Side.choices, default="", allow_blank=True)
     label: Any = NamedChoice(
@@ -110,7 +111,10 @@ class OfferShape(serializers.Serializer[Offer]):
     """What would be taken over now."""
 
     count = serializers.IntegerField()
-    by_label = serializers.DictField(child=serializers.IntegerField())
+    by_label = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Empty where the caller must not know the judge's verdicts before taking them over.",
+    )
     has_more = serializers.BooleanField(help_text="Whether the list goes on after these.")
     fingerprint = serializers.CharField(help_text="Stands for the checks and the judge's labels of them.")
 

@@ -49,6 +49,8 @@ def part_rows(made: Payload) -> Iterator[Row]:
                     "part": part["name"],
                     "checks": part["checks"],
                     "document_sets": part["documents"],
+                    "judge_yes": part["judge_yes"],
+                    "people_yes": part["people_yes"],
                     **_intervals(part, OF_PARTS),
                 }
 

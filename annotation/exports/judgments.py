@@ -10,6 +10,10 @@ closed question, from the summary alone or, in rows without a system, from the s
 a summary as a whole, given by a judge or computed.
 
 `claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
+
+`selected_by` and `inclusion_probability` tell how a person came to be asked: of percents the assignment's, of
+verdicts the draw's in which they were given (the last one, where several draws count the same answer).
+`guideline_version` is the version of the guidelines that the person had before them.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from annotation.exports.statements import rater, reference_of
 from annotation.models import (
     Adjudication,
     Assignment,
+    DrawnCheck,
     PublishedPercent,
     QuestionAnswer,
     Rating,
@@ -57,6 +62,7 @@ COLUMNS = (
     Column("selected_by"),
     Column("inclusion_probability", Kind.NUMBER),
     Column("superseded", Kind.FLAG),
+    Column("guideline_version", Kind.INTEGER),
 )
 
 
@@ -98,6 +104,7 @@ class _Judgment:
     evidence: Sequence[int] = ()
     selected_by: str | None = None
     inclusion_probability: float | None = None
+    guideline_version: int | None = None
 
 
 def _row(head: Row, judgment: _Judgment) -> Row:
@@ -115,6 +122,7 @@ def _row(head: Row, judgment: _Judgment) -> Row:
         judgment.selected_by,
         number(judgment.inclusion_probability),
         judgment.superseded,
+        judgment.guideline_version,
     )
 
 
@@ -154,6 +162,7 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
         is_current,
         repeat_of,
         retired_by,
+        guideline_version,
     ) in closed.order_by("pk").values_list(
         "assignment__comparison__peer_id",
         "assignment__comparison__model__external_id",
@@ -170,6 +179,7 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
         "is_current",
         "assignment__repeat_of_id",
         "unit__retired_by_id",
+        "guideline__version",
     ):
         yield _Judgment(
             peer_id=peer_id,
@@ -185,6 +195,7 @@ def _unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Judgme
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=not is_current or retired_by is not None,
+            guideline_version=guideline_version,
         )
 
 
@@ -235,9 +246,17 @@ def _summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Jud
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
     answers: dict[tuple[int, int, bool, str], list[tuple[str | None, _Judgment]]] = defaultdict(list)
-    for sitting_id, peer_id, is_repeat, user_id, username, said, unmarked, at in closed.order_by(
-        "pk"
-    ).values_list(
+    for (
+        sitting_id,
+        peer_id,
+        is_repeat,
+        user_id,
+        username,
+        said,
+        unmarked,
+        at,
+        guideline_version,
+    ) in closed.order_by("pk").values_list(
         "sitting_id",
         "peer_id",
         "is_repeat",
@@ -246,6 +265,7 @@ def _summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Jud
         "quality_answers",
         "unmarked_percent",
         "sitting__closed_at",
+        "guideline__version",
     ):
         values = {
             "quality": json.dumps(said, sort_keys=True, ensure_ascii=False) if said else None,
@@ -263,6 +283,7 @@ def _summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[_Jud
                 value=value,
                 submitted_at=at,
                 superseded=True,
+                guideline_version=guideline_version,
             )
             given.append((value, judgment))
     for given in answers.values():
@@ -290,11 +311,14 @@ def _unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Ju
             "decided_by__username",
             "percent",
             "created_at",
+            "guideline__version",
         )
     )
     standing = {row[1:4]: row[0] for row in decisions if row[4] is None}
     for row in decisions:
-        peer_id, reference_id, unit, claim_position, claim_id, user_id, username, percent, at = row[5:]
+        peer_id, reference_id, unit, claim_position, claim_id, user_id, username, percent, at, version = row[
+            5:
+        ]
         yield _Judgment(
             peer_id=peer_id,
             kind="unit_adjudication",
@@ -306,6 +330,7 @@ def _unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Ju
             value=str(percent),
             submitted_at=at,
             superseded=standing.get(row[1:4]) != row[0],
+            guideline_version=version,
         )
 
 
@@ -328,6 +353,7 @@ class _VerdictRow(NamedTuple):
     evidence: list[int]
     created_at: datetime
     withdrawn_at: datetime | None
+    guideline_version: int | None
 
     @property
     def answered(self) -> tuple[int, str, int | str | None]:
@@ -359,12 +385,13 @@ def _verdicts(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
             "evidence",
             "created_at",
             "withdrawn_at",
+            "guideline__version",
         )
     ]
     standing = _standing(given)
-    chosen = _chosen(peer_ids)
+    drawn = _given_in_draws(peer_ids)
     for row in given:
-        selected_by, probability = chosen.get((row.check_id, row.person_id), (None, None))
+        selected_by, probability = drawn.get(row.pk, (None, None))
         yield _Judgment(
             peer_id=row.peer_id,
             kind="check",
@@ -385,6 +412,7 @@ def _verdicts(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=row.pk not in standing,
+            guideline_version=row.guideline_version,
         )
 
 
@@ -408,17 +436,14 @@ def _rater_kind(row: _VerdictRow) -> str:
     return "import" if row.person_id is None else "reviewer"
 
 
-def _chosen(peer_ids: Sequence[int]) -> dict[tuple[int, int | None], tuple[str, float | None]]:
-    """How a check came to a reviewer, for the checks that were assigned; others were volunteered."""
-    batches = Assignment.checks.through.objects.filter(check__peer_id__in=peer_ids)
+def _given_in_draws(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
+    """The draw's method and the check's chance, by the verdict that answers it; others were volunteered."""
+    drawn = DrawnCheck.objects.filter(check_row__peer_id__in=peer_ids, verdict__isnull=False)
+    columns = ("verdict_id", "draw__method", "inclusion_probability")
     return {
-        (check_id, reviewer_id): (selected_by, probability)
-        for check_id, reviewer_id, selected_by, probability in batches.order_by("pk").values_list(
-            "check_id",
-            "assignment__reviewer_id",
-            "assignment__selected_by",
-            "assignment__inclusion_probability",
-        )
+        verdict_id: (method, probability)
+        for verdict_id, method, probability in drawn.order_by("draw_id").values_list(*columns)
+        if verdict_id is not None
     }
 
 
@@ -436,6 +461,7 @@ class _Decision(NamedTuple):
     username: str
     label: str | None
     created_at: datetime
+    guideline_version: int | None
 
 
 def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_Judgment]:
@@ -457,6 +483,7 @@ def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_J
             "decided_by__username",
             "label",
             "created_at",
+            "guideline__version",
         )
     ]
     standing = {row.check_id: row.pk for row in decisions if row.withdrawn_at is None}
@@ -472,6 +499,7 @@ def _check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[_J
             value=row.label,
             submitted_at=row.created_at,
             superseded=not row.is_current or standing.get(row.check_id) != row.pk,
+            guideline_version=row.guideline_version,
         )
 
 

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from annotation.models.base import PublicRow
 from annotation.models.claim import Check, Claim, ErrorType, Label, Verdict
+from annotation.models.guideline import Guideline
 from annotation.models.judgment import UnitJudgment
 from annotation.models.summary import Comparison, Unit
 
@@ -44,6 +45,9 @@ class Adjudication(PublicRow):
         UnitJudgment, null=True, blank=True, on_delete=models.PROTECT, related_name="adopted_by"
     )
     is_against_all = models.BooleanField(default=False, help_text="Nobody had given this answer.")
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="adjudications"
     )

@@ -255,7 +255,9 @@ class Check(PublicRow):
             models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
             models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),
             models.Index(
-                fields=("project", "queue_key"), condition=Q(is_disputed=True), name="check_disputed"
+                fields=("project", "-doubt", "queue_key"),
+                condition=Q(is_disputed=True),
+                name="check_disputed",
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
             # What has been answered leaves the heads of the queues; without these they would be waded through.
@@ -285,7 +287,7 @@ class Check(PublicRow):
                 name="check_waits_with_number",
             ),
             models.Index(
-                fields=("project", "queue_key"),
+                fields=("project", "-doubt", "queue_key"),
                 condition=Q(is_current=True, human_label__isnull=False, judge_label__isnull=False)
                 & ~Q(human_label=F("judge_label")),
                 name="check_against_judge",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
@@ -23,6 +23,7 @@ from annotation.models import (
     Unit,
     Verdict,
 )
+from annotation.models.by_hand import Part
 from annotation.queries.check_text import (
     WHOLE_TEXT_UP_TO,
     ContextUnit,
@@ -32,35 +33,25 @@ from annotation.queries.check_text import (
     shown_places,
     text_held_against,
 )
-from annotation.queries.reveal import is_judge_visible, label_to_plant
+from annotation.queries.planted import label_to_plant, planted_verdict
+from annotation.queries.reveal import is_judge_visible_to
 from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import Model
-
-Row = TypeVar("Row", bound="Model")
-
-PLANTED_REASONS: dict[str, str] = {
-    Label.YES: "The text says so.",
-    Label.NO: "The text does not say so.",
-}
+    from django.db.models import QuerySet
 
 # Statements by hand: each claim that comes on screen asks them, and they took longer to build than to answer.
-_PARTS = {
-    "peer": ("id", "public_id", "document_set_id", "text"),
-    "document_set": ("id", "public_id", "external_id"),
-    "claim": ("id", "public_id", "claim_set_id", "unit_id", "text"),
-    "unit": ("id", "public_id", "position"),
-    "claim_set": ("id", "public_id", "summary_id", "document_set_id"),
-    "model": ("id", "public_id", "text"),
-}
-"""The columns that come along with a check, in their order on the row."""
-_COLUMNS = ", ".join(
-    f"{name}.{column} AS {name}__{column}" for name, columns in _PARTS.items() for column in columns
-)
+_CHECK = Part(Check, "annotation_check")
+_PEER = Part(Summary, "peer", ("id", "public_id", "document_set_id", "text"))
+_SET = Part(DocumentSet, "document_set", ("id", "public_id", "external_id"))
+_CLAIM = Part(Claim, "claim", ("id", "public_id", "claim_set_id", "unit_id", "text"))
+_CLAIM_SET = Part(ClaimSet, "claim_set", ("id", "public_id", "summary_id", "document_set_id"))
+_UNIT = Part(Unit, "unit", ("id", "public_id", "position"))
+_MODEL = Part(Summary, "model", ("id", "public_id", "text"))
+_IN_VIEW_PARTS = (_CHECK, _PEER, _SET, _CLAIM, _CLAIM_SET, _UNIT, _MODEL)
 _IN_VIEW = """
-SELECT annotation_check.*, {columns}
+SELECT {columns}
 FROM annotation_check
 JOIN annotation_summary peer ON peer.id = annotation_check.peer_id
 JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
@@ -68,15 +59,18 @@ JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
 JOIN annotation_claimset claim_set ON claim_set.id = claim.claim_set_id
 LEFT JOIN annotation_unit unit ON unit.id = claim.unit_id
 LEFT JOIN annotation_summary model ON model.id = claim_set.summary_id
-WHERE annotation_check.{key} = %s AND annotation_check.project_id = %s
+WHERE annotation_check.{which} AND annotation_check.project_id = %s
 """
-_PEOPLE = """
-SELECT annotation_verdict.*, auth_user.username
-FROM annotation_verdict LEFT JOIN auth_user ON auth_user.id = annotation_verdict.person_id
-WHERE check_row_id = %s AND source = %s ORDER BY annotation_verdict.id
-"""
-_BY_JUDGE = """
-SELECT * FROM annotation_verdict WHERE check_row_id = %s AND judge_id = %s AND withdrawn_at IS NULL ORDER BY id
+_VERDICT = Part(Verdict, "verdict")
+_SAID = """
+SELECT EXISTS (
+    SELECT 1 FROM annotation_checklook
+    WHERE check_row_id = %(check)s AND person_id = %(person)s AND revealed_at IS NOT NULL
+), person.username, {columns}
+FROM (SELECT 1) one
+LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = %(check)s
+LEFT JOIN auth_user person ON person.id = verdict.person_id
+ORDER BY verdict.id
 """
 _SETTLED = """
 SELECT
@@ -162,7 +156,8 @@ class Outcome:
 
     `judge` is what they are shown as the judge's answer, which may be a planted one as long as they have not been
     told; `planted` is the label that was planted, once they have been. `hides_scores` tells that a movement of
-    scores would give a planted verdict away. `coverage_stays_because` is told with the judge's answer: `percents`
+    scores would give a planted verdict away. `is_settled` tells that an adjudicator has decided, so that no answer
+    moves a score; that much everybody is told. `coverage_stays_because` is told with the judge's answer: `percents`
     or `adjudicated` where an answer cannot move coverage, else nothing.
     """
 
@@ -177,11 +172,24 @@ class Outcome:
     seen: str
     decision: Decision | None
     is_disputed: bool
+    is_settled: bool
     coverage_stays_because: str
 
     @property
     def others(self) -> tuple[PersonSaid, ...]:
         return tuple(said for said in self.people if not said.is_own)
+
+    @property
+    def differing(self) -> tuple[PersonSaid, ...]:
+        """What each other person says by now who says otherwise than the reader, as far as it may be told."""
+        latest = {said.who: said for said in self.others if not said.is_withdrawn}
+        own = self.own
+        return tuple(said for said in latest.values() if own is not None and said.label != own.label)
+
+    @property
+    def is_own_latest(self) -> bool:
+        """Whether the reader's answer is the latest that anybody gave, which counts among those that differ."""
+        return self.own is not None and self.own.verdict_id == self.seen
 
     @property
     def other_label(self) -> str:
@@ -214,12 +222,16 @@ class CheckView:
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
-    return _check_of(project, "public_id", public_id)
+    check = _in_view(project, "public_id = %s", public_id)
+    if check is None:
+        raise NotFound("There is no such check in this project.")
+    return check
 
 
-def check_at(project: Project, key: int) -> Check:
-    """The check of that primary key in the project, as `check_of` gives it. Raises NotFound."""
-    return _check_of(project, "id", key)
+def first_check(project: Project, queue: QuerySet[Check]) -> Check | None:
+    """The first check of a queue of the project, as `check_of` gives it; None where the queue is empty."""
+    first, values = queue.values_list("pk", flat=True)[:1].query.sql_with_params()
+    return _in_view(project, f"id = ({first})", *values)
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
@@ -247,11 +259,12 @@ def check_view(
     `look` is what they were shown of it so far, None for a page that is made ahead of its turn. `marked` are the
     units that they have named as evidence without having sent it, None for those of their answer.
     """
-    outcome = outcome_of(check, person, look=look)
+    said = _said_of(check, person)
+    outcome = _outcome(check, person, look, said)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
     units = text_held_against(check)
-    lit = _lit(check, outcome)
+    lit = _lit(check, person, look, said, outcome)
     passages = _passages(units, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text)
     model = check.claim.claim_set.summary
     return CheckView(
@@ -275,17 +288,22 @@ def check_view(
 
 def outcome_of(check: Check, person: User, *, look: CheckLook | None) -> Outcome:
     """What has been said of a check, as far as the person may know it now; `look` as for `check_view`."""
-    people = _people(check, person)
-    own = next((said for said in reversed(people) if said.is_own and not said.is_withdrawn), None)
-    is_shown = (look is not None and look.revealed_at is not None) or is_judge_visible(check, person)
-    planted, told = _planted(check, person, look) if is_shown else (None, "")
-    judge = _judge_said(check) if is_shown else None
-    if planted:
-        judge = _planted_said(check, judge, planted)
+    return _outcome(check, person, look, _said_of(check, person))
+
+
+def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) -> Outcome:
+    people = _people(said, person)
+    own = _newest(one for one in people if one.is_own)
+    is_shown = is_judge_visible_to(check, knows=said.was_shown or any(one.is_own for one in people))
+    judge, told, is_fooled = _said_to(check, person, look, said) if is_shown else (None, "", False)
     # Other people's answers draw towards them as a judge's do, so they are revealed together.
-    knows_all = is_shown and not planted
-    newest = next((said for said in reversed(people) if not said.is_withdrawn), None)
-    decision = _decision(check, people, judge) if knows_all or _is_own(check, newest) else None
+    knows_all = is_shown and not is_fooled
+    newest = _newest(people)
+    decision = None
+    if is_fooled:
+        decision = _as_if_alone(own, judge)
+    elif knows_all or _is_own(check, newest):
+        decision = _decision(check, newest, judge)
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
@@ -293,72 +311,93 @@ def outcome_of(check: Check, person: User, *, look: CheckLook | None) -> Outcome
         is_judge_shown=is_shown,
         planted=told,
         hides_scores=check.project.planted_share > 0 and not told,
-        people=tuple(said for said in people if knows_all or said.is_own),
+        people=tuple(one for one in people if knows_all or one.is_own),
         own=own,
         seen=newest.verdict_id if newest else "",
         decision=decision,
         is_disputed=check.is_disputed and knows_all,
+        is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if is_shown else "",
     )
 
 
-def _check_of(project: Project, key: str, value: str | int) -> Check:
-    found = Check.objects.raw(_IN_VIEW.format(columns=_COLUMNS, key=key), [value, project.pk])
-    check: Check | None = next(iter(found), None)
-    if check is None:
-        raise NotFound("There is no such check in this project.")
+def _in_view(project: Project, which: str, *values: Any) -> Check | None:
+    """The check that this part of a statement names, with the rows that its screen reads."""
+    columns = ", ".join(part.columns for part in _IN_VIEW_PARTS)
+    with connection.cursor() as cursor:
+        cursor.execute(_IN_VIEW.format(columns=columns, which=which), [*values, project.pk])
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    row = iter(found)
+    check = _CHECK.read(row)
     check.project = project
-    check.peer = _part(check, "peer", Summary)
-    check.peer.document_set = _part(check, "document_set", DocumentSet)
-    check.claim = claim = _part(check, "claim", Claim)
-    claim.unit = _part(check, "unit", Unit) if claim.unit_id else None
-    claim.claim_set = claim_set = _part(check, "claim_set", ClaimSet)
-    claim_set.summary = _part(check, "model", Summary) if claim_set.summary_id else None
+    check.peer = _PEER.read(row)
+    check.peer.document_set = _SET.read(row)
+    check.claim = claim = _CLAIM.read(row)
+    claim.claim_set = claim_set = _CLAIM_SET.read(row)
+    unit, model = _UNIT.read(row), _MODEL.read(row)
+    claim.unit = unit if claim.unit_id else None
+    claim_set.summary = model if claim_set.summary_id else None
     return check
 
 
-def _part(check: Check, name: str, row: type[Row]) -> Row:
-    """The row that came along with a check under this name; its other columns are asked for when they are read."""
-    columns = _PARTS[name]
-    return row.from_db(check._state.db, columns, [check.__dict__.pop(f"{name}__{each}") for each in columns])
-
-
-def _planted(check: Check, person: User, look: CheckLook | None) -> tuple[str | None, str]:
-    """The wrong verdict to show as the judge's, and the one of which they have been told that it was wrong."""
+def _said_to(
+    check: Check, person: User, look: CheckLook | None, said: _Said
+) -> tuple[JudgeSaid | None, str, bool]:
+    """What stands as the judge's verdict, the planted one of which they were told, and whether they are fooled."""
+    true = _judge_said(check, said)
+    if check.project.planted_share <= 0 and (look is None or look.planted_label is None):
+        return true, "", False
     if look is None or look.revealed_at is None:
-        return label_to_plant(check, person), ""
-    if look.disclosed_at is None:
-        return look.planted_label, ""
-    return None, look.planted_label or ""
-
-
-def _planted_said(check: Check, true: JudgeSaid | None, label: str) -> JudgeSaid:
-    """A wrong verdict as the judge would give it: as sure as it was, with words and passages that fit."""
-    confidence = true.confidence if true and true.confidence is not None else None
-    evidence: tuple[int, ...] = ()
-    if check.project.reveal == Project.Reveal.ON_REQUEST and true is not None:
-        # There it was lit before the verdict was asked for.
-        evidence = true.evidence
-    elif label == Label.YES:
-        units = text_held_against(check)
-        found = found_passages(check.claim.text, [unit.text for unit in units])
-        evidence = tuple(units[place].number for place in sorted(found)[:1])
-    return JudgeSaid(
-        judge=true.judge if true else str(check.project.deciding_judge or ""),
-        is_baseline=true.is_baseline if true else False,
-        label=label,
-        confidence=confidence,
-        reason=PLANTED_REASONS[label],
-        evidence=evidence,
+        label, told = label_to_plant(check, person), ""
+    elif look.disclosed_at is None:
+        label, told = look.planted_label, ""
+    else:
+        label, told = None, look.planted_label or ""
+    # Made also where it is not shown, so that the true verdict takes as long.
+    planted = planted_verdict(check, label or Label.NO)
+    if label is None or true is None:
+        return true, told, False
+    return (
+        JudgeSaid(
+            judge=true.judge,
+            is_baseline=true.is_baseline,
+            label=label,
+            confidence=_sureness(label, planted.probability if planted else None),
+            reason=planted.reason if planted else "",
+            evidence=planted.evidence if planted else (),
+        ),
+        "",
+        True,
     )
 
 
-def _people(check: Check, person: User) -> list[PersonSaid]:
-    verdicts: Iterable[Any] = Verdict.objects.raw(_PEOPLE, [check.pk, Verdict.Source.REVIEWER.value])
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """All verdicts on a check in their order, each with its person's name; and what one person was shown of it."""
+
+    verdicts: tuple[tuple[str | None, Verdict], ...]
+    was_shown: bool
+
+
+def _said_of(check: Check, person: User) -> _Said:
+    with connection.cursor() as cursor:
+        cursor.execute(_SAID.format(columns=_VERDICT.columns), {"check": check.pk, "person": person.pk})
+        rows = cursor.fetchall()
+    return _Said(
+        verdicts=tuple(
+            (name, _VERDICT.read(iter(verdict))) for _, name, *verdict in rows if verdict[0] is not None
+        ),
+        was_shown=bool(rows[0][0]),
+    )
+
+
+def _people(said: _Said, person: User) -> list[PersonSaid]:
     return [
         PersonSaid(
             verdict_id=verdict.public_id,
-            who=verdict.username or verdict.origin_name,
+            who=name or verdict.origin_name,
             is_own=verdict.person_id == person.pk,
             label=verdict.label or "",
             reason=verdict.reason,
@@ -372,47 +411,63 @@ def _people(check: Check, person: User) -> list[PersonSaid]:
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
         )
-        for verdict in verdicts
+        for name, verdict in said.verdicts
+        if verdict.source == Verdict.Source.REVIEWER
     ]
 
 
-def _judge_said(check: Check) -> JudgeSaid | None:
+def _judge_said(check: Check, said: _Said) -> JudgeSaid | None:
     judge = check.project.deciding_judge
     if judge is None:
         return None
-    said = list(Verdict.objects.raw(_BY_JUDGE, [check.pk, judge.pk]))
+    standing = [one for _, one in said.verdicts if one.judge_id == judge.pk and one.withdrawn_at is None]
     # The latest usable answer stands; a later failure does not undo it.
-    verdict = next((one for one in reversed(said) if one.label), said[-1] if said else None)
+    verdict = next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
     if verdict is None:
         return None
     return JudgeSaid(
         judge=judge.name,
         is_baseline=judge.kind == judge.Kind.LEXICAL,
         label=verdict.label,
-        confidence=_confidence(verdict),
+        confidence=_sureness(verdict.label, verdict.probability),
         reason=verdict.reason,
         evidence=tuple(verdict.evidence),
     )
 
 
-def _confidence(verdict: Verdict) -> float | None:
+def _sureness(label: str | None, probability: float | None) -> float | None:
     """In the label given: the probability of yes, or of its opposite."""
-    if verdict.probability is None or verdict.label not in (Label.YES, Label.NO):
+    if probability is None or label not in (Label.YES, Label.NO):
         return None
-    return verdict.probability if verdict.label == Label.YES else 1 - verdict.probability
+    return probability if label == Label.YES else 1 - probability
 
 
-def _lit(check: Check, outcome: Outcome) -> tuple[int, ...]:
-    """The judge's evidence, which is part of its verdict, shown with it; on request it comes first."""
+def _newest(people: Iterable[PersonSaid]) -> PersonSaid | None:
+    return next((said for said in reversed(list(people)) if not said.is_withdrawn), None)
+
+
+def _lit(
+    check: Check, person: User, look: CheckLook | None, said: _Said, outcome: Outcome
+) -> tuple[int, ...]:
+    """The evidence of the verdict that is shown as the judge's; on request it is lit before that."""
     if outcome.judge is not None:
         return outcome.judge.evidence
     if check.project.reveal == Project.Reveal.ON_REQUEST:
-        hidden = _judge_said(check)
+        hidden, _, _ = _said_to(check, person, look, said)
         return hidden.evidence if hidden else ()
     return ()
 
 
-def _decision(check: Check, people: Sequence[PersonSaid], judge: JudgeSaid | None) -> Decision | None:
+def _as_if_alone(own: PersonSaid | None, judge: JudgeSaid | None) -> Decision | None:
+    """What would stand, had nobody but the reader and the judge that they take for true said anything."""
+    if own is not None:
+        return Decision(label=own.label, source=Check.Decider.REVIEWER, who=own.who, reason=own.reason)
+    if judge is None:
+        return None
+    return Decision(label=judge.label, source=Check.Decider.JUDGE, who=judge.judge, reason=judge.reason)
+
+
+def _decision(check: Check, newest: PersonSaid | None, judge: JudgeSaid | None) -> Decision | None:
     """What stands, unless it would tell what the judge said to somebody who must not know yet."""
     match check.final_source:
         case Check.Decider.ADJUDICATOR:
@@ -425,7 +480,6 @@ def _decision(check: Check, people: Sequence[PersonSaid], judge: JudgeSaid | Non
             who, reason = (settled.decided_by.username, settled.reason) if settled else ("", "")
             return Decision(label=check.final_label, source=check.final_source, who=who, reason=reason)
         case Check.Decider.REVIEWER:
-            newest = next((said for said in reversed(people) if not said.is_withdrawn), None)
             who, reason = (newest.who, newest.reason) if newest else ("", "")
             return Decision(label=check.final_label, source=check.final_source, who=who, reason=reason)
         case Check.Decider.RULE:

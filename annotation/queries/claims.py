@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from annotation.models import (
     Unit,
     UnitJudgment,
 )
+from annotation.queries.claim_words import answers_stay, if_deleted
 from annotation.queries.units import has_claims_as_units
 from annotation.refusals import NotFound
 
@@ -58,7 +59,8 @@ class ClaimLine:
     """A claim in force. `made_by` is the person who wrote these words, None where it came so.
 
     `checks` says against how many texts it is held, `answered` how many of these checks people have answered,
-    `waiting` how many nobody and no judge has. `before` are its wordings before, the latest first.
+    `waiting` how many nobody and no judge has. `before` are its wordings before, the latest first. `answers_stay`
+    says what becomes of people's answers when it is put into other words, `if_deleted` what its loss does to scores.
     """
 
     claim_id: str
@@ -72,6 +74,8 @@ class ClaimLine:
     answered: int
     waiting: int
     before: tuple[Wording, ...]
+    answers_stay: str
+    if_deleted: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,11 @@ class ClaimGroup:
     number: int | None
     text: str
     claims: tuple[ClaimLine, ...]
+
+    @property
+    def answered(self) -> int:
+        """How many checks of its claims people have answered."""
+        return sum(claim.answered for claim in self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +343,17 @@ def _groups(
     for row in rows:
         if row.retired_by_id is not None and row.retired_by_id != row.made_by_id:
             by_change[row.retired_by_id].append(row)
+    in_unit = Counter(claim.unit_id for claim in claims)
     by_unit: dict[int | None, list[ClaimLine]] = defaultdict(list)
     for claim in claims:
-        by_unit[claim.unit_id].append(_line(claim, by_change, counts))
+        loss = if_deleted(
+            kind=_kind(owner),
+            unit=claim.unit.position if claim.unit else None,
+            left_in_unit=in_unit[claim.unit_id] - 1,
+            left_in_text=len(claims) - 1,
+            stands_for_unit=not shows_all,
+        )
+        by_unit[claim.unit_id].append(_line(claim, by_change, counts, if_deleted=loss))
     groups = [
         ClaimGroup(unit.position, words_of_unit(owner, unit), tuple(by_unit.get(unit.pk, ())))
         for unit in units
@@ -349,7 +366,13 @@ def _groups(
     return tuple(groups)
 
 
-def _line(claim: Claim, by_change: Mapping[int, Sequence[Claim]], counts: Mapping[int, _Count]) -> ClaimLine:
+def _line(
+    claim: Claim,
+    by_change: Mapping[int, Sequence[Claim]],
+    counts: Mapping[int, _Count],
+    *,
+    if_deleted: str,
+) -> ClaimLine:
     count = counts.get(claim.pk, _Count())
     change = claim.made_by
     return ClaimLine(
@@ -364,6 +387,8 @@ def _line(claim: Claim, by_change: Mapping[int, Sequence[Claim]], counts: Mappin
         answered=count.answered,
         waiting=count.waiting,
         before=tuple(_before(claim, by_change, counts)),
+        answers_stay=answers_stay(count.answered, count.checks),
+        if_deleted=if_deleted,
     )
 
 

@@ -8,7 +8,7 @@ comment on units of the sets that they have closed, and reads there what they wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -54,6 +54,14 @@ class Said:
     text: str
     pieces: tuple[Piece, ...]
     mentions: tuple[str, ...]
+
+
+class ThreadPlace(NamedTuple):
+    """A claim or a unit that is spoken of, and how many comments stand on it."""
+
+    kind: Kind
+    place_id: str
+    comments: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +176,21 @@ def members_named(text: str, people: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(piece.person for piece in pieces_of(text, people) if piece.person))
 
 
+def names_not_found(text: str, people: Iterable[str]) -> list[str]:
+    """What a text names by @ that is none of some people, each once; an address of mail names nobody."""
+    known = {name.casefold() for name in people}
+    given = (found[1] for found in _MENTION.finditer(text))
+    names = (name.rstrip(_ENDS) for name in given if not _member_in(name, known))
+    return list(dict.fromkeys(name for name in names if name))
+
+
 def pieces_of(text: str, people: Iterable[str]) -> list[Piece]:
     """A text cut where it names one of some people by @. The pieces joined are the text."""
     known = {name.casefold(): name for name in people}
     pieces, done = [], 0
     for found in _MENTION.finditer(text):
-        name = found[1]
-        while name and name.casefold() not in known and name[-1] in _ENDS:
-            name = name[:-1]
-        if name.casefold() not in known:
+        name = _member_in(found[1], known)
+        if not name:
             continue
         start, end = found.start(), found.start(1) + len(name)
         if text[done:start]:
@@ -186,6 +200,20 @@ def pieces_of(text: str, people: Iterable[str]) -> list[Piece]:
     if text[done:]:
         pieces.append(Piece(text[done:]))
     return pieces
+
+
+def place_of(spoken_of: Claim | Unit) -> ThreadPlace:
+    """Where people speak of a claim or a unit, and how many comments stand there; one query."""
+    kind: Kind = "claim" if isinstance(spoken_of, Claim) else "unit"
+    count = Comment.objects.filter(**{kind: spoken_of}, withdrawn_at=None).count()
+    return ThreadPlace(kind, spoken_of.public_id, count)
+
+
+def _member_in(name: str, known: Container[str]) -> str:
+    """What is left of a name, the end of a sentence cut off, when it is a known one; empty otherwise."""
+    while name and name.casefold() not in known and name[-1] in _ENDS:
+        name = name[:-1]
+    return name if name.casefold() in known else ""
 
 
 def text_of_unit(unit: Unit) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
+    from annotation.models import Claim, Unit
+
 PAGE_SIZE = 40
 COUNTED_UP_TO = 1000
 LEFT_UP_TO = 100
@@ -132,6 +134,13 @@ def left_in(project: Project, person: User, filters: DisputeFilter) -> tuple[int
         wanted = wanted.filter(~own_answer(person))
     found = wanted.order_by().values("pk")[: LEFT_UP_TO + 1].count()
     return min(found, LEFT_UP_TO), found <= LEFT_UP_TO
+
+
+def where_some_wait(person: User, projects: Sequence[int]) -> set[int]:
+    """Those of some projects, by key, in which a dispute waits that the person could settle."""
+    waiting = Dispute.objects.filter(project=OuterRef("pk"), state=Dispute.State.OPEN)
+    theirs = waiting.filter(Q(project__own_adjudication=True) | ~own_answer(person))
+    return set(Project.objects.filter(Exists(theirs), pk__in=projects).values_list("pk", flat=True))
 
 
 def disputes_of(project: Project, filters: DisputeFilter) -> QuerySet[Dispute]:
@@ -265,6 +274,13 @@ def text_of(dispute: Dispute) -> str:
     assert dispute.unit is not None, "the database holds a dispute to a check, a unit or a claim"
     assert dispute.comparison is not None, "a unit is judged in a comparison"
     return dispute.comparison.model.text[dispute.unit.start : dispute.unit.end].strip()
+
+
+def spoken_of(dispute: Dispute) -> Claim | Unit:
+    """The claim or the unit on which people comment where they speak of a dispute."""
+    place = dispute.check_row.claim if dispute.check_row is not None else dispute.claim or dispute.unit
+    assert place is not None, "the database holds a dispute to a check, a unit or a claim"
+    return place
 
 
 def kind_of(dispute: Dispute) -> Kind:

@@ -25,10 +25,12 @@ Frames = dict[int | None, dict[str, list[DrawnItem]]]
 @dataclass(frozen=True, slots=True)
 class Framed:
     """What a draw's frame holds of coverage. `claims` counts those of each document, `came_after` the checks in force
-    that no item stands for, because they came after the draw.
+    that no item stands for, because they came after the draw. `ids` are the public ids of the checks that items stand
+    for, in the order of `items`; summaries have none.
     """
 
     items: Frames
+    ids: dict[int | None, dict[str, list[str]]] = field(default_factory=dict)
     claims: dict[str, int] = field(default_factory=dict)
     came_after: int = 0
 
@@ -51,7 +53,17 @@ def framed_items(project: Project, draw: Draw) -> Framed:
     decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the draw
     recorded; that to a summary is coverage by the deciding judge alone.
     """
-    return _of_checks(project, draw) if draw.item == Draw.Item.CHECK else _of_summaries(project, draw)
+    if draw.item != Draw.Item.CHECK:
+        return _of_summaries(project, draw)
+    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
+    return _of_checks(project, probabilities, _drawn(draw))
+
+
+def framed_now(project: Project) -> Framed:
+    """The items that a draw of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
+    checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
+    checks = checks.exclude(final_source=Check.Decider.RULE)
+    return _of_checks(project, dict(checks.values_list("public_id", "judge_probability")), {})
 
 
 class _CheckRow(NamedTuple):
@@ -80,14 +92,19 @@ def document_of(document_set: str, group: str) -> str:
     return f"group {group}" if group else f"set {document_set}"
 
 
-def _of_checks(project: Project, draw: Draw) -> Framed:
-    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
-    drawn = {
-        public_id: (chance, label)
-        for public_id, chance, label in DrawnCheck.objects.filter(draw=draw).values_list(
-            "check_row__public_id", "inclusion_probability", "verdict__label"
-        )
-    }
+def _drawn(draw: Draw) -> dict[str, tuple[float, str | None]]:
+    """By check the chance that it had and the answer in the draw, None while it is awaited."""
+    columns = ("check_row__public_id", "inclusion_probability", "verdict__label")
+    rows = DrawnCheck.objects.filter(draw=draw).values_list(*columns)
+    return {public_id: (chance, label) for public_id, chance, label in rows}
+
+
+def _of_checks(
+    project: Project,
+    probabilities: Mapping[str, float | None],
+    drawn: Mapping[str, tuple[float, str | None]],
+) -> Framed:
+    """`probabilities` holds the judge's of every check of the frame; `drawn` the checks of it that were drawn."""
     peers: dict[int, list[_CheckRow]] = defaultdict(list)
     came_after = 0
     for row in _checks(project):
@@ -103,13 +120,16 @@ def _of_checks(project: Project, draw: Draw) -> Framed:
         claims[first.document].update(row.claim for row in rows)
     held = _sets_of_documents(written)
     items: Frames = defaultdict(lambda: defaultdict(list))
+    ids: dict[int | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for (target, system, document, _), of_set in written.items():
         share = 1 / len(of_set) / held[target, system, document]
         for peer in of_set:
             for row, part in _shares(peers[peer]):
                 items[target][system].append(_check_item(row, document, share * part, probabilities, drawn))
+                ids[target][system].append(row.public_id)
     return Framed(
         items={target: dict(of_target) for target, of_target in items.items()},
+        ids={target: dict(of_target) for target, of_target in ids.items()},
         claims={document: len(of_document) for document, of_document in claims.items()},
         came_after=came_after,
     )

@@ -208,7 +208,7 @@ def _of_assignments(keys: Sequence[int]) -> dict[int | None, tuple[int, int, int
     return {row["draw"]: (row["given"], row["answered"], row["withdrawn"]) for row in rows}
 
 
-def _covariates(framed: Framed) -> dict[str, tuple[float, ...]] | None:
+def covariates(framed: Framed) -> dict[str, tuple[float, ...]] | None:
     """What foretells answers beside the judge: texts of many claims are covered less."""
     if not framed.claims:
         return None
@@ -220,7 +220,7 @@ def estimate_table(
 ) -> EstimateTable:
     """The estimates at one target length from a draw that is answered; `newer` is said of a newer draw."""
     found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=_covariates(framed), confidence=CONFIDENCE
+        framed.items[target_words], covariates=covariates(framed), confidence=CONFIDENCE
     )
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Score, Summary, Unit
 from annotation.queries.claim_history import ClaimHistory, ToldChange, told
@@ -94,7 +94,10 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A model unit. `formula` says how its value was computed, empty where nothing had to be."""
+    """A model unit. `formula` says how its value was computed, empty where nothing had to be.
+
+    `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
+    """
 
     unit_id: str
     number: int
@@ -106,6 +109,7 @@ class ExplainedUnit:
     by_judges: tuple[JudgePercent, ...]
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
+    comments: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +155,15 @@ def summary_of(project: Project, public_id: str) -> Summary:
 
 
 def scores_of_system(project: Project, system: System) -> QuerySet[Score]:
-    """The scores of a system's summaries, lowest coverage first: what to look at first."""
+    """The scores of a system's summaries, at each target length the lowest coverage first: what to look at first."""
     return (
         Score.objects.filter(project=project, summary__system=system)
         .select_related("summary__document_set")
-        .order_by("summary__target_words", "coverage", "summary__document_set__external_id")[:PER_SYSTEM]
+        .order_by(
+            F("summary__target_words").asc(nulls_last=True),
+            F("coverage").asc(nulls_last=True),
+            "summary__document_set__external_id",
+        )[:PER_SYSTEM]
     )
 
 
@@ -216,6 +224,7 @@ class _Rows:
     said: Statements
     history: ClaimHistory
     comments: dict[int | None, int]
+    unit_comments: dict[int | None, int]
     told_of: set[int]
 
     @classmethod
@@ -238,12 +247,8 @@ class _Rows:
             by_judges=_by_judges(summary),
             said=Statements.of(summary),
             history=ClaimHistory.load(active),
-            comments=dict(
-                Comment.objects.filter(claim__claim_set__in=active, withdrawn_at=None)
-                .order_by()
-                .values_list("claim_id")
-                .annotate(Count("pk"))
-            ),
+            comments=_counted("claim_id", claim__claim_set__in=active),
+            unit_comments=_counted("unit_id", unit__summary_id__in=models),
             told_of=set(),
         )
 
@@ -280,6 +285,7 @@ class _Rows:
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
             dispute=self.said.unit_disputes.get(place),
+            comments=self.unit_comments.get(row.pk, 0) if row else None,
         )
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
@@ -320,6 +326,12 @@ class _Rows:
             answers=self.said.answers.get(check.pk, ()) if check else (),
             is_repeated=is_repeated,
         )
+
+
+def _counted(place: str, **places: object) -> dict[int | None, int]:
+    """How many comments stand on each of some claims or units, by the key in the column `place`."""
+    rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
+    return dict(rows.values_list(place).annotate(Count("pk")))
 
 
 def _in_words(flag: str) -> str:

@@ -10,6 +10,7 @@ from annotation.models import Check
 from annotation.queries.ratings import CheckFacts
 from evaluation import Estimate, JudgeReport, Label, judge_reports
 
+ANSWERS = ("yes", "no", "unsure")
 SHORT, LONG = 8, 15
 """Words up to which a claim is short, and from which it is long."""
 
@@ -19,11 +20,18 @@ PartOf = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The judge on one part of the checks: one system, one length, one side, one type of claim."""
+    """The judge on one part of the checks: one system, one length, one side, one type of claim.
+
+    `judge_yes` and `people_yes` are their shares of yes over the `scored` checks, those that the judge answered; None
+    where there are none.
+    """
 
     name: str
     checks: int
+    scored: int
     documents: int
+    judge_yes: float | None
+    people_yes: float | None
     accuracy: Estimate
     kappa: Estimate
     sensitivity: Estimate
@@ -99,13 +107,20 @@ def _part(name: str, report: JudgeReport) -> Part:
     return Part(
         name=name,
         checks=report.checks,
+        scored=report.scored,
         documents=report.documents,
+        judge_yes=_share(sum(report.confusion["yes"].values()), report.scored),
+        people_yes=_share(sum(report.confusion[said]["yes"] for said in ANSWERS), report.scored),
         accuracy=report.accuracy,
         kappa=report.kappa,
         sensitivity=report.sensitivity,
         specificity=report.specificity,
         bias=report.bias,
     )
+
+
+def _share(count: int, of: int) -> float | None:
+    return count / of if of else None
 
 
 def _accuracy(part: Part) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.models import (
     Assignment,
@@ -22,7 +22,10 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.permissions import visible_projects
+from annotation.permissions import Standing, Verb, visible_projects
+from annotation.queries.assignments import queue_offer
+from annotation.queries.check_draws import CheckDraw, open_draws
+from annotation.queries.disputes import DisputeFilter, left_in, where_some_wait
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,13 +34,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
-    """A project in the list: what it holds and what waits in it for this person."""
+    """A project in the list: what it holds and what waits in it for this person.
+
+    `open_summaries` are theirs to judge; `has_disputes` tells that some wait to be settled by them, `has_claims`
+    that claims wait for a reviewer.
+    """
 
     project: Project
     roles: tuple[str, ...]
     document_sets: int
     peer_summaries: int
     open_summaries: int
+    has_disputes: bool
+    has_claims: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,10 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class CheckCounts:
-    """Checks by who has answered them; `unscored` have no usable answer of anybody."""
+    """Checks by who has answered them; `unscored` have no usable answer of anybody.
+
+    What a reviewer answered or an adjudicator decided, `by_people`, is what stands.
+    """
 
     total: int
     by_judge: int
@@ -79,12 +91,26 @@ class SittingCounts:
     own_open_summaries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What waits for a person beside the work that is in their hands.
+
+    `disputes` are those that they could settle, counted no further than 100 (`is_counted_out` where that is all);
+    `sets_in_queue` those that they could take; `draws` those of checks that lack answers.
+    """
+
+    disputes: int = 0
+    is_counted_out: bool = True
+    sets_in_queue: int = 0
+    draws: tuple[CheckDraw, ...] = ()
+
+
 def project_cards(person: User) -> list[ProjectCard]:
-    """The projects that the person is a member of, in order of their names. Five queries, however many."""
+    """The projects that the person is a member of, in order of their names. Seven queries, however many."""
     projects = list(visible_projects(person).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
-        membership.project_id: tuple(Role(role).label for role in membership.roles)
+        membership.project_id: membership.roles
         for membership in Membership.objects.filter(user=person, project_id__in=keys)
     }
     sets = _counts(
@@ -103,13 +129,18 @@ def project_cards(person: User) -> list[ProjectCard]:
         .annotate(Count("pk"))
         .order_by()
     )
+    verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
+    disputes = where_some_wait(person, [key for key in keys if Verb.ADJUDICATE in verbs[key]])
+    claims = _with_open_claims([key for key in keys if Verb.REVIEW in verbs[key]])
     return [
         ProjectCard(
             project=project,
-            roles=roles.get(project.pk, ()),
+            roles=tuple(Role(role).label for role in roles.get(project.pk, ())),
             document_sets=sets.get(project.pk, 0),
             peer_summaries=peers.get(project.pk, 0),
             open_summaries=work.get(project.pk, 0),
+            has_disputes=project.pk in disputes,
+            has_claims=project.pk in claims,
         )
         for project in projects
     ]
@@ -151,6 +182,31 @@ def sitting_counts(project: Project, person: User) -> SittingCounts:
     )
     own = _open_assignments().filter(sitting__assessor=person, sitting__document_set__project=project)
     return SittingCounts(open=sittings["open"], closed=sittings["closed"], own_open_summaries=own.count())
+
+
+def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
+    """What waits in a project for somebody who may do so much there; at most five queries."""
+    disputes, is_counted_out = 0, True
+    if Verb.ADJUDICATE in verbs:
+        disputes, is_counted_out = left_in(project, person, DisputeFilter())
+    offer = queue_offer(project, person) if Verb.ASSESS in verbs else None
+    return Waits(
+        disputes=disputes,
+        is_counted_out=is_counted_out,
+        sets_in_queue=offer.sets if offer and offer.in_hand is None else 0,
+        draws=tuple(open_draws(project)) if Verb.REVIEW in verbs else (),
+    )
+
+
+def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[Verb]:
+    held = frozenset(Role) if person.is_superuser else frozenset(Role(role) for role in roles)
+    return Standing(roles=held, is_blind=is_blind).verbs
+
+
+def _with_open_claims(projects: Sequence[int]) -> set[int]:
+    """Those of some projects, by key, in which a check waits for a reviewer."""
+    waiting = Check.objects.filter(project=OuterRef("pk"), is_current=True, human_label__isnull=True)
+    return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
 
 
 def _open_assignments() -> QuerySet[Assignment]:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Case, Exists, F, FilteredRelation, OuterRef, Q, Value, When
+from django.db.models import Case, Exists, F, FilteredRelation, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
-from annotation.models import Check, Draw, DrawnCheck, Judge, Label, Membership, Project, Verdict
+from annotation.models import Check, CheckLook, Draw, DrawnCheck, Judge, Label, Membership, Project, Verdict
 from annotation.permissions import ROLE_VERBS, Verb
-from annotation.queries.reveal import Reader, knows
+from annotation.queries.reveal import Reader, as_seen, keeps_back, knows
 from annotation.refusals import Invalid, NotAllowed
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Filter:
     """Which checks a queue holds and in which order.
 
     `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
-    answered otherwise than the judge. `document` goes summary by summary as they were imported, and through each
+    answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
+    what they have answered or been shown. `document` goes summary by summary as they were imported, and through each
     in the order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `system` and `document_set` are public ids. With `draw`, the public id of one, the queue holds what was
     drawn and still waits for an answer, in random order, and no other word counts but the side.
@@ -93,6 +95,11 @@ class Filter:
         plain = Filter()
         words = {field.name: str(getattr(self, field.name)) for field in fields(self)}
         return {name: word for name, word in words.items() if word != getattr(plain, name)}
+
+    @property
+    def is_of_answers(self) -> bool:
+        """Whether it goes by what people said, and so tells it."""
+        return self.only in (Only.DISPUTED, Only.AGAINST) or bool(self.label)
 
     @property
     def is_plain(self) -> bool:
@@ -144,7 +151,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """`human_label` is left out where the reader must not know it yet."""
+    """`human_label` and `is_disputed` are left out where the reader must not know them yet."""
 
     check_id: str
     claim: str
@@ -179,8 +186,7 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     """
     waiting = waiting_checks(project, reader, filters)
     following = _following(waiting, project, filters, Place.read(after)) if after else waiting
-    is_known = Value(True) if project.reveal == Project.Reveal.SHOWN else knows(reader.person)
-    following = following.annotate(known_label=Case(When(is_known, then=F("human_label"))))
+    following = _with_answers(following, project, reader)
     # Named columns: the summaries' texts would be sorted along.
     page = list(following.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)[: PAGE_SIZE + 1])
     shown = page[:PAGE_SIZE]
@@ -193,10 +199,27 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     )
 
 
+def _with_answers(checks: QuerySet[Check], project: Project, reader: Reader) -> QuerySet[Any]:
+    """The checks with what the reader may be told of what people said, `told_human` and `told_disputed`.
+
+    Whoever may see all is not shown the answers of others before their own either: they answer here too.
+    """
+    if project.planted_share:
+        seen = as_seen(checks, reader.person)
+        told: QuerySet[Any] = seen.annotate(told_human=F("seen_human"), told_disputed=F("seen_disputed"))
+        return told
+    is_known = Value(True) if project.reveal == Project.Reveal.SHOWN else knows(reader.person)
+    return checks.annotate(
+        told_human=Case(When(is_known, then=F("human_label"))),
+        told_disputed=Case(When(is_known, then=F("is_disputed"))),
+    )
+
+
 def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> QuerySet[Check]:
     """Those of a queue that come after a check, which need not be in it."""
-    place = Place.of(check, filters)
-    return _following(waiting, check.project, filters, place).exclude(pk=check.pk)
+    if filters.order == Order.DOCUMENT and not filters.draw:
+        return _beyond_in_document(waiting, check.peer_id, check.claim_id)
+    return _following(waiting, check.project, filters, Place.of(check, filters))
 
 
 def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
@@ -208,7 +231,10 @@ def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySe
     if filters.draw:
         return _drawn_checks(project, reader, filters)
     waiting = Check.objects.filter(project=project, is_current=True)
-    waiting = _only(waiting, project, filters.only)
+    if filters.is_of_answers and keeps_back(project, reader):
+        waiting = _as_told(waiting, project, reader, filters)
+    else:
+        waiting = _by_answers(_only(waiting, project, filters.only), filters)
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     if filters.numbers:
@@ -218,7 +244,11 @@ def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySe
     if filters.system:
         _need_all(reader, "system")
         waiting = waiting.filter(peer__system__public_id=filters.system)
-    waiting = _by_answers(waiting, reader, filters)
+    if filters.reviewer:
+        if filters.reviewer != reader.person.username:
+            _need_all(reader, "reviewer")
+        said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
+        waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
     match filters.order:
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
@@ -259,20 +289,29 @@ def has_panel(project: Project) -> bool:
     return project.deciding_judge is not None and project.deciding_judge.kind == Judge.Kind.PANEL
 
 
-def _by_answers(checks: QuerySet[Check], reader: Reader, filters: Filter) -> QuerySet[Check]:
-    """Those that people answered so; to whoever must not know what others say, only those that they answered too."""
-    if not filters.label and not filters.reviewer:
-        return checks
-    if filters.label:
-        checks = checks.filter(human_label=filters.label)
-    if filters.reviewer:
-        if filters.reviewer != reader.person.username:
-            _need_all(reader, "reviewer")
-        said = Verdict.objects.filter(
-            check_row=OuterRef("pk"), person__username=filters.reviewer, withdrawn_at=None
-        )
-        checks = checks.filter(Exists(said))
-    return checks if reader.may_see_all else checks.filter(knows(reader.person))
+def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
+    return checks.filter(human_label=filters.label) if filters.label else checks
+
+
+def _as_told(checks: QuerySet[Check], project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
+    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said."""
+    if not project.planted_share:
+        return _by_answers(_only(checks, project, filters.only), filters).filter(knows(reader.person))
+    # Begun from the reader's own, so that it costs no more than they answered.
+    answered = Verdict.objects.filter(person=reader.person).values("check_row")
+    shown = CheckLook.objects.filter(person=reader.person, revealed_at__isnull=False).values("check_row")
+    told = as_seen(checks.filter(pk__in=answered.union(shown)), reader.person)
+    match filters.only:
+        case Only.WAITING | Only.SPLIT:
+            told = told.filter(seen_human__isnull=True)
+        case Only.DISPUTED:
+            told = told.filter(seen_disputed=True)
+        case Only.AGAINST:
+            is_against = ~Q(seen_human=F("seen_judge"))
+            told = told.filter(is_against, seen_human__isnull=False, seen_judge__isnull=False)
+        case Only.ANSWERED:
+            told = told.filter(seen_human__isnull=False)
+    return told.filter(seen_human=filters.label) if filters.label else told
 
 
 def _need_all(reader: Reader, name: str) -> None:
@@ -282,17 +321,19 @@ def _need_all(reader: Reader, name: str) -> None:
 
 def _drawn_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
     """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
-    draw = (
-        Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK).only("pk").first()
-    )
+    draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
+    draw = draws.values_list("pk", flat=True).first()
     if draw is None:
         raise Invalid("There is no such draw of checks in this project.", field="draw")
     in_draw = FilteredRelation("drawn", condition=Q(drawn__draw=draw))
     waiting = Check.objects.filter(project=project, is_current=True).annotate(drawn_in=in_draw)
-    waiting = waiting.filter(drawn_in__pk__isnull=False, drawn_in__verdict__isnull=True)
+    # A column of its own, so that what follows it asks for no second join.
+    waiting = waiting.filter(drawn_in__pk__isnull=False, drawn_in__verdict__isnull=True).alias(
+        drawn_as=F("drawn_in__pk")
+    )
     if filters.side:
         waiting = waiting.filter(side=filters.side)
-    return waiting.exclude(knows(reader.person)).order_by("drawn_in__pk")
+    return waiting.exclude(knows(reader.person)).order_by("drawn_as")
 
 
 def count(waiting: QuerySet[Check]) -> int:
@@ -304,15 +345,15 @@ def _following(waiting: QuerySet[Check], project: Project, filters: Filter, plac
     """Those that follow a place. The first condition of each alone is what an index can use."""
     if filters.draw:
         here = DrawnCheck.objects.filter(draw__public_id=filters.draw, check_row__public_id=place.public_id)
-        before = here.values_list("pk", flat=True).first()
-        return waiting if before is None else waiting.filter(Q(drawn_in__pk__gt=before))
+        # What is not in the draw comes before all that is.
+        return waiting.filter(Q(drawn_as__gt=Coalesce(Subquery(here.order_by().values("pk")[:1]), 0)))
     if filters.order == Order.DOCUMENT:
         return _following_in_document(waiting, project, place)
     column = filters.order.value
     beyond = (
         Q(**{f"{column}__lt": place.value})
-        | Q(**{column: place.value}, queue_key__gt=place.queue_key)
-        | Q(**{column: place.value}, queue_key=place.queue_key, public_id__gt=place.public_id)
+        | Q(queue_key__gt=place.queue_key)
+        | Q(queue_key=place.queue_key, public_id__gt=place.public_id)
     )
     return waiting.filter(Q(**{f"{column}__lte": place.value}) & beyond)
 
@@ -322,7 +363,10 @@ def _following_in_document(waiting: QuerySet[Check], project: Project, place: Pl
     keys = here.values_list("peer_id", "claim_id").first()
     if keys is None:
         raise Invalid("This page of the queue is not there: start from the top.", field="after")
-    peer, claim = keys
+    return _beyond_in_document(waiting, *keys)
+
+
+def _beyond_in_document(waiting: QuerySet[Check], peer: int, claim: int) -> QuerySet[Check]:
     return waiting.filter(Q(peer_id__gte=peer) & (Q(peer_id__gt=peer) | Q(claim_id__gt=claim)))
 
 
@@ -335,7 +379,7 @@ def _queue_row(check: Any) -> QueueRow:
         side=check.side,
         doubt=check.doubt,
         effect=check.effect,
-        human_label=check.known_label,
-        is_disputed=check.is_disputed,
+        human_label=check.told_human,
+        is_disputed=bool(check.told_disputed),
         is_unscored=check.final_label is None,
     )

@@ -182,6 +182,7 @@ def _decisions_on_checks(summary: Summary) -> Iterator[tuple[int, ExplainedAnswe
                 at=decision.created_at,
                 error=decision.get_error_type_display() if decision.error_type else "",
                 decision=_told(decision),
+                guideline=decision.guideline.version if decision.guideline else None,
                 is_withdrawn=decision.withdrawn_at is not None,
             ),
         )
@@ -189,6 +190,7 @@ def _decisions_on_checks(summary: Summary) -> Iterator[tuple[int, ExplainedAnswe
 
 _DECISION = (
     "decided_by",
+    "guideline",
     "unit",
     "claim",
     "adopted_verdict__judge",
@@ -300,6 +302,7 @@ def _decisions_on_units(summary: Summary) -> Iterator[tuple[UnitPlace, Explained
                 at=decision.created_at,
                 error=decision.get_error_type_display() if decision.error_type else "",
                 decision=_told(decision),
+                guideline=decision.guideline.version if decision.guideline else None,
                 is_withdrawn=decision.withdrawn_at is not None,
             ),
         )

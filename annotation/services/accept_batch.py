@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from annotation.models import Check, CheckLook, DrawnCheck, Label, Summary, Verdict, VerdictBatch
 from annotation.permissions import Verb, require
 from annotation.queries.guidelines import current_id
+from annotation.queries.reveal import keeps_back
 from annotation.queries.review_queue import Filter, waiting_checks
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.events import log
@@ -43,12 +44,14 @@ class Taken(NamedTuple):
 class Offer:
     """What would be taken over: the first of a list, at most `MOST_AT_ONCE`.
 
-    `fingerprint` stands for the checks and their labels; `has_more` tells that the list goes on.
+    `fingerprint` stands for the checks and their labels; `has_more` tells that the list goes on. `is_told` is
+    whether the person may know what the labels are before they take them over.
     """
 
     taken: tuple[Taken, ...] = field(repr=False)
     has_more: bool
     fingerprint: str
+    is_told: bool
 
     @property
     def count(self) -> int:
@@ -56,7 +59,12 @@ class Offer:
 
     @property
     def by_label(self) -> dict[str, int]:
-        """How many of each label, those of none left out."""
+        """How many of each label, those of none left out; nothing where the person must not know yet."""
+        return self.labels if self.is_told else {}
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """As `by_label`, whoever may know: for the log."""
         counted = Counter(each.label for each in self.taken)
         return {label: counted[label] for label in Label.values if counted[label]}
 
@@ -81,8 +89,14 @@ def offer(*, project: Project, reader: Reader, filters: Filter) -> Offer:
     found = [Taken(key, peer_id, label or "") for key, peer_id, label in rows]
     taken = tuple(found[:MOST_AT_ONCE])
     told = ";".join(f"{each.key}:{each.label}" for each in taken)
-    fingerprint = hashlib.sha256(told.encode()).hexdigest()[:16]
-    return Offer(taken=taken, has_more=len(found) > MOST_AT_ONCE, fingerprint=fingerprint)
+    # Keyed, since a list of one check has few labels that it could stand for.
+    fingerprint = salted_hmac("coverdict.batch", told).hexdigest()[:16]
+    return Offer(
+        taken=taken,
+        has_more=len(found) > MOST_AT_ONCE,
+        fingerprint=fingerprint,
+        is_told=not keeps_back(project, reader),
+    )
 
 
 def accept_batch(
@@ -113,7 +127,7 @@ def accept_batch(
             actor=reader.person,
             verb="accept batch",
             target=batch,
-            data={"count": offered.count, "labels": offered.by_label, "filters": filters.as_query()},
+            data={"count": offered.count, "labels": offered.labels, "filters": filters.as_query()},
         )
     for group in _by_summaries(offered.taken):
         _take(batch, reader.person, group)

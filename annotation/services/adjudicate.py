@@ -22,6 +22,7 @@ from annotation.models import (
 )
 from annotation.permissions import Verb, require
 from annotation.queries.disputes import about
+from annotation.queries.guidelines import current_id
 from annotation.queries.voices import Voice, adopted, voices_on_check, voices_on_unit
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.events import log
@@ -88,6 +89,7 @@ def decide_check(
         is_guideline_gap=is_guideline_gap,
         adopted_verdict=voice.verdict if voice else None,
         is_against_all=is_against_all,
+        guideline_id=current_id(project),
         decided_by=by,
     )
     _finish(project, Dispute.objects.filter(check_row=check), peer_id=check.peer_id)
@@ -154,6 +156,7 @@ def decide_unit(
         is_guideline_gap=is_guideline_gap,
         adopted_judgment=voice.judgment if voice else None,
         is_against_all=is_against_all,
+        guideline_id=current_id(project),
         decided_by=by,
     )
     _finish(project, Dispute.objects.filter(comparison=comparison, **place), peer_id=comparison.peer_id)

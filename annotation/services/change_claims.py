@@ -307,13 +307,20 @@ class _Desk:
         )
 
     def _refuse_twins(self, texts: Sequence[str], gone: Sequence[Claim]) -> None:
-        there = [_same(claim.text) for claim in self.claims if claim not in gone]
+        there = {_same(claim.text) for claim in self.claims if claim not in gone}
+        parts: set[str] = set()
         for text in texts:
             if _same(text) in there:
                 raise Invalid(
                     f"“{text}” is among the claims of this text already.", field="text", code="twin"
                 )
-            there.append(_same(text))
+            if _same(text) in parts:
+                raise Invalid(
+                    f"Two of the parts are the same: “{text}”. Each part says something of its own.",
+                    field="texts",
+                    code="twin",
+                )
+            parts.add(_same(text))
 
     def _refuse_undoing(self, change: ClaimChange) -> None:
         change.refresh_from_db()

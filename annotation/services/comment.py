@@ -11,7 +11,13 @@ from django.utils import timezone
 
 from annotation.models import Claim, Comment, Membership, Notice, Project, Unit
 from annotation.permissions import Verb, require
-from annotation.queries.comments import claim_in_sight, commenters, members_named, unit_in_sight
+from annotation.queries.comments import (
+    claim_in_sight,
+    commenters,
+    members_named,
+    names_not_found,
+    unit_in_sight,
+)
 from annotation.refusals import Invalid, NotAllowed
 from annotation.services.events import log
 from annotation.services.notices import tell
@@ -24,11 +30,12 @@ _CONTROLS_ALLOWED = "\n\t"
 
 
 class Commented(NamedTuple):
-    """A comment, the people who were told of it, and members whom it names who may not see it."""
+    """A comment, the people who were told of it, members whom it names who may not see it, and names of no member."""
 
     comment: Comment
     told: tuple[str, ...]
     not_told: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 @transaction.atomic
@@ -79,8 +86,8 @@ def _comment(
 ) -> Commented:
     text = _checked(text)
     named = [name for name in members_named(text, people) if people[name] != by.pk]
-    members = Membership.objects.filter(project=project).exclude(user=by)
-    others = members_named(text, members.values_list("user__username", flat=True))
+    members = list(Membership.objects.filter(project=project).values_list("user__username", flat=True))
+    others = [name for name in members_named(text, members) if name not in (*named, by.username)]
     comment = Comment.objects.create(project=project, author=by, text=text, claim=claim, unit=unit)
     comment.mentions.set([people[name] for name in named])
     kind, place = ("claim", claim) if claim else ("unit", unit)
@@ -99,7 +106,8 @@ def _comment(
         target=comment,
         data={"on": kind, "place": place.public_id, "mentions": named},
     )
-    return Commented(comment, tuple(named), tuple(name for name in others if name not in named))
+    unknown = names_not_found(text, (*members, by.username))
+    return Commented(comment, tuple(named), tuple(others), tuple(unknown))
 
 
 def _checked(text: str) -> str:

@@ -53,19 +53,52 @@ def draw_checks(
     kept with the judge's probability of yes at this moment, so that the estimate holds the answers
     against what the judge said before. `uniform` gives each the same chance, `stratified` draws the
     share of each system and target length by itself, `active` draws more of what the judge doubts, half of
-    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw.
+    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Answers of earlier
+    draws are kept (see `record_draw`).
 
     Raises Invalid, with the `field` that is wrong, and where there is nothing to draw.
     """
     require(by, project, Verb.ASSIGN)
     _validate(method=method, share=share, side=side)
+    frame = frame_of(project, side)
+    seed = new_seed() if seed is None else seed
+    chances = _drawn(frame, method=method, share=share, seed=seed)
+    return record_draw(
+        project=project, by=by, method=method, share=share, side=side, seed=seed, frame=frame, chances=chances
+    )
+
+
+def new_seed() -> int:
+    return secrets.randbits(SEED_BITS)
+
+
+def frame_of(project: Project, side: str) -> dict[str, Framed]:
+    """The checks that may be drawn, by public id. Raises Invalid where there are none."""
     frame = {framed.public_id: framed for framed in _frame(project, side)}
     if not frame:
         raise Invalid(
             "There is no check to draw from yet: checks are made by a run or an import.", field="side"
         )
-    seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    chances = _drawn(frame, method=method, share=share, seed=seed)
+    return frame
+
+
+def record_draw(
+    *,
+    project: Project,
+    by: User | None,
+    method: str,
+    share: float,
+    side: str,
+    seed: int,
+    frame: Mapping[str, Framed],
+    chances: Mapping[str, float],
+    details: Mapping[str, object] | None = None,
+) -> Draw:
+    """Keep what was drawn and with which chances, write it into the log, and tell reviewers. `details` go into the log.
+
+    What was answered in an earlier draw keeps that answer: it was given blind to a check drawn by chance, and whoever
+    gave it knows too much by now to be asked again. The caller owns the transaction and has asked for permission.
+    """
     draw = Draw.objects.create(
         project=project,
         method=method,
@@ -77,13 +110,18 @@ def draw_checks(
     # Their keys are the order in which they are handed out, which must not be that of the frame.
     order = list(chances)
     random.Random(f"order:{seed}").shuffle(order)
-    DrawnCheck.objects.bulk_create(
-        (
-            DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=chances[name])
-            for name in order
-        ),
-        batch_size=ROWS_AT_ONCE,
-    )
+    answered = _answered_before(project)
+    rows = [
+        DrawnCheck(
+            draw=draw,
+            check_row_id=frame[name].key,
+            inclusion_probability=chances[name],
+            verdict_id=answered.get(frame[name].key),
+        )
+        for name in order
+    ]
+    DrawnCheck.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+    waiting = sum(row.verdict_id is None for row in rows)
     log(
         project=project,
         actor=by,
@@ -94,18 +132,27 @@ def draw_checks(
             "share": share,
             "side": side,
             "seed": seed,
-            "drawn": len(order),
+            "drawn": len(rows),
             "frame": len(frame),
+            "answered_before": len(rows) - waiting,
+            **(details or {}),
         },
     )
-    tell(
-        project=project,
-        people=_reviewers(project, but=by),
-        kind=Notice.Kind.DRAWN,
-        text=f"{len(order):,} checks were drawn for review.",
-        address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
-    )
+    if waiting:
+        tell(
+            project=project,
+            people=_reviewers(project, but=by),
+            kind=Notice.Kind.DRAWN,
+            text=f"{waiting:,} checks were drawn for review.",
+            address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
+        )
     return draw
+
+
+def _answered_before(project: Project) -> dict[int, int | None]:
+    """The first answer that each check got in a draw."""
+    answered = DrawnCheck.objects.filter(draw__project=project, verdict__isnull=False).order_by("-verdict")
+    return dict(answered.values_list("check_row", "verdict"))
 
 
 def _validate(*, method: str, share: float, side: str) -> None:

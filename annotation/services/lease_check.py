@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from annotation.models import Check
 from annotation.permissions import Verb, require
-from annotation.queries.check_view import check_at
+from annotation.queries.check_view import first_check
+from annotation.queries.reveal import sight_of
 from annotation.queries.review_queue import Filter, following_check, waiting_checks
 from annotation.services.look_at_check import see
 
@@ -46,15 +47,17 @@ def hand_out(
     return _hand_out(project, reader, filters, after)
 
 
-def move_on(*, project: Project, reader: Reader, filters: Filter, here: Check) -> Check | None:
-    """Record that a check of the project has come on the reader's screen, hold it for them, and hand out the next.
+def move_on(*, project: Project, reader: Reader, filters: Filter, here: str) -> Check | None:
+    """Record that a check has come on the reader's screen, hold it for them, and hand out the next.
 
-    The same as `look_at`, `keep` and `hand_out`, which ask each for itself what the reader may do. Raises as they do.
+    `here` is its public id. The same as `look_at`, `keep` and `hand_out`, which ask each for itself what the reader
+    may do. Raises as they do, and NotFound.
     """
     require(reader.person, project, Verb.REVIEW)
-    see(check=here, by=reader.person)
-    _take(here.pk, reader.person)
-    return _hand_out(project, reader, filters, here)
+    sight = sight_of(project, here, reader.person)
+    see(sight=sight, by=reader.person)
+    _take(sight.check.pk, reader.person)
+    return _hand_out(project, reader, filters, sight.check)
 
 
 def keep(*, check: Check, by: User) -> None:
@@ -70,20 +73,19 @@ def let_go(*, check: Check, by: User) -> None:
 def _hand_out(project: Project, reader: Reader, filters: Filter, after: Check | None) -> Check | None:
     waiting = waiting_checks(project, reader, filters)
     if after is None:
-        key = _first_free(waiting, reader.person)
-    else:
-        key = _first_free(following_check(waiting, after, filters), reader.person) or _first_free(
-            waiting.exclude(pk=after.pk), reader.person
-        )
-    return check_at(project, key) if key is not None else None
+        return _first_free(project, waiting, reader.person)
+    following = following_check(waiting, after, filters)
+    return _first_free(project, following, reader.person) or _first_free(
+        project, waiting.exclude(pk=after.pk), reader.person
+    )
 
 
-def _first_free(waiting: QuerySet[Check], person: User) -> int | None:
-    free = waiting.filter(_free_for(person)).values_list("pk", flat=True)
+def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Check | None:
+    free = waiting.filter(_free_for(person))
     for _ in range(MOST_TRIES):
-        key = free.first()
-        if key is None or _take(key, person):
-            return key
+        check = first_check(project, free)
+        if check is None or _take(check.pk, person):
+            return check
     return None
 
 

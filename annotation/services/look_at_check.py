@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook
+from annotation.models.base import new_public_id
 from annotation.permissions import Verb, require
-from annotation.queries.reveal import is_judge_visible, label_to_plant, look_of, untold
+from annotation.queries.planted import label_to_plant
+from annotation.queries.reveal import Sight, is_judge_visible_to, look_of, sight_of, untold
 from annotation.services.events import log
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
-@transaction.atomic
 def look_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
     """Record that the check came on the person's screen, and the judge's verdict with it where they may see it.
 
@@ -26,21 +27,26 @@ def look_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
     sight of either is kept; later ones change nothing.
     """
     require(by, check.project, Verb.REVIEW)
-    return see(check=check, by=by, asked=asked)
+    see(sight=sight_of(check.project, check.public_id, by), by=by, asked=asked)
+    return _look(check, by)
+
+
+def see(*, sight: Sight, by: User, asked: bool = False) -> None:
+    """As `look_at`, for a service that has asked whether the person may."""
+    check, look = sight.check, sight.look
+    if look is not None and look.revealed_at is not None:
+        return
+    if is_judge_visible_to(check, knows=sight.has_answered, asked=asked):
+        _show(check, by, look, asked=asked)
+    elif look is None:
+        _open(check, by)
 
 
 @transaction.atomic
-def see(*, check: Check, by: User, asked: bool = False) -> CheckLook:
-    """As `look_at`, for a service that has asked whether the person may."""
-    look = look_of(check, by)
-    if look is not None and look.revealed_at is not None:
-        return look
-    if not is_judge_visible(check, by, asked=asked):
-        return look or _opened(check, by)
-    look = reveal(check=check, to=by, look=look)
+def _show(check: Check, to: User, look: CheckLook | None, *, asked: bool) -> None:
+    reveal(check=check, to=to, look=look)
     if asked:
-        log(project=check.project, actor=by, verb="ask for the judge's verdict", target=check)
-    return look
+        log(project=check.project, actor=to, verb="ask for the judge's verdict", target=check)
 
 
 def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLook:
@@ -73,10 +79,10 @@ def meet_another(*, check: Check, by: User) -> CheckLook:
     Nothing is planted then.
     """
     require(by, check.project, Verb.REVIEW)
-    look = look_of(check, by) or _opened(check, by)
-    CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=timezone.now())
-    look.refresh_from_db()
-    return look
+    _open(check, by)
+    mine = CheckLook.objects.filter(check_row=check, person=by)
+    mine.filter(revealed_at=None).update(revealed_at=timezone.now())
+    return _look(check, by)
 
 
 @transaction.atomic
@@ -112,9 +118,20 @@ def disclose(look: CheckLook) -> bool:
     return True
 
 
-def _opened(check: Check, by: User) -> CheckLook:
-    look = CheckLook(check_row=check, person=by)
-    CheckLook.objects.bulk_create([look], ignore_conflicts=True)
-    found = look_of(check, by)
-    assert found is not None, "it was just made, if not before"
-    return found
+# By hand: every claim that comes on screen for the first time writes it. Opened in another window, it is there already.
+_OPEN = """
+INSERT INTO annotation_checklook (public_id, check_row_id, person_id, opened_at) VALUES (%s, %s, %s, %s)
+ON CONFLICT (check_row_id, person_id) DO NOTHING
+"""
+
+
+def _open(check: Check, by: User) -> None:
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, [new_public_id(), check.pk, by.pk, now])
+
+
+def _look(check: Check, by: User) -> CheckLook:
+    look = look_of(check, by)
+    assert look is not None, "it was just made, if not before"
+    return look

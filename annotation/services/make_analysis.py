@@ -20,10 +20,11 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from annotation.models import Analysis, Project
-from annotation.queries import agreement, differences, judge_quality, leaderboard
+from annotation.queries import agreement, differences, judge_quality, leaderboard, plan
 from annotation.queries.averages import SEED
 from annotation.queries.fingerprint import Inputs, inputs_of
 from annotation.queries.runs import is_worker_alive
+from annotation.services.what_if import what_if
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,10 @@ def _by_key(project: Project, key: str) -> Any:
 MAKINGS: Mapping[Analysis.Kind, Making] = {
     Analysis.Kind.LEADERBOARD: Making(_by_key, shape=2),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=2),
+    Analysis.Kind.PLAN: Making(plan.plan),
+    # Other judges' answers write no score of this project.
+    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs),
 }
 """Every kind that can be made; the one place where they are named."""
 

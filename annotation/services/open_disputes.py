@@ -40,8 +40,10 @@ class Due:
     voices: int
 
     def columns(self, row: Dispute | None = None) -> dict[str, object]:
-        """The derived columns; one that waits no longer keeps why it once did."""
-        why = self.why if self.is_due or row is None else row.why
+        """The derived columns; one that waits no longer, or was settled, keeps why it once did."""
+        is_over = not self.is_due or self.state == Dispute.State.SETTLED
+        is_kept = is_over and self.why != Dispute.Why.DIFFERS
+        why = row.why if row is not None and is_kept else self.why
         return {"why": why, "state": self.state, "spread": self.spread, "voices": self.voices}
 
 

@@ -55,7 +55,8 @@ def override(
     The summary's final scores follow in the same transaction. `seen` is the public id of the
     last reviewer's verdict that `by` had on screen ("" for none): where another one has arrived
     since, Conflict (code `newer_verdict`) carries both answers and nothing is written; `is_own` in
-    it tells that `by` gave it, in another window. Left out, no such test is made. Conflict too (code
+    it tells that `by` gave it, in another window. Somebody else who gave the same answer is no conflict: both
+    are kept. Left out, no such test is made. Conflict too (code
     `claim_changed`) where the claim was reworded, split, joined or deleted since.
 
     What `by` had seen of the judge is known from their looks at the check and their answers to it; `shown` is
@@ -72,7 +73,7 @@ def override(
         raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
     check = lock(check)
     newest = _newest_review(check)
-    if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
+    if seen not in (NOT_LOOKED, newest.public_id if newest else "") and not _agrees(newest, by, label):
         raise _conflict(check, by=by, label=label, reason=reason, newest=newest, seen=seen)
     if not check.is_current:
         raise _claim_changed(label=label, reason=reason)
@@ -194,6 +195,11 @@ def _newest_review(check: Check) -> Verdict | None:
         .order_by("-pk")
         .first()
     )
+
+
+def _agrees(newest: Verdict | None, by: User, label: str) -> bool:
+    """Whether what came in between is the same answer of somebody else."""
+    return newest is not None and newest.person_id != by.pk and newest.label == label
 
 
 def _conflict(

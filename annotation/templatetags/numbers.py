@@ -34,6 +34,12 @@ def short(value: float | None) -> str:
 
 
 @register.filter
+def width(value: float | None) -> str:
+    """The width of an interval on 0 to 1, upwards of 1 told as such; a dash where there is none."""
+    return "1 or more" if value is not None and value >= 1 else score(value)
+
+
+@register.filter
 def p_value(value: float | None) -> str:
     """A p-value with three decimals, never rounded down to nothing; a dash where there is none."""
     return "< 0.001" if value is not None and value < 0.0005 else score(value)

@@ -14,12 +14,13 @@ from django.views.decorators.cache import never_cache
 
 from annotation.models import Adjudication, Dispute, ErrorType
 from annotation.permissions import Verb
+from annotation.queries.comments import place_of
 from annotation.queries.dispute_view import (
     DisputeView,
     decision_of,
     dispute_view,
 )
-from annotation.queries.disputes import DisputeFilter, about, dispute_of, queue
+from annotation.queries.disputes import DisputeFilter, about, dispute_of, queue, spoken_of
 from annotation.queries.score_changes import ScoreChange, score_changes, scores_now
 from annotation.refusals import Conflict, Invalid
 from annotation.services import adjudicate as service
@@ -229,6 +230,7 @@ def _show(
         "view": view,
         "filters": filters,
         "query": urlencode(filters.as_query()),
+        "thread": place_of(spoken_of(row)),
         "axis": dot_axis(view.voices),
         "answers": _answers(view),
         "percents": _percents(view),
@@ -258,10 +260,10 @@ def _show(
 
 
 def _answers(view: DisputeView) -> list[tuple[str, str, str, bool]]:
-    """The answers to a check: label, word, keys, and whether nobody gave it. `x` is the only one that nobody gave."""
+    """The answers to a check: label, word, keys, and whether nobody gave it. `p` is the only one that nobody gave."""
     lonely = view.nobody_said
     return [
-        (label, word, f"{key} x" if lonely == (label,) else key, label in lonely)
+        (label, word, f"{key} p" if lonely == (label,) else key, label in lonely)
         for label, word, key in ANSWERS
     ]
 

@@ -91,6 +91,9 @@ def _tell(request: Request, made: Commented) -> None:
         messages.success(request, "Said.")
     if made.not_told:
         messages.warning(request, f"{_listed(made.not_told)} may not read this and was not told.")
+    if made.unknown:
+        names = _listed([f"@{name}" for name in made.unknown])
+        messages.warning(request, f"Nobody here is called {names}: only members of the project can be told.")
 
 
 def _listed(names: Sequence[str]) -> str:

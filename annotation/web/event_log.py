@@ -24,6 +24,7 @@ from annotation.queries.event_log import (
     places_of,
     words_of,
 )
+from annotation.queries.event_words import facts_of, in_words
 from annotation.refusals import Invalid
 from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 HERE = "project-settings"
 LONGEST_WORD = 150
-CHANGED = "changed"
-"""Under this name events keep old and new values."""
 
 
 class Page(NamedTuple):
@@ -79,6 +78,7 @@ class Line:
 
     event: Event
     person: str
+    what: str
     facts: list[tuple[str, str]]
     address: str
 
@@ -88,14 +88,15 @@ def event_log(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_EVENTS, here=HERE)
     wanted = _wanted(request)
     page = page_of(room.project, wanted, after=request.GET.get("after", ""))
-    query = _query(wanted)
+    query, words = _query(wanted), words_of(room.project)
     context = {
         "room": room,
         "lines": _lines(room, page.events),
         "older": urlencode({**query, "after": page.older}) if page.older else "",
         "is_first": not request.GET.get("after"),
         "wanted": wanted,
-        "words": words_of(room.project),
+        "words": words,
+        "verbs": _verbs(words.verbs, wanted.verb),
         "program": PROGRAM,
         "query": urlencode(query),
         "on_a_page": ON_A_PAGE,
@@ -126,6 +127,11 @@ def _wanted(request: Request) -> LogFilter:
     return LogFilter(**words, first=_day(request, "first"), last=_day(request, "last"))
 
 
+def _verbs(verbs: Sequence[str], wanted: str) -> list[tuple[str, str]]:
+    """What can be filtered by: the verb as it is kept and what it is called, in the order of the alphabet."""
+    return sorted({(verb, in_words(verb)) for verb in (*verbs, wanted) if verb}, key=lambda each: each[1])
+
+
 def _day(request: Request, name: str) -> date | None:
     given = request.GET.get(name, "").strip()
     if not given:
@@ -149,10 +155,8 @@ def _lines(room: Room, events: Sequence[Event]) -> list[Line]:
         Line(
             event=event,
             person=event.actor.username if event.actor else "",
-            facts=[
-                (name.replace("_", " "), _in_words(value, is_change=name == CHANGED))
-                for name, value in event.data.items()
-            ],
+            what=in_words(event.verb),
+            facts=facts_of(event.data),
             address=_address(room, *places.get((event.target_kind, event.target_id), ("", ""))),
         )
         for event in events
@@ -164,24 +168,3 @@ def _address(room: Room, place: str, named: str) -> str:
     if page is None or page.verb not in room.verbs:
         return ""
     return reverse(page.url_name, args=[room.project.slug, *([named] if page.needs_id else [])])
-
-
-def _in_words(value: object, *, is_change: bool = False) -> str:
-    """What an event tells, for people; with `is_change` two values are an old and a new one."""
-    if value in (None, "", [], {}):
-        return "none"
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.4g}"
-        case dict():
-            return "; ".join(
-                f"{str(name).replace('_', ' ')} {_in_words(each, is_change=is_change)}"
-                for name, each in value.items()
-            )
-        case [before, after] if is_change or (isinstance(before, list) and isinstance(after, list)):
-            return f"{_in_words(before)} → {_in_words(after)}"
-        case list():
-            return ", ".join(map(_in_words, value))
-    return str(value)

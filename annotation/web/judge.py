@@ -12,6 +12,7 @@ from annotation.permissions import Verb
 from annotation.queries.judge_words import MOVES_AT_MOST, RIGHT_AT_LEAST
 from annotation.refusals import NotFound
 from annotation.services.make_analysis import made
+from annotation.web.drawings import draw_calibration, draw_judge_scatter
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
@@ -24,11 +25,14 @@ def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     stored = made(project=room.project, kind=Analysis.Kind.JUDGE)
     found = stored.payload or {"versions": [], "pairs": []}
+    version = chosen_version(found["versions"], request.GET.get("judge", ""))
     context = {
         "room": room,
         "made": stored,
         "found": found,
-        "version": _chosen(found["versions"], request.GET.get("judge", "")),
+        "version": version,
+        "scatter": draw_judge_scatter(version) if version else None,
+        "curve_drawn": draw_calibration(version) if version else None,
         "address": request.get_full_path(),
         "tables": list(JUDGE_TABLES),
         "right_at_least": RIGHT_AT_LEAST,
@@ -45,7 +49,7 @@ def judge_file(request: Request, slug: str, table: str) -> HttpResponse:
     return analysis_file(request, room.project, Analysis.Kind.JUDGE, JUDGE_TABLES, table)
 
 
-def _chosen(versions: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+def chosen_version(versions: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
     """The version that the address names, else the first. Raises NotFound."""
     if not name:
         return next(iter(versions), None)

@@ -10,35 +10,58 @@ from annotation.models import Project, Run
 from annotation.permissions import Verb
 
 if TYPE_CHECKING:
-    from annotation.queries.overview import CheckCounts, Contents, SittingCounts
+    from annotation.queries.overview import CheckCounts, Contents, SittingCounts, Waits
     from annotation.web.rooms import Room
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`what` names the act, `why` the reason in a sentence, `url_name` the page where it is done."""
+    """`what` names the act, `why` the reason in a sentence, `url_name` and `query` the page where it is done."""
 
     what: str
     why: str
     url_name: str = ""
+    query: str = ""
 
 
 def next_steps(
-    room: Room, contents: Contents, checks: CheckCounts, sittings: SittingCounts, run: Run | None
+    room: Room,
+    contents: Contents,
+    checks: CheckCounts,
+    sittings: SittingCounts,
+    waits: Waits,
+    run: Run | None,
 ) -> list[Step]:
-    return list(_steps(room, contents, checks, sittings, run))
+    return [*_own_work(room, sittings, waits), *_steps(room, contents, checks, sittings, waits, run)]
 
 
-def _steps(
-    room: Room, contents: Contents, checks: CheckCounts, sittings: SittingCounts, run: Run | None
-) -> Iterator[Step]:
-    verbs, project = room.verbs, room.project
-    if sittings.own_open_summaries and Verb.ASSESS in verbs:
+def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Step]:
+    """What an assessor has in hand, or may take."""
+    if Verb.ASSESS not in room.verbs:
+        return
+    if sittings.own_open_summaries:
         yield Step(
             "Go on with your judgments",
             f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} in your hands.",
             "work",
         )
+    elif waits.sets_in_queue:
+        yield Step(
+            "Take a set from the queue",
+            f"{_many(waits.sets_in_queue, 'set waits', 'sets wait')} for an assessor.",
+            "work",
+        )
+
+
+def _steps(
+    room: Room,
+    contents: Contents,
+    checks: CheckCounts,
+    sittings: SittingCounts,
+    waits: Waits,
+    run: Run | None,
+) -> Iterator[Step]:
+    verbs, project = room.verbs, room.project
     if not contents.peer_summaries:
         if Verb.IMPORT in verbs:
             yield Step(
@@ -53,9 +76,19 @@ def _steps(
             "No judge has looked at these summaries. The built-in lexical judge needs no network.",
             "runs",
         )
-    if Verb.REVIEW in verbs and checks.disputed:
+    if waits.disputes:
+        more = "" if waits.is_counted_out else "More than "
         yield Step(
-            "Look at what reviewers disagree on", f"{_many(checks.disputed, 'check')} disputed.", "review"
+            "Settle what differs",
+            f"{more}{_many(waits.disputes, 'dispute')} without a decision, the widest apart first.",
+            "adjudicate",
+        )
+    for draw in waits.draws[:1]:
+        yield Step(
+            "Answer the drawn claims",
+            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} that were drawn at random have no answer.",
+            "review",
+            f"draw={draw.draw_id}",
         )
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(

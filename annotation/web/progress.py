@@ -21,6 +21,7 @@ from annotation.queries.oversight import (
     system_rows,
 )
 from annotation.refusals import Invalid
+from annotation.web.drawings import draw_work
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -118,11 +119,16 @@ def _closed(request: Request, room: Room) -> dict[str, object]:
     return {"rows": rows, "after": after, "person": person, **_limits()}
 
 
+def _days(request: Request, room: Room) -> dict[str, object]:
+    return {"picture": draw_work(room.project, viewer=request.user)}
+
+
 VIEWS = (
     View("sets", "Sets", Verb.ASSIGN, _sets),
     View("people", "Assessors", Verb.ASSIGN, _people),
     View("systems", "Systems", Verb.VIEW_SCORES, _systems),
     View("closed", "Closed", Verb.VIEW_FLAGS, _closed),
+    View("days", "By day", Verb.ASSIGN, _days),
 )
 
 

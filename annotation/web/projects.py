@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.permissions import Verb
-from annotation.queries.overview import check_counts, contents, project_cards, sitting_counts
+from annotation.queries.overview import check_counts, contents, project_cards, sitting_counts, waits_for
 from annotation.queries.runs import latest_run, run_progress
 from annotation.services.leaderboards import board
 from annotation.web.charts import league
@@ -42,7 +42,9 @@ def project(request: Request, slug: str) -> HttpResponse:
         "sittings": sittings,
         "run": run if Verb.VIEW_RUNS in room.verbs else None,
         "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
-        "steps": next_steps(room, held, checks, sittings, run),
+        "steps": next_steps(
+            room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
+        ),
         "excerpt": _excerpt(room),
     }
     return render(request, "projects/overview.html", context)

@@ -27,7 +27,7 @@ from annotation.queries.check_view import (
     own_verdict,
 )
 from annotation.queries.reveal import Reader, look_of
-from annotation.queries.review_queue import COUNTED_UP_TO, Filter, count, waiting_checks
+from annotation.queries.review_queue import COUNTED_UP_TO, Filter, Only, count, waiting_checks
 from annotation.queries.score_changes import ScoreChange, score_changes, scores_now
 from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import review as service
@@ -67,17 +67,22 @@ def reveal_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
     return _show(request, room, row, look=look, typed=Typed.of(request.POST))
 
 
-@screen("POST")
+@screen("GET", "POST")
 def next_check(request: Request, slug: str) -> HttpResponse:
-    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen."""
+    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.
+
+    Whoever comes to the address by a link or a reload is sent to the queue.
+    """
     room = enter(request, slug, Verb.REVIEW, here="review")
     filters = filters_of(request)
-    here = _here(request, room)
+    if request.method != "POST":
+        return redirect(_queue_address(slug, filters))
+    here = request.POST.get("here", "")
     reader = reader_of(request, room)
-    if here is None:
-        following = hand_out(project=room.project, reader=reader, filters=filters)
-    else:
+    if here:
         following = move_on(project=room.project, reader=reader, filters=filters, here=here)
+    else:
+        following = hand_out(project=room.project, reader=reader, filters=filters)
     if not wants_fragment(request):
         return _to_check(request, slug, following, filters)
     if following is None:
@@ -139,7 +144,8 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         look = look_of(row, request.user)
         return _show(request, room, row, look=look, withdrawn=verdict, moved=moved)
-    messages.success(request, f"Your answer is taken back. {in_words(moved)}")
+    hides = room.project.planted_share > 0
+    messages.success(request, f"Your answer is taken back.{'' if hides else f' {in_words(moved)}'}")
     return redirect(address(slug, check_id, filters_of(request)))
 
 
@@ -214,7 +220,8 @@ def _show(
     marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
     view = check_view(row, request.user, look=look, marked=marked, whole_text=is_whole)
     typed = typed or Typed.own(view)
-    left = count(waiting_checks(room.project, reader_of(request, room), filters))
+    # Ahead of its turn nobody knows how many will be left: the page that it comes to counts on by itself.
+    left = None if is_ahead else count(waiting_checks(room.project, reader_of(request, room), filters))
     context = {
         "room": room,
         "view": view,
@@ -225,12 +232,13 @@ def _show(
         "typed": typed,
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
-        "moved_in_words": in_words(moved or []),
+        "moved_in_words": "" if view.outcome.hides_scores else in_words(moved or []),
         "answers": ANSWERS,
         "error_types": ErrorType.choices,
         "confidences": CONFIDENCES,
-        "left": min(left, COUNTED_UP_TO),
-        "is_left_counted_out": left <= COUNTED_UP_TO,
+        "left": None if left is None else min(left, COUNTED_UP_TO),
+        "counts_down": bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT),
+        "is_left_counted_out": left is None or left <= COUNTED_UP_TO,
         "before": None if is_ahead else _before(request, room, row),
     }
     return page_or_fragment(
@@ -284,13 +292,12 @@ def _to_check(request: Request, slug: str, following: Check | None, filters: Fil
     if following is not None:
         return redirect(address(slug, following.public_id, filters))
     messages.info(request, "Nothing else waits here, or somebody is at it.")
+    return redirect(_queue_address(slug, filters))
+
+
+def _queue_address(slug: str, filters: Filter) -> str:
     query = urlencode(filters.as_query())
-    return redirect(f"{reverse('review', kwargs={'slug': slug})}{f'?{query}' if query else ''}")
-
-
-def _here(request: Request, room: Room) -> Check | None:
-    name = request.POST.get("here", "")
-    return check_of(room.project, name) if name else None
+    return f"{reverse('review', kwargs={'slug': slug})}{f'?{query}' if query else ''}"
 
 
 def _before(request: Request, room: Room, row: Check) -> object:

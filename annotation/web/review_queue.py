@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from annotation.models import Check, DocumentSet, Draw, Project, System, VerdictBatch
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws, open_draws
-from annotation.queries.reveal import Reader
+from annotation.queries.reveal import Reader, keeps_back
 from annotation.queries.review_queue import Filter, Only, Order, has_panel, queue, reviewers
 from annotation.refusals import Conflict, Invalid
 from annotation.services import accept_batch as batches
@@ -56,9 +56,12 @@ def review(request: Request, slug: str) -> HttpResponse:
     filters = filters_of(request)
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
+    # Before the list is made, which tells what is true from now on.
+    told = [] if after else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,
+        "is_kept_back": filters.is_of_answers and keeps_back(room.project, reader),
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, reader, filters, after=after),
         "may_take_over": not filters.is_plain and not filters.draw,
@@ -71,7 +74,7 @@ def review(request: Request, slug: str) -> HttpResponse:
             "reviewers": reviewers(room.project) if reader.may_see_all else [],
             "hidden": filters.as_query(),
             "draws": open_draws(room.project),
-            "told": tell_planted(project=room.project, by=request.user),
+            "told": told,
         }
     fragment = "review/_rows.html" if after else "review/_queue.html"
     return page_or_fragment(request, page="review/queue.html", fragment=fragment, context=context)

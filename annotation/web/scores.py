@@ -78,7 +78,7 @@ NAMES = {
 @screen("GET")
 def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    shown = _shown(request, room.project)
+    shown = shown_table(request, room.project)
     column, table = shown.column, shown.table
     words, question = (VIEWS | MORE_VIEWS)[column]
     quality = quality_tables(room.project, target_words=table.target_words) if table else []
@@ -88,8 +88,8 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "table": table,
-        "target": _target_word(table),
-        "targets": [(_target_word(other), other.target_words) for other in shown.tables],
+        "target": target_word(table),
+        "targets": [(target_word(other), other.target_words) for other in shown.tables],
         "league": league(table, column=column) if table else None,
         "say": _say(table, column) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
@@ -100,7 +100,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "column": column,
         "drawn": DRAWN.get(column, words),
         "question": question,
-        "caption": _caption(shown.board, table, column),
+        "caption": caption_of(shown.board, table, column),
         "mixed": table.mixed.get(column, "") if table else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
@@ -126,7 +126,7 @@ def league_file(request: Request, slug: str) -> HttpResponse:
 def differences(request: Request, slug: str) -> HttpResponse:
     """All pairs of systems by one score at one target length."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    shown = _shown(request, room.project)
+    shown = shown_table(request, room.project)
     if shown.column == ESTIMATE:
         raise Invalid("Estimates are not compared pair by pair; choose another score.", field="by")
     found, made = None, shown.made
@@ -146,7 +146,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "address": request.get_full_path(),
         "column": shown.column,
         "drawn": DRAWN.get(shown.column, words),
-        "target": _target_word(shown.table),
+        "target": target_word(shown.table),
     }
     return page_or_fragment(
         request, page="scores/differences.html", fragment="scores/_differences.html", context=context
@@ -205,7 +205,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
             held = [name for name, average in row.scores.items() if average.mean is not None]
             yield Means(
                 target_words=table.target_words,
-                target=_target_word(table),
+                target=target_word(table),
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in table.mixed.items() if name in held),
@@ -213,7 +213,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class ShownTable:
     """The leaderboard that the address names, and the table of it that is on screen; None while it is being made."""
 
     board: Leaderboard | None
@@ -226,7 +226,7 @@ class _Shown:
         return self.board.tables if self.board else ()
 
 
-def _shown(request: Request, project: Project) -> _Shown:
+def shown_table(request: Request, project: Project) -> ShownTable:
     """Raises Invalid for a score that is not drawn, NotFound for a target length that no summary has."""
     target = request.GET.get("target", "")
     asked = _asked(request)
@@ -236,7 +236,7 @@ def _shown(request: Request, project: Project) -> _Shown:
     if column != (asked or RANKED):
         board, made = boards.board(project, score=column)
         table = _table(board, target)
-    return _Shown(board=board, made=made, table=table, column=column)
+    return ShownTable(board=board, made=made, table=table, column=column)
 
 
 def _asked(request: Request) -> str:
@@ -259,7 +259,7 @@ def _say(table: TargetTable, column: str) -> str:
     )
 
 
-def _caption(board: Leaderboard | None, table: TargetTable | None, column: str) -> str:
+def caption_of(board: Leaderboard | None, table: TargetTable | None, column: str) -> str:
     """What the interval on screen covers."""
     if column == ESTIMATE and table is not None and table.estimate is not None:
         return table.estimate.caption
@@ -272,7 +272,7 @@ def _table(board: Leaderboard | None, target: str) -> TargetTable | None:
         return None
     if not target:
         return max(board.tables, key=lambda table: table.summaries, default=None)
-    named = next((table for table in board.tables if _target_word(table) == target), None)
+    named = next((table for table in board.tables if target_word(table) == target), None)
     if named is None:
         raise NotFound(f"No summary has the target length {target!r}.")
     return named
@@ -295,7 +295,7 @@ def _has_own_composite(project: Project) -> bool:
     return not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
 
 
-def _target_word(table: TargetTable | None) -> str:
+def target_word(table: TargetTable | None) -> str:
     if table is None:
         return ""
     return WITHOUT_TARGET if table.target_words is None else str(table.target_words)

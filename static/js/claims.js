@@ -61,6 +61,15 @@
     field.value = ticked.map((tick) => tick.closest("[data-claim]").querySelector("[data-text]").textContent).join(" ");
   }, { capture: true });
 
+  // How many answers of people joining would leave behind.
+  document.addEventListener("change", (event) => {
+    const told = event.target.matches?.("[data-tick]") && event.target.closest(".unit").querySelector("[data-stays]");
+    if (!told) return;
+    const ticked = [...event.target.closest(".unit").querySelectorAll("[data-tick]:checked")];
+    const count = ticked.reduce((sum, tick) => sum + Number(tick.dataset.answered), 0);
+    told.textContent = `People have answered ${count} check${count === 1 ? "" : "s"} of the ticked claims.`;
+  });
+
   // One form of a claim is open at a time, and the first field has the hand.
   document.addEventListener("toggle", (event) => {
     const claim = event.target.closest?.("[data-claim]");

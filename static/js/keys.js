@@ -76,14 +76,17 @@
     pressEarly();
   }));
 
-  // A link that has a sheet opens it and has its page's text put in, once; without scripts it is a link.
+  // A link that has a sheet opens it with its page's text in it, asked for once; without scripts it is a link.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-sheet]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const sheet = document.getElementById(link.dataset.sheet);
     sheet.togglePopover();
-    if (sheet.childElementCount === 0) htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });
+    if (sheet.childElementCount > 0 && sheet.dataset.shows === link.href) return;
+    sheet.replaceChildren();
+    sheet.dataset.shows = link.href;
+    htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });
   });
 
   // The person's menu closes when the hand goes elsewhere.

@@ -2,14 +2,19 @@
 // before comes in the strip above it. Undo brings that one back; an answer that was refused can be gone back to.
 (() => {
   const ALIVE_MS = 120_000;
+  const LINE_PX = 40;
   const find = (selector) => document.querySelector(selector);
   const room = () => document.getElementById("claim-room");
   const tell = (detail) => document.dispatchEvent(new CustomEvent("saving", { detail }));
   const keys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
   const time = new ActiveTime();
   const desk = new Desk((isLost) => (isLost ? say("Not saved yet: the server cannot be reached. Trying again…") : hush()));
+  const leftOf = (page) => page.querySelector("[data-left]");
   let ahead = null;
   let isTurning = false;
+  // How many claims are left, as the page said at first; counted down answer by answer, since one that is fetched
+  // ahead cannot know. "1000+" stays as it is.
+  let left = leftOf(room())?.textContent ?? "";
 
   // The next claim
 
@@ -38,8 +43,10 @@
   // Digits of a burst must not answer a claim that nobody has read yet; one that comes back has been read.
   function turn(page, { then = null } = {}) {
     room().replaceWith(page);
+    showLeft(page);
     history.pushState(null, "", page.dataset.address);
     if (then) {
+      if (leftOf(then)) leftOf(then).textContent = "";
       ahead = Promise.resolve(then);
       if (page.dataset.lookUrl) desk.ask(page.dataset.lookUrl, {}).catch(() => {});
     } else if (page.dataset.check) {
@@ -49,6 +56,17 @@
     // So that it is read out; keys work wherever the focus is.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
     keys(then ? "go" : "settle");
+  }
+
+  function showLeft(page) {
+    const shown = leftOf(page);
+    if (shown?.textContent) left = shown.textContent;
+    else if (shown) shown.textContent = left;
+  }
+
+  function countDown(answered) {
+    const isFirst = !answered.querySelector('.verdict[aria-pressed="true"]');
+    if (isFirst && leftOf(answered)?.dataset.countsDown !== undefined && /^\d+$/.test(left)) left = String(Math.max(0, left - 1));
   }
 
   function setUp() {
@@ -66,23 +84,33 @@
     const fields = new FormData(form, submitter);
     fields.set("active_ms", time.take(answered.dataset.check));
     showSaving(submitter.value);
-    const sent = save(form.action, fields);
+    const sent = save(form.action, fields, answered);
     const page = await next();
     isTurning = false;
-    if (page) turn(page);
-    else {
-      await sent;
-      say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
-    }
+    if (page) {
+      countDown(answered);
+      turn(page);
+    } else if (await sent) say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
   }
 
-  async function save(address, fields) {
+  // Whether it was kept. `answered` is the claim's room as it was filled in.
+  async function save(address, fields, answered) {
     tell("busy");
     const reply = await desk.send(address, fields);
     if (reply.strip) find("#strip").replaceWith(reply.strip);
-    else if (reply.room) showProblem(reply.room);
+    else if (reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
+    else if (answered) showProblem(answered, unsaved(reply));
     else show(reply.notice);
     desk.settled().then(() => desk.isBusy || tell(reply.strip ? "done" : "failed"));
+    return Boolean(reply.strip);
+  }
+
+  // The door was closed in the meantime: signed out, or no longer of this project.
+  function unsaved({ status, notice }) {
+    const not = document.createElement("p");
+    not.append(Object.assign(document.createElement("strong"), { textContent: "Not saved." }));
+    if (status === 403 || status === 404) not.append(" If you could answer here before, your part in this project has ended or changed: ask whoever runs it.");
+    return [not, ...notice.querySelectorAll(".notice > p")];
   }
 
   function showSaving(label) {
@@ -92,17 +120,16 @@
     find("#strip").replaceWith(strip);
   }
 
-  // The answer met another one, or made no sense: what was filled in waits in its room.
-  function showProblem(page) {
+  // The answer met another one, made no sense, or is not let in: what was filled in waits in its room.
+  function showProblem(page, what) {
     const problem = document.getElementById("problem").content.cloneNode(true);
-    const what = page.querySelector(".conflict");
     const claim = Object.assign(document.createElement("p"), { className: "of" });
     claim.textContent = page.querySelector("#claim").textContent;
-    problem.querySelector("[data-what]").append(claim, ...what.cloneNode(true).childNodes);
+    problem.querySelector("[data-what]").append(claim, ...what);
     const box = problem.firstElementChild;
     problem.querySelector("[data-return]").addEventListener("click", () => {
       box.remove();
-      turn(page, { then: room() });
+      if (page !== room()) turn(page, { then: room() });
     });
     find("#strip").replaceChildren();
     find("#problems").append(problem);
@@ -124,6 +151,7 @@
     find("#strip").replaceChildren();
     if (here.dataset.check === reply.room.dataset.check) {
       here.replaceWith(reply.room);
+      showLeft(reply.room);
       setUp();
       keys("go");
     } else turn(reply.room, { then: here });
@@ -143,7 +171,10 @@
     if (!reply) return say("The server cannot be reached. Try again.");
     if (!reply.room) return show(reply.notice);
     room().replaceWith(reply.room);
+    showLeft(reply.room);
     setUp();
+    // Where it does not stand beside the text.
+    find("#outcome").scrollIntoView({ block: "nearest" });
   }
 
   async function skip() {
@@ -191,15 +222,24 @@
     document.getElementById("notices").replaceChildren(...notice.childNodes);
   }
 
-  // Only where the text scrolls by itself: on a phone the claim stays on top.
+  // What decides the claim comes before the answer: the text is turned to it, and where the window is so low that the
+  // text still lies below it, the page too.
   function showFound() {
-    const text = document.querySelector("#claim-room .text");
-    const found = text?.querySelector("mark") ?? text?.querySelector("[data-found]");
-    if (!found || text.scrollHeight <= text.clientHeight || getComputedStyle(text).overflowY === "visible") return;
-    const { top, bottom } = found.getBoundingClientRect();
-    const box = text.getBoundingClientRect();
-    if (top < box.top || bottom > box.bottom) text.scrollTop += top - box.top - box.height / 3;
+    const text = find("#claim-room .text");
+    if (!text) return;
+    const found = text.querySelector("mark") ?? text.querySelector("[data-found]") ?? text.querySelector(".passage");
+    if (found && text.scrollHeight > text.clientHeight && getComputedStyle(text).overflowY !== "visible") {
+      const { top, bottom } = found.getBoundingClientRect();
+      const box = text.getBoundingClientRect();
+      if (top < box.top || bottom > box.bottom) text.scrollTop += top - box.top - box.height / 3;
+    }
+    const seen = (found ?? text).getBoundingClientRect();
+    if (seen.top + LINE_PX > find("#claim-room .verdicts").getBoundingClientRect().top && isOneColumn()) {
+      find("#claim-room .claim").scrollIntoView({ block: "start" });
+    }
   }
+
+  const isOneColumn = () => getComputedStyle(find("#answer .verdicts")).position === "fixed";
 
   setInterval(() => {
     const { lookUrl } = room()?.dataset ?? {};

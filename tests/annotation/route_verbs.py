@@ -25,6 +25,7 @@ POSTED = {
     "accept-batch",
     "withdraw-batch",
     "draw-checks",
+    "draw-plan",
     "next-dispute",
     "decide-dispute",
     "withdraw-decision",
@@ -71,8 +72,8 @@ POSTED = {
 }
 """Routes that answer POST; all others answer GET."""
 
-ALSO_READ = {"project-settings", "remove-member"}
-"""Of these GET shows the form and POST sends it."""
+ALSO_READ = {"project-settings", "remove-member", "next-check"}
+"""Of these GET shows the form, or leads back to it, and POST sends it."""
 
 WEB = {
     "project": Verb.VIEW_PROJECT,
@@ -81,7 +82,7 @@ WEB = {
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "reveal-verdict", "look"), Verb.REVIEW),
     **dict.fromkeys(("batch-offer", "accept-batch", "withdraw-batch"), Verb.REVIEW),
-    **dict.fromkeys(("check-draws", "draw-checks"), Verb.ASSIGN),
+    **dict.fromkeys(("check-draws", "draw-checks", "draw-plan"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("scores", "system", "summary", "questions"), Verb.VIEW_SCORES),
@@ -113,7 +114,9 @@ WEB = {
     **dict.fromkeys(("prompts", "prompt"), Verb.VIEW_RUNS),
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),
+    "work-file": Verb.ASSIGN,
+    **dict.fromkeys(("plan", "plan-file", "sensitivity", "sensitivity-file"), Verb.VIEW_SCORES),
 }
 """What each route of a project asks for."""
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import t as student
 
 from evaluation._draw_estimates import DrawnItem, estimate_from_draw
-from evaluation._planner import Design, Forecast, forecast_widths
+from evaluation._planner import Design, Forecast, forecast_widths, forecast_without_pilot
 from evaluation._sampling import fixed_size_draw, uniform_draw
-from evaluation.errors import EvaluationError, InvalidWeight, LengthMismatch
+from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, LengthMismatch
 
 DESIGNS: list[Design] = ["people", "uniform", "stratified", "active"]
 
@@ -195,3 +195,51 @@ def test_refuses_what_cannot_be() -> None:
         made.labels_for(0, "uniform")
     with pytest.raises(EvaluationError, match="above 0"):
         made.documents_for(-1)
+
+
+def unanswered(judged: list[float | None], per_document: int) -> list[DrawnItem]:
+    return [
+        DrawnItem(place // per_document, 1 / per_document, said, 1.0, is_drawn=False)
+        for place, said in enumerate(judged)
+    ]
+
+
+def test_without_a_pilot_the_judge_is_taken_at_its_word() -> None:
+    # Shares of .5. Errors: .25 * .5 * .5 = .0625 and .25 * .9 * .1 = .0225, twice. Documents' means are .7 both, so
+    # they differ by answers alone: (.0625 + .0225) of each. Of people alone at a mean of .7: .25 * .21 = .0525.
+    made = forecast_without_pilot(unanswered([0.5, 0.9, 0.5, 0.9], 2))
+    assert made.errors.tolist() == pytest.approx([0.0625, 0.0225] * 2)
+    assert made.people_errors.tolist() == pytest.approx([0.0525] * 4)
+    assert made.variance_of_documents == pytest.approx(0.085)
+    assert made.least == pytest.approx(2 * student.ppf(0.975, 1) * math.sqrt(0.085 / 2))
+    assert (made.now, made.answered) == (None, 0)
+
+
+def test_without_a_pilot_the_width_of_all_answers_is_the_least() -> None:
+    made = forecast_without_pilot(unanswered([0.5, 0.9, 0.2, 0.9, None, 0.1], 2))
+    assert [made.width(6, design) for design in DESIGNS] == pytest.approx([made.least] * 4)
+
+
+def test_an_item_without_a_probability_may_go_either_way() -> None:
+    made = forecast_without_pilot(unanswered([None, 1.0], 1))
+    assert made.errors.tolist() == [0.25, 0.0]
+
+
+def test_a_calibrated_judges_word_foretells_what_draws_bring() -> None:
+    made = forecast_without_pilot(WORLD.items({}, [1.0] * 320))
+    found = forecast_widths(WORLD.pilot(), WORLD.spreads)
+    assert made.width(160, "uniform") == pytest.approx(found.width(160, "uniform"), rel=0.15)
+
+
+def test_without_a_pilot_too_few_documents_and_impossible_probabilities_are_refused() -> None:
+    with pytest.raises(EvaluationError, match="at least 2 documents"):
+        forecast_without_pilot(unanswered([0.5, 0.5], 2))
+    with pytest.raises(InvalidPercent):
+        forecast_without_pilot(unanswered([0.5, 1.5], 1))
+
+
+def test_documents_with_an_answer_are_expected_by_their_chances() -> None:
+    # Half of four items in two documents: each document goes without one with a chance of a quarter.
+    made = forecast([0.01] * 4, [0, 0, 1, 1])
+    assert made.answered_documents(2, "uniform") == pytest.approx(1.5)
+    assert made.document_count == 2

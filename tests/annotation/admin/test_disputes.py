@@ -227,7 +227,7 @@ def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff
             "gold-1.jsonl",
             "cleo",
         ]
-        assert [line.what for line in told.context["done"]] == ["override", "adjudicate"]
+        assert [line.what for line in told.context["done"]] == ["answered a claim", "settled a dispute"]
         assert b"It says so." in told.content
     watched = staff("vic").get(address(Check, f"{check.pk}/change/"))
     assert watched.context["done"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.admin import rows as admin_rows
-from annotation.models import Check, Judge, Membership, Project, Role, Unit, Verdict
+from annotation.models import Check, Comment, Judge, Membership, Project, Role, Unit, Verdict
 from annotation.services.change_units import join_units
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, TELLING, address, fill
 from tests.annotation.api.routes import grow
@@ -249,3 +250,11 @@ def test_units_that_were_joined_are_listed_with_what_retired_them(world: World, 
         page = staff(name).get(address(Unit), {"q": model.public_id})
         assert {row.pk for row in page.context["cl"].queryset} >= {unit.pk for unit in gone}
         assert str(change) in page.content.decode()
+
+
+def test_moments_are_told_in_24_hours(world: World, staff: Door) -> None:
+    claim = world.check("alder", 1).claim
+    comment = Comment.objects.create(project=world.project, claim=claim, author=world.rex, text="Hm.")
+    Comment.objects.filter(pk=comment.pk).update(created_at=datetime(2026, 1, 31, 14, 5, tzinfo=UTC))
+    page = staff("root").get(address(Comment, f"{comment.pk}/change/")).content.decode()
+    assert "31 Jan 2026, 14:05" in page

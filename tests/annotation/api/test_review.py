@@ -22,6 +22,13 @@ def post(client: Any, path: str, body: dict[str, object] | None = None) -> Any:
     return client.post(path if path.startswith("/") else HERE + path, body or {}, format="json")
 
 
+def form_of(told: Any) -> Any:
+    """Names and kinds of values, without the values."""
+    if isinstance(told, dict):
+        return {name: form_of(value) for name, value in told.items()}
+    return [form_of(each) for each in told] if isinstance(told, list) else type(told).__name__
+
+
 def test_the_queue_is_that_of_the_screen(world: World, client_of: Client) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="yes")
     page = client_of("rex").get(f"{HERE}review-queue/?only=all").json()
@@ -94,11 +101,44 @@ class TestPlanted:
         # The judge gave yes at .9; shown is no, as sure: .1 of yes.
         shown = client.get(at(world, "alder", 1)).json()
         assert (shown["judge_label"], round(shown["judge_probability"], 6)) == ("no", 0.1)
-        assert (shown["final_label"], shown["planted_label"]) == (None, None)
+        assert (shown["final_label"], shown["final_source"], shown["planted_label"]) == ("no", "judge", None)
         assert [(each["source"], each["label"]) for each in shown["verdicts"]] == [("judge", "no")]
         said = post(client, at(world, "alder", 1, "verdicts/"), {"label": "no"}).json()
         assert said["verdict"]["shown"] == Verdict.Shown.PLANTED
         assert (said["check"]["judge_label"], said["check"]["planted_label"]) == ("yes", "no")
+
+    def test_nothing_in_its_form_gives_it_away(self, world: World, client_of: Client) -> None:
+        Project.objects.update(reveal="shown", planted_share=1)
+        client = client_of("rex")
+        # The second is the judge's own "no", of which it is not certain.
+        planted, true = (client.get(at(world, "alder", position)).json() for position in (1, 2))
+        assert CheckLook.objects.get(check_row=world.check("alder", 1)).planted_label == "no"
+        assert form_of(planted) == form_of(true)
+        same = ("judge_label", "human_label", "final_label", "final_source", "is_disputed", "unscored_reason")
+        assert [planted[name] for name in same] == [true[name] for name in same]
+        assert planted["verdicts"][0]["reason"] == true["verdicts"][0]["reason"]
+
+    def test_filters_go_by_what_its_reader_takes_for_true(self, world: World, client_of: Client) -> None:
+        Project.objects.update(reveal="shown", planted_share=1)
+        client = client_of("rex")
+        override(check=world.check("alder", 1), by=world.cleo, label="yes")
+        name = client.get(at(world, "alder", 1)).json()["id"]
+        assert CheckLook.objects.get(person=world.rex).planted_label == "no"
+
+        def found(query: str) -> bool:
+            return name in [row["id"] for row in client.get(f"{HERE}checks/?{query}").json()["results"]]
+
+        assert [found(f"label={label}") for label in ("no", "yes", "unscored")] == [True, False, False]
+        assert (found("disputed=false"), found("unanswered=true")) == (True, True)
+
+    def test_the_queue_against_the_judge_goes_by_it_too(self, world: World, client_of: Client) -> None:
+        Project.objects.update(planted_share=1)
+        client = client_of("rex")
+        post(client, at(world, "alder", 1, "verdicts/"), {"label": "yes"})
+        # The judge said yes too, but what Rex was shown is no.
+        assert CheckLook.objects.get(person=world.rex).planted_label == "no"
+        queued = client.get(f"{HERE}review-queue/?only=against").json()["results"]
+        assert [row["id"] for row in queued] == [world.check("alder", 1).public_id]
 
     def test_lists_do_not_give_it_away(self, world: World, client_of: Client) -> None:
         Project.objects.update(reveal="shown", planted_share=1)
@@ -110,6 +150,7 @@ class TestPlanted:
         # What was not looked at yet tells nothing.
         assert set(labels.values()) == {None}
         assert client.get(f"{HERE}checks/?label=yes").json()["results"] == []
+        assert len(client.get(f"{HERE}checks/?label=no").json()["results"]) == 1
 
     def test_after_the_own_answer_it_is_told_with_the_next_one(self, world: World, client_of: Client) -> None:
         Project.objects.update(planted_share=1)
@@ -126,6 +167,7 @@ class TestPlanted:
 
 
 def test_a_batch_is_offered_taken_over_and_withdrawn(world: World, client_of: Client) -> None:
+    Project.objects.update(reveal="shown")
     client = client_of("rex")
     offered = client.get(f"{HERE}verdict-batches/offer/?side=reference").json()
     assert (offered["count"], offered["by_label"], offered["has_more"]) == (6, {"yes": 2, "no": 4}, False)

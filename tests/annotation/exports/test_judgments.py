@@ -1,6 +1,7 @@
 """Level `judgments`: a row per answer, the ones that no longer stand included."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from annotation.models import (
     Assignment,
     Check,
     ClaimSet,
+    DrawnCheck,
     Project,
     Sitting,
     SummaryJudgment,
@@ -20,9 +22,11 @@ from annotation.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.services.assign import assign
 from annotation.services.close_sitting import close_sitting
+from annotation.services.draw_checks import draw_checks
 from annotation.services.in_force import put_in_force
 from annotation.services.review import override, withdraw_verdict
 from annotation.services.save_acts import save_at_once
+from annotation.services.write_guidelines import write_guidelines
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
 from tests.annotation.exports.reading import Rows, exported
@@ -72,6 +76,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
         "selected_by": None,
         "inclusion_probability": None,
         "superseded": False,
+        "guideline_version": None,
     }
 
 
@@ -198,16 +203,43 @@ def test_a_judge_that_fails_later_does_not_take_its_answer_back(world: World, tm
     assert [(row["value"], row["superseded"]) for row in rows] == [("yes", False), (None, True)]
 
 
-def test_how_a_check_came_to_a_reviewer(world: World, tmp_path: Path) -> None:
-    batch = Assignment.objects.create(reviewer=world.rex, selected_by="draw", inclusion_probability=0.5)
-    batch.checks.add(world.check("alder", 1))
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    override(check=world.check("alder", 2), by=world.rex, label="no")
+def test_an_answer_given_in_a_draw_of_checks(world: World, tmp_path: Path) -> None:
+    draw_checks(project=world.project, by=world.mona, share=1.0, method="uniform")
+    drawn = DrawnCheck.objects.get(check_row=world.check("alder", 1))
+    drawn.inclusion_probability = 0.5
+    drawn.save()
+    first = override(check=world.check("alder", 1), by=world.rex, label="no")
+    assert DrawnCheck.objects.get(pk=drawn.pk).verdict == first
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
-    assert [(row["selected_by"], row["inclusion_probability"]) for row in rows] == [
-        ("draw", 0.5),
-        (None, None),
+    # Only the first answer is the draw's; the second was volunteered.
+    assert [(row["value"], row["selected_by"], row["inclusion_probability"]) for row in rows] == [
+        ("no", "uniform", 0.5),
+        ("yes", None, None),
     ]
+
+
+def test_the_guidelines_that_a_person_had(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    write_guidelines(project=world.project, by=world.olga, text="Say yes where it is said.")
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes", reason="It is.")
+    decide_unit(
+        comparison=world.comparison("port", "alder"),
+        unit=world.units("port")[0],
+        by=world.cleo,
+        percent=40,
+        reason="So.",
+    )
+    assess_and_close(world, world.ana, PERCENTS)
+    rows = judgments(world, tmp_path)
+    versions: defaultdict[tuple[object, object], list[object]] = defaultdict(list)
+    for row in rows:
+        versions[row["kind"], row["rater"]].append(row["guideline_version"])
+    assert versions["check", "rex"] == [None, 1]
+    assert versions["check_adjudication", "cleo"] == versions["unit_adjudication", "cleo"] == [1]
+    assert versions["unit", "ana"] == [1, 1, 1, 1]
+    assert set(versions["check", "lexical"]) == {None}
 
 
 def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:

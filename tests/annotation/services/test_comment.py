@@ -63,6 +63,21 @@ def test_naming_oneself_or_one_person_twice_is_told_once(world: World) -> None:
     assert say(world, world.rex, "@rex @cleo @CLEO").told == ("cleo",)
 
 
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("Ask @nobody.", ("nobody",)),
+        ("@Cleo, @rex-- and @dan", ("dan",)),
+        ("write to a@b.org, @ noon", ()),
+        ("@no.body @no.body", ("no.body",)),
+    ],
+)
+def test_names_of_no_member_are_told_to_the_writer(world: World, text: str, unknown: tuple[str, ...]) -> None:
+    made = say(world, world.rex, text)
+    assert made.unknown == unknown
+    assert made.comment.text == text
+
+
 def test_nothing_is_told_to_the_blind_before_they_are_done(world: World) -> None:
     Membership.objects.filter(user=world.cleo).update(roles=["adjudicator", "assessor"])
     sitting = assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.models import Check, CheckLook, Event, Project, Verdict
-from annotation.queries.reveal import is_judge_visible, label_to_plant
+from annotation.queries.planted import label_to_plant
+from annotation.queries.reveal import is_judge_visible
 from annotation.refusals import Conflict, NotAllowed
 from annotation.services.look_at_check import look_at, meet_another, tell_planted
 from annotation.services.review import override, shows_another, withdraw_verdict

@@ -69,6 +69,16 @@ def test_unsure_lies_half_way(world: World) -> None:
     assert queue() == [("differs", "open", 0.5, 2)]
 
 
+def test_what_was_settled_keeps_why_it_was_a_dispute(world: World) -> None:
+    change_project(project=world.project, by=world.mona, audit_share=1.0)
+    answered(world, "no", "yes")
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
+    # Rex comes round: nothing differs any more, but that is not why it was settled.
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert queue() == [("differs", "settled", 0.0, 2)]
+    assert complaints() == []
+
+
 def test_a_threshold_that_is_met_is_not_passed(world: World) -> None:
     change_project(project=world.project, by=world.olga, dispute_threshold=0.5)
     answered(world, "unsure", "yes")

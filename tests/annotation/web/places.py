@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
+TABLES = {"plan-file": "sizes", "sensitivity-file": "orders"}
+"""A table of each route of files, where there is none called "pairs"."""
+
+
 @dataclass(frozen=True)
 class Ids:
     """Public ids of one row of each kind, all of the project "harbour"."""
@@ -68,16 +72,15 @@ class Ids:
                 "set_id": world.sets["port"].public_id,
                 "text_id": world.models["port"].public_id,
                 "question_id": question.public_id,
-                "table": "pairs",
+                "picture": "ranking",
             }
         )
 
     def address(self, route: URLPattern, slug: str = "harbour") -> str:
         assert route.name is not None
         wanted = set(route.pattern.converters)
-        return reverse(
-            route.name, kwargs={"slug": slug, **{k: v for k, v in self.kwargs.items() if k in wanted}}
-        )
+        known = {**self.kwargs, "table": TABLES.get(route.name, "pairs")}
+        return reverse(route.name, kwargs={"slug": slug, **{k: v for k, v in known.items() if k in wanted}})
 
 
 def addresses(world: World, slug: str = "harbour") -> dict[str, str]:

@@ -342,3 +342,11 @@ def test_the_queue_asks_the_database_as_often_for_more(world: World, cleo: Clien
     dispute_on(world, 2)
     dispute_on(world, 3)
     assert asked() == before
+
+
+def test_a_field_has_the_key_that_it_has_in_review(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    assert dispute.check_row is not None
+    pages = (html(cleo, at(dispute)), html(cleo, f"/p/harbour/review/{dispute.check_row.public_id}/"))
+    keys = [dict(re.findall(r'name="(reason|error_type)" data-key="(\w)"', page)) for page in pages]
+    assert keys[0] == keys[1] == {"reason": "w", "error_type": "x"}

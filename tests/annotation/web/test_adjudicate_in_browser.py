@@ -131,7 +131,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     press(page, "5")
     assert "Coverage 0.450 → 0.600" in told(page)
     # "bridge", alder, unit 2: 45 % is typed: (1 + .45) / 2 = .725.
-    page.keyboard.press("x")
+    page.keyboard.press("p")
     page.keyboard.type("45")
     press(page, "Enter", reason="A little less than half.")
     assert "Coverage 0.675 → 0.725" in told(page)
@@ -152,7 +152,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     press(page, "2")
     assert "Settled: no. Coverage 0.500 → 0.250, claim coverage 0.667 → 0.333" in told(page)
     # "port", alder: yes, unsure | yes; its units have percents, so claim coverage alone moves: 2 of 3 to 1 of 3.
-    press(page, "x", reason="The text says neither.")
+    press(page, "p", reason="The text says neither.")
     assert "Settled: unsure. Claim coverage 0.667 → 0.333." in told(page)
     # "port", birch: yes, no | yes: (.5 + 1) / 2 = .75.
     press(page, "1", reason="Repair implies it.")

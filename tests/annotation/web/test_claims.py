@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.models import Claim, ClaimSet, Summary
 from annotation.queries.claims import claims_of
 from annotation.services.change_claims import reword_claim, split_claim
+from annotation.services.review import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,6 +122,30 @@ def test_words_that_are_refused_are_not_lost(
     status, page = post(signed_in(world.rex), address(world, "add-claim"), fields)
     assert (status, ">There is a quay</li>" in page) == (422, True)
     assert "A unit is named by its number, not by 'nine'." in page
+
+
+def test_what_an_act_does_to_answers_and_scores_is_said_before_it(
+    world: World, signed_in: Callable[[User], Client], wall: Claim
+) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    page = unescape(signed_in(world.rex).get(address(world)).content.decode())
+    checks = wall.checks.count()
+    stays = f"People have answered 1 of its {checks} checks. Their answers stay with these words and count no more."
+    assert [page.count(f"{stays} {then}") for then in ("The new words", "The parts", "Undoing")] == [1, 1, 1]
+    # Joined with the other claim of its unit.
+    assert page.count("People have answered 1 check of the claims here.") == 1
+    assert "Unit 1 then has 1 claim left" in page
+    assert "It is the only claim of unit 2: where nobody gave the unit a percent it then has no value" in page
+
+
+def test_parts_of_a_split_that_are_the_same_are_named_so(
+    world: World, signed_in: Callable[[User], Client], wall: Claim
+) -> None:
+    fields = {"claim": wall.public_id, "texts": "It is weak\nit is weak."}
+    status, page = post(signed_in(world.rex), address(world, "split-claim"), fields)
+    assert status == 422
+    assert "Two of the parts are the same: “it is weak.”." in page
+    assert "among the claims of this text" not in page
 
 
 def test_a_claim_of_another_text_is_not_found_here(

@@ -62,6 +62,12 @@ def test_who_was_not_told_is_said(world: World, signed_in: SignIn) -> None:
     assert "ana may not read this and was not told." in text_of(answer)
 
 
+def test_a_name_that_nobody_has_is_said_and_the_comment_stays(world: World, signed_in: SignIn) -> None:
+    page = text_of(signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "@nobody?"}, headers=HTMX))
+    assert "Nobody here is called @nobody: only members of the project can be told." in page
+    assert '<p class="words" dir="auto">@nobody?</p>' in page
+
+
 def test_only_the_writer_takes_a_comment_back(world: World, signed_in: SignIn) -> None:
     claim = world.check("alder", 1).claim
     comment = comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.").comment

@@ -46,7 +46,7 @@ def test_who_did_what_to_what_with_a_way_there(olga: Client, world: World) -> No
     override(check=check, by=world.rex, label="no", reason="Not April.")
     write_guidelines(project=world.project, text="One.", by=world.mona)
     page = text_of(olga.get(ROOM))
-    assert re.search(r">rex</a>.*?<td>override</td>", page, re.DOTALL)
+    assert re.search(r">rex</a>.*?<td>answered a claim</td>", page, re.DOTALL)
     assert f'href="/p/harbour/review/{check.public_id}/">check</a>' in page
     assert 'href="/p/harbour/settings/guidelines/1/">guideline</a>' in page
     assert "Not April." in page
@@ -69,10 +69,25 @@ def test_filters_by_address(olga: Client, world: World) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
     log(project=world.project, actor=None, verb="lapse", target=world.project)
     shown = {
-        query: re.findall(r"<td>(override|lapse)</td>", text_of(olga.get(f"{ROOM}?{query}")))
+        query: re.findall(
+            r"<td>(answered a claim|put a set back for want of time)</td>",
+            text_of(olga.get(f"{ROOM}?{query}")),
+        )
         for query in ("verb=override", "person=rex", "person=:program", "kind=project", "first=2100-01-01")
     }
-    assert list(shown.values()) == [["override"], ["override"], ["lapse"], ["lapse"], []]
+    answered, lapsed = ["answered a claim"], ["put a set back for want of time"]
+    assert list(shown.values()) == [answered, answered, lapsed, lapsed, []]
+
+
+def test_verbs_are_chosen_by_what_they_are_called(olga: Client, world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    log(project=world.project, actor=None, verb="assign", target=world.project)
+    page = text_of(olga.get(f"{ROOM}?verb=override"))
+    assert re.findall(r'<option value="(\w+)" (?:selected)?>([a-z ]+)</option>', page)[:2] == [
+        ("override", "answered a claim"),
+        ("assign", "gave a set to an assessor"),
+    ]
+    assert '<option value="override" selected>' in page
 
 
 @pytest.mark.parametrize("query", ["first=tomorrow", "last=9999-12-31", "verb=a%00b", "person=" + "x" * 151])

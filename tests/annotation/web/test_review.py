@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
+from annotation.services.adjudicate import decide_check
 from annotation.services.assign import assign
 from annotation.services.draw_checks import draw_checks
 from annotation.services.review import override
@@ -304,6 +306,41 @@ def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
     assert newest(check).person == world.cleo
 
 
+def test_the_same_answer_of_two_at_once_is_kept_from_both(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="yes")
+    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
+    assert answer.status_code == 200
+    assert Verdict.objects.filter(check_row=check, source="reviewer", label="yes").count() == 2
+    # Neither knew of the other's.
+    assert newest(check).shown == Verdict.Shown.NOTHING
+
+
+def test_where_people_differ_it_is_said_whose_answer_counts(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="no")
+    strip = rex.post(f"{at(check)}answer/", {"label": "yes"}, headers=HTMX).content.decode()
+    assert "your yes, the later one, counts until an adjudicator settles it." in strip
+    page = signed_in(world.cleo).get(at(check)).content.decode()
+    assert "the latest answer counts, until an adjudicator settles it." in page
+    decide_check(check=check, by=world.olga, label="no", reason="Not there.")
+    page = rex.get(at(check)).content.decode()
+    assert "an adjudicator has settled it." in page
+
+
+def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.olga, label="yes")
+    decide_check(check=check, by=world.cleo, label="yes", reason="It does.")
+    assert "moves no score as long as the decision stands" in rex.get(at(check)).content.decode()
+    strip = rex.post(f"{at(check)}answer/", {"label": "no"}, headers=HTMX).content.decode()
+    assert "no score moves as long as the decision stands" in strip
+    check.refresh_from_db()
+    assert (check.final_label, check.final_source) == ("yes", "adjudicator")
+
+
 def test_after_a_conflict_the_same_form_can_be_sent_again(world: World, rex: Client) -> None:
     check = world.check("alder", 2)
     theirs = override(check=check, by=world.cleo, label="unsure")
@@ -343,6 +380,11 @@ def test_the_queue_is_handed_out_in_its_order(world: World, rex: Client) -> None
 def test_after_the_end_the_queue_begins_anew_with_what_was_skipped(world: World, rex: Client) -> None:
     rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
     assert following(rex, rows[-1]) == rows[0]
+
+
+def test_the_address_of_the_next_claim_leads_to_the_queue(rex: Client) -> None:
+    answer = rex.get(f"{QUEUE}next/?order=effect")
+    assert (answer.status_code, answer["Location"]) == (302, f"{QUEUE}?order=effect")
 
 
 def test_two_reviewers_are_never_handed_the_same_claim(
@@ -387,10 +429,14 @@ def test_the_next_claim_asks_the_database_little(
 ) -> None:
     here = {"here": world.check("birch", 3).public_id}
     rex.post(f"{QUEUE}next/", headers=HTMX)
-    # Who asks, in which project (4); the claim on screen, their look at it and its lease (8); the next claim with
-    # its texts and what was said of it (8); how many are left.
-    with django_assert_max_num_queries(21):
+    # Who asks, and what they may in this project (3); whether they may still, the claim on screen with what they were
+    # shown of it, that they look at it, its lease (4); the next claim, its lease, what was said of it, its texts (5).
+    with django_assert_max_num_queries(12):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
+
+
+def test_nothing_comes_after_a_claim_that_is_not_there(world: World, rex: Client) -> None:
+    assert rex.post(f"{QUEUE}next/", {"here": "nowhere"}).status_code == 404
 
 
 def test_by_document_the_text_stays_while_the_claims_go_by(world: World, rex: Client) -> None:
@@ -424,22 +470,42 @@ def test_only_claims_with_numbers(world: World, rex: Client) -> None:
     assert [row.check_id for row in rows] == [check.public_id]
 
 
-def test_only_what_people_answered_otherwise_than_the_judge(world: World, rex: Client) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    override(check=world.check("alder", 2), by=world.cleo, label="yes")
-    rows = rex.get(f"{QUEUE}?only=against").context["page"].rows
+def test_only_what_people_answered_otherwise_than_the_judge(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    override(check=world.check("alder", 1), by=world.olga, label="yes")
+    override(check=world.check("alder", 2), by=world.olga, label="yes")
+    rows = signed_in(world.cleo).get(f"{QUEUE}?only=against").context["page"].rows
     assert [row.check_id for row in rows] == [world.check("alder", 2).public_id]
-    # Rex has not answered it, so the list does not tell him what Cleo said.
+    # Cleo has not answered it: that she may see all does not answer for her.
     assert rows[0].human_label is None
 
 
-def test_a_filter_by_label_tells_a_reviewer_nothing_that_they_must_not_know(
-    world: World, rex: Client
+@pytest.mark.parametrize("query", ["only=against", "only=disputed", "only=all&label=yes", "label=yes"])
+@pytest.mark.parametrize("mode", ["after_answer", "on_request"])
+def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_answer(
+    world: World, rex: Client, mode: str, query: str
 ) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    assert rex.get(f"{QUEUE}?only=all&label=yes").context["page"].rows == ()
-    override(check=world.check("alder", 1), by=world.rex, label="yes")
-    assert len(rex.get(f"{QUEUE}?only=all&label=yes").context["page"].rows) == 1
+    reveal(world, mode)
+    check = world.check("alder", 2)
+    # The judge said no; two people differ, and the later one says yes.
+    override(check=check, by=world.olga, label="no")
+    override(check=check, by=world.cleo, label="yes")
+    answer = rex.get(f"{QUEUE}?{query}")
+    assert (answer.context["page"].rows, answer.context["page"].counted) == ((), 0)
+    assert "Only claims that you have answered" in answer.content.decode()
+    if query != "label=yes":
+        override(check=check, by=world.rex, label="yes")
+        rows = rex.get(f"{QUEUE}?{query}").context["page"].rows
+        assert [row.check_id for row in rows] == [check.public_id]
+
+
+def test_a_list_of_everything_marks_no_difference_before_the_own_answer(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 2), by=world.olga, label="no")
+    override(check=world.check("alder", 2), by=world.cleo, label="yes")
+    assert "disputed</span>" not in rex.get(f"{QUEUE}?only=all").content.decode()
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert "disputed</span>" in rex.get(f"{QUEUE}?only=all").content.decode()
 
 
 def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
@@ -476,7 +542,8 @@ def test_a_planted_verdict_is_told_after_the_answer_given_with_it_on_screen(
     # The judge gave "yes" .9: certain enough to show "no" instead.
     check = world.check("alder", 1)
     page = rex.get(at(check)).context["outcome"]
-    assert (page.judge.label, page.planted, page.decision) == ("no", "", None)
+    assert (page.judge.label, page.planted) == ("no", "")
+    assert (page.decision.label, page.decision.who) == ("no", "lexical")
     strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
     assert "was planted" in strip
     assert "Change to yes" in strip
@@ -512,6 +579,46 @@ def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Clien
     assert "was planted" not in rex.get(QUEUE).content.decode()
 
 
+SPECIFIC = r"\b[a-z2-7]{16}\b|\b\w{64}\b|\d+"
+"""Public ids, tokens of forms, and figures."""
+
+
+def outcome_on(page: str) -> str:
+    """What the page tells of a claim, without ids and figures."""
+    told = page[page.index('<div id="outcome"') : page.index('<div class="actions"')]
+    return re.sub(r"\s+", " ", re.sub(SPECIFIC, "", told))
+
+
+def test_a_planted_verdict_that_is_shown_at_once_looks_like_a_true_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    # The first is planted; the second is the judge's own "no", of which it is not certain.
+    planted, true = (rex.get(at(world.check("alder", position))).content.decode() for position in (1, 2))
+    assert CheckLook.objects.get(check_row=world.check("alder", 1)).planted_label == "no"
+    assert outcome_on(planted) == outcome_on(true)
+    assert "Stands:" in outcome_on(planted)
+
+
+def test_a_planted_verdict_after_the_own_answer_looks_like_a_true_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    true, planted = world.check("alder", 2), world.check("alder", 1)
+    strips, pages = [], []
+    for check in (true, planted):
+        strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+        strips.append(re.sub(SPECIFIC, "", strip.replace(check.claim.text, "")))
+        pages.append(outcome_on(rex.get(at(check)).content.decode()))
+    assert CheckLook.objects.get(check_row=planted).planted_label == "no"
+    assert strips[0] == strips[1]
+    assert pages[0] == pages[1]
+
+
+def test_taking_an_answer_back_tells_nothing_of_a_planted_verdict(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    check = world.check("alder", 1)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    page = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
+    assert "Taken back. </p>" in page.content.decode()
+
+
 def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
     plant_everywhere(world, "shown")
     check = world.check("alder", 1)
@@ -529,7 +636,14 @@ def test_a_batch_is_offered_on_a_filtered_list_alone(world: World, rex: Client) 
     assert rex.get(f"{QUEUE}batch/").context["offer"] is None
 
 
+def test_an_offer_says_what_the_judge_said_to_those_alone_who_may_know(world: World, rex: Client) -> None:
+    assert rex.get(f"{QUEUE}batch/?side=reference").context["offer"].by_label == {}
+    plant_everywhere(world, "shown")
+    assert rex.get(f"{QUEUE}batch/?side=reference").context["offer"].by_label == {}
+
+
 def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Client) -> None:
+    reveal(world, "shown")
     offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
     assert (offer.count, offer.by_label) == (6, {"yes": 2, "no": 4})
     data = {"expected": offer.count, "fingerprint": offer.fingerprint}

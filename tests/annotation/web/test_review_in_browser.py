@@ -131,6 +131,40 @@ def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World,
     assert answers(check_of(world, "alder", "ferry")) == ["yes"]
 
 
+def test_what_is_left_is_counted_down_answer_by_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    left = page.locator("#claim-room .line > span.muted")
+    told = [left.inner_text()]
+    for key, thing in (("2", "wall"), ("n", "quay"), ("1", "crane"), ("u", "quay"), ("1", "crane")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        told.append(left.inner_text())
+        page.locator("#strip .ways").or_(page.locator("#outcome .moved")).first.wait_for()
+    # Skipping leaves as many; what was taken back is to be answered again.
+    assert told == [f"{count} to go" for count in (20, 19, 19, 18, 19, 18)]
+    page.reload()
+    at_claim(page, "crane")
+    assert left.inner_text() == "18 to go"
+
+
+def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    world.rex.memberships.all().delete()
+    for key in ("w", "S", "o", "Escape", "2"):
+        page.keyboard.press(key)
+    problem = page.locator("#problems", has_text="Not saved.")
+    problem.wait_for()
+    assert "your part in this project has ended" in problem.inner_text()
+    page.wait_for_load_state("networkidle")
+    assert "Saving" not in page.locator("#strip").inner_text()
+    assert not Verdict.objects.filter(person=world.rex).exists()
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    assert page.locator("#reason").input_value() == "So"
+
+
 def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import Score, Worker
+from annotation.models import Score, Summary, Worker
 from annotation.services import make_analysis
 from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
@@ -155,6 +155,18 @@ def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client
     said = "(summaries by questions: 1, by claims: 1)"
     assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
     assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
+
+
+def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -> None:
+    Summary.objects.filter(pk=world.peers["port", "alder"].pk).update(target_words=100)
+    address = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    page = vic.get(address).content.decode()
+    places = [
+        page.index(words)
+        for words in ("Target 20 words</th>", ">bridge</a>", "Target 100 words</th>", ">port</a>")
+    ]
+    assert places == sorted(places)
+    assert "the lowest coverage of each target length first" in page
 
 
 def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: Client) -> None:

@@ -1,0 +1,155 @@
+"""What other choices would make of the order of the systems, in words, and no more than the numbers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from annotation.queries.ranking import listed
+from evaluation import Crossing, Lead
+
+if TYPE_CHECKING:
+    from annotation.queries.sensitivity import Order, Turning
+
+NAMED_TURNS = 4
+"""With more changes of the leader than this, only the one in force is named."""
+
+
+def length_in_words(found: Turning | None, *, has_target: bool) -> str:
+    """Who leads at which weight of coverage against brevity."""
+    if found is None:
+        if not has_target:
+            return "There is no target length here, so nothing is known of brevity, and the composite is coverage."
+        return "No summary has both coverage and a brevity, so there is no composite."
+    said = _both(found, "a")
+    if found.left_out:
+        said += f" Left out: {_summaries(found.left_out)} without a brevity."
+    return said
+
+
+def blend_in_words(found: Turning | None, *, is_human_first: bool) -> str:
+    """Who leads at which weight of people in units that assessors and the judge both judged."""
+    if found is None:
+        return (
+            "No unit has both assessors' percents and answered claims that say otherwise, so the weight of people in "
+            "the blend changes nothing."
+        )
+    rule = (
+        "People come first here, which is w = 1."
+        if is_human_first
+        else f"The project's weight of people is w = {weight_in_words(found.own)}."
+    )
+    return f"{rule} {_both(found, 'w')}"
+
+
+def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str) -> str:
+    """Whether another judge, or the deciding one without people, would put another system first.
+
+    `judge` is the name of the deciding one, empty where it has answered nothing here.
+    """
+    if not orders and not judge:
+        return "No judge's answers decide anything here, so there is no order by a judge to show."
+    if not orders:
+        return (
+            f"There is no other order to show: people have changed nothing of what {judge} says, and no other judge "
+            "has answered every check."
+        )
+    return " ".join(
+        f"By {order.name}, {_ahead_in_words(order, ahead)} ({_tau(order)}{_moved(order)})."
+        for order in orders
+    )
+
+
+def people_in_words(orders: Sequence[Order], ahead: Sequence[str]) -> str:
+    """Whether the first system hangs on any one person."""
+    if not orders:
+        return "Nobody of this project has given an answer that counts here, so nobody can be left out."
+    turned = [order for order in orders if set(order.ahead) != set(ahead)]
+    lowest = min((order.tau for order in orders if order.tau is not None), default=None)
+    least = "" if lowest is None else f" The least tau with the present order is {lowest:.2f}."
+    if turned:
+        told = " ".join(f"Without {order.name}, {_ahead_in_words(order, ahead)}." for order in turned)
+        return f"{told}{least}"
+    leaders = f"{listed(ahead)} would still {_be_first(ahead)}"
+    if len(orders) == 1:
+        return f"One person has answers that count: without {orders[0].name}, {leaders}.{least}"
+    return f"Whoever of the {len(orders)} people is left out, {leaders}.{least}"
+
+
+def _both(found: Turning, letter: str) -> str:
+    return f"{_leads_in_words(found.leads, found.own, letter)} {_turns_in_words(found, letter)}".rstrip()
+
+
+def _leads_in_words(leads: Sequence[Lead], own: float, letter: str) -> str:
+    if not leads:
+        return ""
+    if len(leads) == 1:
+        return f"{_leads(leads[0].systems)} at every {letter} from 0 to 1."
+    if len(leads) > NAMED_TURNS:
+        (now, *_) = [lead for lead in leads if lead.low <= own <= lead.high]
+        return (
+            f"The lead changes {len(leads) - 1} times as {letter} goes from 0 to 1; at the present {letter} = "
+            f"{weight_in_words(own)} {_leads(now.systems)}, from {weight_in_words(now.low)} to "
+            f"{weight_in_words(now.high)}."
+        )
+    first, *middle, last = leads
+    stretches = [f"{_leads(first.systems)} up to {letter} = {weight_in_words(first.high)}"]
+    stretches += [f"{listed(lead.systems)} from there to {weight_in_words(lead.high)}" for lead in middle]
+    return f"{', '.join([*stretches, f'{listed(last.systems)} above that'])}."
+
+
+def _turns_in_words(found: Turning, letter: str) -> str:
+    if not found.pairs:
+        return ""
+    if not found.crossings:
+        return "No two systems change places in between." if found.pairs > 1 else ""
+    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs} pairs"
+    nearest = min(found.crossings, key=lambda turn: abs(turn.weight - found.own))
+    return (
+        f"Of {pairs} of systems {len(found.crossings)} change{'s' if len(found.crossings) == 1 else ''} places on the "
+        f"way up; nearest to the present {letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
+    )
+
+
+def _crossing(turn: Crossing, letter: str) -> str:
+    return f"{turn.after} passes {turn.before} at {letter} = {weight_in_words(turn.weight)}"
+
+
+def _leads(systems: Sequence[str]) -> str:
+    return f"{listed(systems)} {'leads' if len(systems) == 1 else 'are level in front'}"
+
+
+def _be_first(systems: Sequence[str]) -> str:
+    return "lead" if len(systems) == 1 else "be level in front"
+
+
+def _ahead_in_words(order: Order, ahead: Sequence[str]) -> str:
+    if not order.ahead:
+        return "no system would have a mean"
+    if set(order.ahead) == set(ahead):
+        return f"{listed(order.ahead)} would still {_be_first(order.ahead)}"
+    return f"{listed(order.ahead)} would {_be_first(order.ahead)} instead of {listed(ahead)}"
+
+
+def _tau(order: Order) -> str:
+    return "no order to compare" if order.tau is None else f"tau {order.tau:.2f}"
+
+
+def _moved(order: Order) -> str:
+    count = len(order.moved)
+    return (
+        f", {count} of {len(order.ranks)} systems in another place"
+        if count
+        else ", every system in its place"
+    )
+
+
+def weight_in_words(weight: float) -> str:
+    """Three digits after the point at most; what lies between 0 and 1 is never told as an end."""
+    if 0 < weight < 1:
+        weight = min(max(round(weight, 3), 0.001), 0.999)
+    return f"{weight:.3f}".rstrip("0").rstrip(".")
+
+
+def _summaries(count: int) -> str:
+    return "1 summary" if count == 1 else f"{count:,} summaries"

@@ -1,0 +1,124 @@
+"""Score summaries again under other choices, without writing anything: another blend, judge or set of people."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+
+from annotation.models import Assignment, Check, Judge, PublishedPercent, UnitJudgment, Verdict
+from annotation.queries.sensitivity import Coverages, Variant, WhatIf, scored_summaries, sensitivity
+from annotation.records import score_rules, summary_records
+from evaluation import ScoreRules, score
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+
+def what_if(project: Project, key: str = "") -> dict[str, Any]:
+    """How the order of the systems hangs on choices: see `queries/sensitivity`, whose payload this is."""
+    rows = scored_summaries(project)
+    checks = _asked(project).count()
+    judges, incomplete = _judges(project, checks)
+    found = WhatIf(
+        blend=_by_blend(project),
+        judges=[Variant(judge.name, _coverages(_deciding(project, judge), None)) for judge in judges],
+        people=[_without(project, person) for person in _people(project)],
+        incomplete=incomplete,
+        checks=checks,
+    )
+    return sensitivity(project, rows, found)
+
+
+def _coverages(
+    project: Project,
+    summary_ids: Sequence[int] | None,
+    *,
+    rules: ScoreRules | None = None,
+    without: int | None = None,
+) -> Coverages:
+    rules = rules or score_rules(project)
+    records = summary_records(project, summary_ids, without=without)
+    return {record.summary.pk: score(record.value, rules).coverage for record in records}
+
+
+def _by_blend(project: Project) -> tuple[Coverages, Coverages]:
+    """At both ends of the weight, the summaries whose units got percents; the others do not depend on it."""
+    published = PublishedPercent.objects.filter(comparison__peer__document_set__project=project)
+    judged = _percents(project).order_by().values_list("assignment__comparison__peer_id", flat=True)
+    peers = {*published.order_by().values_list("comparison__peer_id", flat=True), *judged}
+    rules = replace(score_rules(project), blend="weighted")
+    records = list(summary_records(project, sorted(peers)))
+    by_judge, by_people = (
+        {
+            record.summary.pk: score(record.value, replace(rules, human_weight=weight)).coverage
+            for record in records
+        }
+        for weight in (0.0, 1.0)
+    )
+    return by_judge, by_people
+
+
+def _percents(project: Project) -> QuerySet[UnitJudgment]:
+    return UnitJudgment.objects.filter(
+        assignment__comparison__peer__document_set__project=project,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat_of=None,
+        is_current=True,
+        percent__isnull=False,
+    )
+
+
+def _verdicts(project: Project) -> QuerySet[Verdict]:
+    return Verdict.objects.filter(
+        check_row__project=project,
+        check_row__is_current=True,
+        check_row__side=Check.Side.REFERENCE,
+        withdrawn_at=None,
+    )
+
+
+def _asked(project: Project) -> QuerySet[Check]:
+    """The checks that coverage rests on and no rule decides."""
+    checks = Check.objects.filter(project=project, is_current=True, side=Check.Side.REFERENCE)
+    return checks.exclude(final_source=Check.Decider.RULE)
+
+
+def _judges(project: Project, checks: int) -> tuple[list[Judge], list[tuple[str, int]]]:
+    """The judges beside the deciding one that have answered every check, and those that have answered a part."""
+    rows = _verdicts(project).filter(judge__isnull=False, label__isnull=False)
+    rows = rows.filter(check_row__in=_asked(project)).exclude(judge=project.deciding_judge_id)
+    counted = rows.order_by().values_list("judge_id").annotate(Count("check_row", distinct=True))
+    answered = {judge_id: count for judge_id, count in counted if judge_id is not None}
+    judges = Judge.objects.filter(pk__in=answered).order_by("name")
+    complete = [judge for judge in judges if answered[judge.pk] >= checks]
+    return complete, [(judge.name, answered[judge.pk]) for judge in judges if judge not in complete]
+
+
+def _deciding(project: Project, judge: Judge) -> Project:
+    """The project as it would be with another deciding judge; never to be saved."""
+    other = copy.copy(project)
+    other.deciding_judge = judge
+    return other
+
+
+def _people(project: Project) -> list[User]:
+    """Who has given percents or verdicts that count."""
+    assessors = _percents(project).order_by().values("assignment__sitting__assessor")
+    reviewers = _verdicts(project).filter(person__isnull=False).order_by().values("person")
+    return list(User.objects.filter(Q(pk__in=assessors) | Q(pk__in=reviewers)).order_by("username"))
+
+
+def _without(project: Project, person: User) -> Variant:
+    """What the summaries that somebody answered on would score without that person."""
+    percents = _percents(project).filter(assignment__sitting__assessor=person).order_by()
+    verdicts = _verdicts(project).filter(person=person).order_by()
+    judged = percents.values_list("assignment__comparison__peer_id", flat=True)
+    touched = {*judged, *verdicts.values_list("check_row__peer_id", flat=True)}
+    return Variant(person.username, _coverages(project, sorted(touched), without=person.pk))

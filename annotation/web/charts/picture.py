@@ -1,0 +1,126 @@
+"""A finished picture: on a page, as a file, and as the table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import resvg_py
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.web.charts.kit import FONTS, Drawing, plain
+
+if TYPE_CHECKING:
+    from annotation.exports.columns import Cell
+
+FONT = Path(__file__).resolve().parent / "fonts" / "DejaVuSans.ttf"
+FONT_NAME = "DejaVu Sans"
+ZOOM = 3
+"""Points of a PNG for each pixel of the drawing: some 300 dots an inch at the width of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing with its words and its numbers.
+
+    `name` is that of its files, `title` what it shows and `description` how, for whoever cannot see it; `caption` says
+    what its intervals cover and what is left out. `columns` and `rows` hold every number that is drawn, and `links`
+    where a cell, named by its row and column, leads. The columns from `names_from` on are named by people.
+    """
+
+    name: str
+    title: str
+    description: str
+    caption: str
+    drawing: Drawing
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    names_from: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.rows
+
+    @property
+    def svg(self) -> SafeString:
+        """For a page that has `css/pictures.css`. A picture with links is a group of them, any other one image."""
+        role = "group" if self.drawing.has_links else "img"
+        inside = self.drawing.on_page()
+        # Every text in it has been escaped by `plain`, and every number comes from `number`.
+        whole = f'<svg class="picture" role="{role}" {self._named("page")}>{self._told("page")}{inside}</svg>'
+        return mark_safe(whole)  # noqa: S308
+
+    @property
+    def standalone(self) -> str:
+        """A file by itself: colours resolved, fonts by their common names."""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" role="img" {self._named("file")}>'
+            f"{self._told('file')}{self.drawing.in_file()}</svg>"
+        )
+
+    @property
+    def png(self) -> bytes:
+        """The same as pixels. The fonts of this machine serve for what the one that comes with it does not hold."""
+        return resvg_py.svg_to_bytes(
+            svg_string=self.standalone,
+            zoom=ZOOM,
+            font_files=[str(FONT)],
+            font_family=FONT_NAME,
+            sans_serif_family=FONT_NAME,
+        )
+
+    @property
+    def table(self) -> list[dict[str, Cell]]:
+        """The rows by the names of their columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    @property
+    def heads(self) -> list[tuple[str, bool]]:
+        """The columns in words, and whether they hold numbers."""
+        ours = self.columns[: self.names_from]
+        words = [name.replace("_", " ") for name in ours]
+        return [
+            (name, all(_is_number(row[place]) for row in self.rows))
+            for place, name in enumerate([*words, *self.columns[len(ours) :]])
+        ]
+
+    @property
+    def lines(self) -> list[list[tuple[str, str, bool]]]:
+        """The rows as a page writes them: each cell's text, where it leads, and whether it is a number."""
+        return [
+            [
+                (_written(cell), self.links.get((number, place), ""), _is_number(cell))
+                for place, cell in enumerate(row)
+            ]
+            for number, row in enumerate(self.rows)
+        ]
+
+    def _named(self, where: str) -> str:
+        size = f"{self.drawing.width} {self.drawing.height}"
+        width, height = self.drawing.width, self.drawing.height
+        named = f"{self.name}-{where}"
+        return (
+            f'width="{width}" height="{height}" viewBox="0 0 {size}" '
+            f'aria-labelledby="{named}-title" aria-describedby="{named}-desc"'
+        )
+
+    def _told(self, where: str) -> str:
+        named = f"{self.name}-{where}"
+        return (
+            f'<title id="{named}-title">{plain(self.title)}</title>'
+            f'<desc id="{named}-desc">{plain(self.description)}</desc>'
+        )
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell is None or isinstance(cell, int | float)
+
+
+def _written(cell: Cell) -> str:
+    """Three decimals of a number with any; a dash where there is none, never 0."""
+    if cell is None:
+        return "–"
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)

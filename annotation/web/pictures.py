@@ -1,0 +1,213 @@
+"""The pictures page: what the scores say, drawn, each picture to take away as SVG, PNG or the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from annotation.models import Analysis
+from annotation.permissions import Verb
+from annotation.queries.leaderboard import RANKED
+from annotation.refusals import Invalid, NotFound
+from annotation.services.make_analysis import Made, made
+from annotation.web import target_tables
+from annotation.web.charts import Picture
+from annotation.web.drawings import (
+    draw_calibration,
+    draw_claims,
+    draw_judge_scatter,
+    draw_lengths,
+    draw_ranking,
+    draw_weights,
+    draw_work,
+)
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.judge import chosen_version
+from annotation.web.picture_files import picture_file
+from annotation.web.rooms import Room, enter
+from annotation.web.scores import (
+    DRAWN,
+    MORE_VIEWS,
+    VIEWS,
+    ShownTable,
+    caption_of,
+    shown_table,
+    target_word,
+)
+from annotation.web.screen import screen
+from annotation.web.target_tables import chosen_table
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to see the picture otherwise: its words, the address's query, and whether it is on."""
+
+    words: str
+    query: str
+    is_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One picture as an address names it; None where there is nothing to draw it from.
+
+    `asked` is the part of the address that names it again, `choices` the ways to see it otherwise, each row with what
+    is chosen. `after` names where the next page starts.
+    """
+
+    picture: Picture | None
+    made: Made
+    asked: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    after: str = ""
+
+
+@screen("GET")
+def pictures(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    name = request.GET.get("show", "") or next(iter(SHOWN))
+    if name not in SHOWN:
+        raise Invalid(f"There is no picture {name!r}; there are {', '.join(SHOWN)}.", field="show")
+    words, question, draw = SHOWN[name]
+    shown = draw(request, room)
+    context = {
+        "room": room,
+        "question": question,
+        "kinds": [(each, SHOWN[each][0], each == name) for each in SHOWN],
+        "show": name,
+        "words": words,
+        "shown": shown,
+        "picture": shown.picture,
+        "made": shown.made,
+        "address": request.get_full_path(),
+        "file": f"{reverse('picture-file', args=[slug, name])}?{urlencode(shown.asked)}",
+    }
+    return page_or_fragment(
+        request, page="pictures/page.html", fragment="pictures/_room.html", context=context
+    )
+
+
+@screen("GET")
+def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
+    """One picture of the page as a file."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    if picture not in SHOWN:
+        raise NotFound(f"There is no picture {picture!r}; there are {', '.join(SHOWN)}.")
+    shown = SHOWN[picture][2](request, room)
+    if shown.picture is None:
+        raise NotFound("There is nothing to draw yet.")
+    return picture_file(request, shown.picture, project=room.project)
+
+
+@screen("GET")
+def work_file(request: Request, slug: str) -> HttpResponse:
+    """The picture of the progress page as a file."""
+    room = enter(request, slug, Verb.ASSIGN, here="progress")
+    return picture_file(request, draw_work(room.project, viewer=request.user), project=room.project)
+
+
+def _ranking(request: Request, room: Room) -> Shown:
+    shown = shown_table(request, room.project)
+    if shown.table is None:
+        return Shown(None, shown.made)
+    views = VIEWS | MORE_VIEWS
+    score = DRAWN.get(shown.column, views[shown.column][0])
+    caption = f"Intervals: {caption_of(shown.board, shown.table, shown.column)}."
+    asked = {"by": shown.column, "target": target_word(shown.table)}
+    held = [name for name in views if name in (*shown.table.scores_held, shown.column)]
+    choices = {
+        "Score": _choices(asked, "by", {name: views[name][0] for name in held}),
+        **_targets(shown, room, asked),
+    }
+    return Shown(
+        draw_ranking(shown.table, shown.column, score=score, caption=caption), shown.made, asked, choices
+    )
+
+
+def _lengths(request: Request, room: Room) -> Shown:
+    shown = shown_table(request, room.project)
+    if shown.table is None:
+        return Shown(None, shown.made)
+    covers = caption_of(shown.board, shown.table, RANKED)
+    asked = {"target": target_word(shown.table)}
+    picture = draw_lengths(room.project, shown.table, covers=covers)
+    return Shown(picture, shown.made, asked, _targets(shown, room, asked))
+
+
+def _claims(request: Request, room: Room) -> Shown:
+    shown = shown_table(request, room.project)
+    if shown.table is None:
+        return Shown(None, shown.made)
+    first = request.GET.get("after", "")
+    asked = {"target": target_word(shown.table)}
+    picture, after = draw_claims(room.project, shown.table, after=first)
+    choices = _targets(shown, room, asked)
+    return Shown(picture, shown.made, asked | ({"after": first} if first else {}), choices, after)
+
+
+def _weights(request: Request, room: Room) -> Shown:
+    stored = made(project=room.project, kind=Analysis.Kind.SENSITIVITY)
+    tables = [table for table in (stored.payload or {"targets": []})["targets"] if table["length"]]
+    table = chosen_table(tables, request.GET.get("target", ""))
+    if table is None:
+        return Shown(None, stored)
+    asked = {"target": target_tables.target_word(table)}
+    names = {
+        target_tables.target_word(each): f"{each['target_words']} {room.project.length_unit}"
+        for each in tables
+    }
+    return Shown(draw_weights(table), stored, asked, {"Target length": _choices(asked, "target", names)})
+
+
+def _judge(request: Request, room: Room) -> Shown:
+    return _of_judge(request, room, draw_judge_scatter)
+
+
+def _calibration(request: Request, room: Room) -> Shown:
+    return _of_judge(request, room, draw_calibration)
+
+
+def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture]) -> Shown:
+    stored = made(project=room.project, kind=Analysis.Kind.JUDGE)
+    versions = (stored.payload or {"versions": []})["versions"]
+    version = chosen_version(versions, request.GET.get("judge", ""))
+    if version is None:
+        return Shown(None, stored)
+    asked = {"judge": version["id"]}
+    names = {each["id"]: each["id"] for each in versions}
+    return Shown(draw(version), stored, asked, {"Judge": _choices(asked, "judge", names)})
+
+
+def _targets(shown: ShownTable, room: Room, asked: Mapping[str, str]) -> dict[str, Sequence[Choice]]:
+    unit = room.project.length_unit
+    names = {
+        target_word(table): f"{table.target_words} {unit}" if table.target_words else "no target"
+        for table in shown.tables
+    }
+    return {"Target length": _choices(asked, "target", names)}
+
+
+def _choices(asked: Mapping[str, str], field_name: str, names: Mapping[str, str]) -> Sequence[Choice]:
+    """The values of one part of the address by their words, the rest as it is; nothing where there is no choice."""
+    if len(names) < 2:
+        return ()
+    return [
+        Choice(words, urlencode({**asked, field_name: value}), value == asked[field_name])
+        for value, words in names.items()
+    ]
+
+
+SHOWN: Mapping[str, tuple[str, str, Callable[[Request, Room], Shown]]] = {
+    "ranking": ("Ranking", "Which system is best, and how sure is that?", _ranking),
+    "length": ("Coverage and length", "Who covers most in the fewest words?", _lengths),
+    "weight": ("Weight of coverage", "Does the order hang on how much length counts?", _weights),
+    "claims": ("Claims", "Which claims does each system say?", _claims),
+    "judge": ("Judge and people", "Does the judge see systems as people do?", _judge),
+    "calibration": ("Calibration", "When the judge says 80 %, are 80 % yes?", _calibration),
+}
+"""By the name in the address: the words of the tab, the question that the picture answers, and what draws it."""

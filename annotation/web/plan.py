@@ -1,0 +1,240 @@
+"""The plan page: what is known now, what answers to more checks would bring, and the draw that brings it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotation.exports.plan import PLAN_TABLES
+from annotation.models import Analysis
+from annotation.permissions import Verb
+from annotation.queries.check_draws import check_draws
+from annotation.queries.plan import DESIGNS, DOUBTS, DRAWABLE, WIDTHS
+from annotation.queries.plan_words import DESIGN_NAMES
+from annotation.refusals import Invalid, NotFound
+from annotation.services.draw_checks import SEED_BITS, new_seed
+from annotation.services.draw_planned import draw_planned
+from annotation.services.make_analysis import made
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter
+from annotation.web.screen import screen
+from annotation.web.table_files import analysis_file
+from annotation.web.target_tables import Table, chosen_table, target_choices, target_word
+from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
+
+HOW = {
+    "uniform": "every check alike",
+    "stratified": "by lot within each system, length and doubt; most where the judge errs most",
+    "active": "each check by how far the judge is expected to be off",
+}
+NOTHING: dict[str, Any] = {"targets": [], "sizes": [], "checks": 0}
+
+Payload = Mapping[str, Any]
+Number = TypeVar("Number", int, float)
+
+
+class Line(NamedTuple):
+    """One size of a draw: its hours, and what each design would bring, in the order of `DESIGNS`."""
+
+    size: int
+    hours: float | None
+    outlooks: list[tuple[str, dict[str, Any]]]
+    is_chosen: bool
+
+
+class Chosen(NamedTuple):
+    """What is looked at: a wished width, a size and a design, each from the address or the best that there is."""
+
+    width: float
+    size: int
+    design: str
+
+
+class SystemLine(NamedTuple):
+    """A system in the chosen draw: the width that its interval would have, and its checks by stratum of doubt."""
+
+    system: str
+    width: float | None
+    strata: list[tuple[str, float]]
+    checks: float
+
+
+@screen("GET")
+def plan(request: Request, slug: str) -> HttpResponse:
+    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="scores"))
+
+
+@screen("GET")
+def plan_file(request: Request, slug: str, table: str) -> HttpResponse:
+    """One of the tables as CSV or JSON."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    return analysis_file(request, room.project, Analysis.Kind.PLAN, PLAN_TABLES, table)
+
+
+@screen("POST")
+def draw_plan(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="scores")
+    # The blind may draw, and see nothing of the plan.
+    may_look = Verb.VIEW_SCORES in room.verbs
+    try:
+        drawn = draw_planned(
+            project=room.project,
+            by=request.user,
+            size=_whole(request.POST.get("size", ""), "size"),
+            design=request.POST.get("design", ""),
+            seed=_whole(request.POST.get("seed", ""), "seed"),
+        )
+    except Invalid as refusal:
+        if not may_look:
+            raise
+        return _page(request, room, refusal=refusal)
+    count = drawn.drawn_checks.count()
+    messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} drawn for reviewers.")
+    return redirect("plan" if may_look else "check-draws", slug)
+
+
+def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
+    stored = made(project=room.project, kind=Analysis.Kind.PLAN)
+    found = stored.payload or NOTHING
+    table = chosen_table(found["targets"], request.GET.get("target", ""))
+    draws = check_draws(room.project)
+    context = {
+        "room": room,
+        "made": stored,
+        "address": request.get_full_path(),
+        "found": found,
+        "table": table,
+        "target": target_word(table) if table else "",
+        "targets": target_choices(found["targets"]),
+        "draws": [draw for draw in draws if not draw.is_complete],
+        "tables": list(PLAN_TABLES),
+        "refusal": refusal,
+        **(_forecast(request, found, table) if table and table["outlooks"] else {}),
+    }
+    return page_or_fragment(
+        request,
+        page="plan/page.html",
+        fragment="plan/_room.html",
+        context=context,
+        status=status_of(refusal) if refusal else 200,
+    )
+
+
+def _forecast(request: Request, found: Payload, table: Table) -> dict[str, Any]:
+    """What draws of all sizes would bring, and what the chosen one would ask of whom."""
+    chosen = _chosen(request, found, table)
+    return {
+        "chosen": chosen,
+        "widths": WIDTHS,
+        "wanted": _wanted(table, chosen.width),
+        "lines": _lines(found, table, chosen),
+        "designs": [DESIGN_NAMES[design] for design in DESIGNS],
+        "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
+        "outlook": table["outlooks"][str(chosen.size)][chosen.design],
+        "systems": _systems(table, chosen),
+        "doubts": DOUBTS,
+        "seed": new_seed(),
+        "few_documents": FEW_DOCUMENTS,
+        "too_few_documents": TOO_FEW_DOCUMENTS,
+    }
+
+
+def _chosen(request: Request, found: Payload, table: Table) -> Chosen:
+    """What the address asks for, else what suits the wished width. Raises NotFound for what is not planned."""
+    width = _among(WIDTHS, request.GET.get("width", ""), "width") or _reachable(found, table)
+    sizes = _sizes(found, table)
+    size = (
+        _among(sizes, request.GET.get("size", ""), "size") or _enough(table, width) or sizes[len(sizes) // 2]
+    )
+    design = request.GET.get("design", "") or _narrowest(table, size)
+    if design not in DRAWABLE:
+        raise NotFound(f"There is no design {design!r}; there are {', '.join(DRAWABLE)}.")
+    return Chosen(width, size, design)
+
+
+def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
+    """The known number that was asked for, None where none was. Raises NotFound."""
+    if not asked:
+        return None
+    named = next((number for number in known if f"{number:g}" == asked or str(number) == asked), None)
+    if named is None:
+        raise NotFound(f"No {what} of {asked} is planned for.")
+    return named
+
+
+def _reachable(found: Payload, table: Table) -> float:
+    """The narrowest width that half of all checks reach; the widest where they reach none."""
+    within = [
+        wanted["width"]
+        for wanted in table["wanted"]
+        if any(size is not None and 2 * size <= found["checks"] for size in wanted["sizes"].values())
+    ]
+    return float(min(within, default=WIDTHS[0]))
+
+
+def _sizes(found: Payload, table: Table) -> list[int]:
+    """The sizes of which anything can be foretold; the largest always."""
+    sizes = [each["size"] for each in found["sizes"]]
+    return [size for size in sizes if _is_known(table["outlooks"][str(size)])] or sizes[-1:]
+
+
+def _is_known(outlooks: Mapping[str, Any]) -> bool:
+    return any(outlook["widest"] is not None for outlook in outlooks.values())
+
+
+def _wanted(table: Table, width: float) -> dict[str, Any]:
+    return next(wanted for wanted in table["wanted"] if wanted["width"] == width)
+
+
+def _enough(table: Table, width: float) -> int | None:
+    """The smallest size that reaches the width by any design."""
+    sizes = [size for size in _wanted(table, width)["sizes"].values() if size is not None]
+    return min(sizes, default=None)
+
+
+def _narrowest(table: Table, size: int) -> str:
+    """The design whose widest interval is narrowest at this size; by lot where the judge cannot be leant on."""
+    outlooks = table["outlooks"][str(size)]
+    known = [design for design in DRAWABLE if outlooks[design]["widest"] is not None]
+    return min(known, key=lambda design: outlooks[design]["widest"], default=DRAWABLE[0])
+
+
+def _lines(found: Payload, table: Table, chosen: Chosen) -> list[Line]:
+    hours = {each["size"]: each["hours"] for each in found["sizes"]}
+    return [
+        Line(
+            size=size,
+            hours=hours[size],
+            outlooks=[(DESIGN_NAMES[design], table["outlooks"][str(size)][design]) for design in DESIGNS],
+            is_chosen=size == chosen.size,
+        )
+        for size in _sizes(found, table)
+    ]
+
+
+def _systems(table: Table, chosen: Chosen) -> list[SystemLine]:
+    outlooks = table["outlooks"][str(chosen.size)]
+    outlook = outlooks[chosen.design]
+    # Drawn by lot, few answers are still what people alone go by.
+    of_people = outlook["is_few"] and chosen.design == DRAWABLE[0]
+    widths = outlooks["people" if of_people else chosen.design]["systems"]
+    return [
+        SystemLine(
+            system=system,
+            width=widths[system],
+            strata=[(name, strata[name]) for name in DOUBTS],
+            checks=sum(strata.values()),
+        )
+        for system, strata in outlook["strata"].items()
+    ]
+
+
+def _whole(words: str, field: str) -> int:
+    if not words.isdecimal() or int(words) >= 2**SEED_BITS:
+        raise Invalid(f"The {field} is a whole number below {2**SEED_BITS:,}.", field=field)
+    return int(words)

@@ -1,0 +1,87 @@
+"""Many small document sets with judged claims, for forecasts and draws that need more than one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import (
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    DrawnCheck,
+    Summary,
+    Verdict,
+)
+from annotation.services.rescore import rescore
+from tests.annotation.cast import PEERS, REFERENCE, SOURCE, add_units
+
+if TYPE_CHECKING:
+    from annotation.models import Draw
+    from tests.annotation.cast import World
+
+PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
+"""The judge's, of the four claims of a set, shifted from set to set and system to system."""
+
+
+def lay_sets(world: World, count: int, *, first: int = 0) -> None:
+    """Sets of one model unit with four claims; the judge says yes to those above a half."""
+    for number in range(first, first + count):
+        document_set = DocumentSet.objects.create(project=world.project, external_id=f"set-{number:02}")
+        document = Document.objects.create(document_set=document_set, position=1, text=SOURCE)
+        add_units(SOURCE, document=document)
+        model = Summary.objects.create(document_set=document_set, is_model=True, text=REFERENCE)
+        [unit, *_] = add_units(REFERENCE, summary=model)
+        claim_set = ClaimSet.objects.create(summary=model, origin="judge", origin_name="lexical")
+        claims = Claim.objects.bulk_create(
+            Claim(claim_set=claim_set, unit=unit, position=place, text=f"Claim {place}", origin="judge")
+            for place in range(1, 5)
+        )
+        for shift, (name, text) in enumerate(PEERS.items()):
+            peer = Summary.objects.create(
+                document_set=document_set,
+                system=world.systems[name],
+                is_peer=True,
+                target_words=20,
+                text=text,
+            )
+            add_units(text, summary=peer)
+            Comparison.objects.create(peer=peer, model=model)
+            _judge(world, claims, peer, start=number * (1 + shift))
+    rescore(project=world.project)
+
+
+def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> None:
+    checks = Check.objects.bulk_create(
+        Check(project=world.project, claim=claim, peer=peer, side=Check.Side.REFERENCE) for claim in claims
+    )
+    chances = [PROBABILITIES[(start + place) % 4] for place in range(len(claims))]
+    Verdict.objects.bulk_create(
+        Verdict(
+            check_row=check,
+            source=Verdict.Source.JUDGE,
+            judge=world.judge,
+            origin_name="lexical|v:1",
+            label="yes" if chance > 0.5 else "no",
+            probability=chance,
+        )
+        for check, chance in zip(checks, chances, strict=True)
+    )
+
+
+def answer_draw(world: World, draw: Draw, *, ms: int = 0) -> None:
+    """Rex answers all that waits in the draw, blind: yes where the judge is above .25, of every third check not."""
+    waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).select_related("check_row").order_by("pk")
+    for row in waiting:
+        is_yes = (row.check_row.judge_probability or 0.0) > 0.25 and row.check_row_id % 3 > 0
+        row.verdict = Verdict.objects.create(
+            check_row=row.check_row,
+            source=Verdict.Source.REVIEWER,
+            person=world.rex,
+            label="yes" if is_yes else "no",
+            active_ms=ms,
+        )
+        row.save(update_fields=["verdict"])
+    rescore(project=world.project)

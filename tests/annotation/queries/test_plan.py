@@ -1,0 +1,213 @@
+"""What the plan foretells: what it goes by, what it asks of whom, and what it says of what is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.models import Check, Draw, Verdict
+from annotation.queries.drawn_items import framed_now
+from annotation.queries.plan import (
+    DESIGNS,
+    doubt,
+    forecasts,
+    ladder,
+    plan,
+    planned_chances,
+    seconds_per_check,
+)
+from annotation.services.draw_checks import draw_checks
+from tests.annotation.planning import answer_draw, lay_sets
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db
+
+
+def table_of(world: World) -> dict[str, Any]:
+    (table,) = plan(world.project)["targets"]
+    found: dict[str, Any] = table
+    return found
+
+
+def pilot(world: World, share: float = 0.5, *, ms: int = 0) -> Draw:
+    draw = draw_checks(project=world.project, by=world.mona, method="uniform", share=share, seed=3)
+    answer_draw(world, draw, ms=ms)
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("probability", "stratum"),
+    [
+        (0.0, "sure"),
+        (0.95, "sure"),
+        (0.1, "sure"),
+        (0.2, "fairly sure"),
+        (0.8, "fairly sure"),
+        (0.25, "doubtful"),
+        (0.5, "doubtful"),
+        (None, "doubtful"),
+    ],
+)
+def test_doubt_goes_by_the_distance_to_a_half(probability: float | None, stratum: str) -> None:
+    assert doubt(probability) == stratum
+
+
+def test_sizes_are_round_and_end_with_all() -> None:
+    assert ladder(120) == [10, 15, 20, 30, 50, 70, 100, 120]
+    assert ladder(10) == [10]
+    assert ladder(0) == []
+
+
+def test_the_frame_of_now_is_what_a_draw_would_find(world: World) -> None:
+    draw = draw_checks(project=world.project, by=world.mona, method="uniform", share=0.5, seed=1)
+    ids = {name for of_system in framed_now(world.project).ids[20].values() for name in of_system}
+    assert ids == {name for name, _ in draw.frame}
+
+
+def test_without_a_draw_the_judges_word_is_taken(world: World) -> None:
+    lay_sets(world, 3)
+    found = plan(world.project)
+    assert (found["basis"], found["pilot"]) == ("judge", None)
+    assert "takes the judge's probabilities at their word" in found["basis_in_words"]
+    (table,) = found["targets"]
+    # Three sets of four claims and the port's three, for two systems.
+    assert (found["checks"], table["documents"]) == (30, 4)
+    (alder, _) = table["systems"]
+    assert (alder["system"], alder["estimate"], alder["judge"]["n"]) == ("alder", None, 4)
+
+
+def test_an_answered_draw_is_gone_by(world: World) -> None:
+    lay_sets(world, 4)
+    draw = pilot(world)
+    found = plan(world.project)
+    assert (found["basis"], found["pilot"], found["drawn_before"]) == ("pilot", draw.public_id, 19)
+    assert "its 19 answered checks" in found["basis_in_words"]
+
+
+def test_a_draw_that_is_still_answered_is_not(world: World) -> None:
+    lay_sets(world, 2)
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=0.5, seed=3)
+    assert plan(world.project)["basis"] == "judge"
+
+
+def test_a_draw_with_one_set_of_answers_foretells_nothing_and_it_is_said(world: World) -> None:
+    pilot(world, 1.0)
+    lay_sets(world, 2)
+    found = plan(world.project)
+    assert found["basis"] == "pilot_too_small"
+    assert "fewer than two document sets for some system" in found["basis_in_words"]
+    assert found["targets"][0]["outlooks"]
+
+
+def test_without_probabilities_nothing_is_foretold(world: World) -> None:
+    lay_sets(world, 2)
+    Check.objects.update(judge_probability=None, final_source="reviewer")
+    found = plan(world.project)
+    assert found["basis"] == "nothing"
+    assert found["targets"][0]["outlooks"] == {}
+
+
+def test_of_one_document_set_nothing_is_foretold(world: World) -> None:
+    assert plan(world.project)["basis"] == "too_few_sets"
+
+
+def test_with_all_answered_every_design_gives_the_least_width(world: World) -> None:
+    lay_sets(world, 14)
+    table = table_of(world)
+    outlooks = table["outlooks"]["118"]
+    least = {system["system"]: system["least"] for system in table["systems"]}
+    assert all(outlooks[design]["systems"] == pytest.approx(least) for design in DESIGNS)
+    # 15 sets with answers: the judge counts from here on.
+    assert outlooks["uniform"]["documents"] == pytest.approx(15)
+
+
+def test_below_fifteen_sets_people_alone_are_foretold(world: World) -> None:
+    lay_sets(world, 13)
+    table = table_of(world)
+    outlooks = table["outlooks"]["110"]
+    assert [outlooks[design]["widest"] is None for design in DESIGNS] == [False, True, True, True]
+    assert outlooks["active"]["is_few"]
+    assert "There are 14 document sets here. Below 15" in table["warning"]
+
+
+def test_every_system_gets_its_share_of_a_draw(world: World) -> None:
+    lay_sets(world, 6)
+    for design in ("uniform", "stratified", "active"):
+        strata = table_of(world)["outlooks"]["30"][design]["strata"]
+        # 27 checks each of 54.
+        assert [sum(of_system.values()) for of_system in strata.values()] == pytest.approx([15, 15], abs=0.2)
+
+
+def test_active_draws_ask_more_of_what_the_judge_doubts(world: World) -> None:
+    lay_sets(world, 6)
+    outlooks = table_of(world)["outlooks"]["30"]
+    lot, active = (outlooks[design]["strata"]["alder"] for design in ("uniform", "active"))
+    assert active["doubtful"] > lot["doubtful"]
+    assert active["sure"] < lot["sure"]
+
+
+def test_chances_of_a_planned_draw_add_up_to_its_size(world: World) -> None:
+    lay_sets(world, 6)
+    for design in ("uniform", "stratified", "active"):
+        chances = planned_chances(world.project, size=30, design=design)
+        assert sum(chance for chance, _ in chances.values()) == pytest.approx(30)
+        assert len(chances) == 54
+
+
+def test_what_came_after_the_answered_draw_is_drawn_by_lot(world: World) -> None:
+    lay_sets(world, 4)
+    draw = pilot(world)
+    known = {name for name, _ in draw.frame}
+    lay_sets(world, 1, first=4)
+    chances = planned_chances(world.project, size=23, design="active")
+    # Half of the 46 checks that there are now.
+    assert {chance for name, chance in chances.items() if name not in known} == {(0.5, "came after")}
+    assert len({chance for name, chance in chances.items() if name in known}) > 2
+
+
+def test_a_wished_width_names_the_smallest_size_that_reaches_it(world: World) -> None:
+    lay_sets(world, 20)
+    table = table_of(world)
+    for wanted in table["wanted"]:
+        for design, size in wanted["sizes"].items():
+            fitting = [
+                int(each)
+                for each, by_design in table["outlooks"].items()
+                if by_design[design]["widest"] is not None and by_design[design]["widest"] <= wanted["width"]
+            ]
+            assert size == min(fitting, default=None)
+
+
+def test_a_width_that_no_answers_reach_takes_document_sets(world: World) -> None:
+    lay_sets(world, 4)
+    place = (20, "alder")
+    forecast = forecasts(world.project).of[place]
+    narrowest = table_of(world)["wanted"][-1]
+    assert set(narrowest["sizes"].values()) == {None}
+    (alder,) = [each for each in narrowest["short"] if each["system"] == "alder"]
+    assert (alder["held"], alder["needed"]) == (5, forecast.documents_for(0.02))
+    assert "only more document sets" in narrowest["sentence"]
+
+
+def test_hours_go_by_the_median_time_of_answers(world: World) -> None:
+    assert seconds_per_check(world.project) == (None, 0)
+    for ms in (4_000, 10_000, 90_000):
+        Verdict.objects.create(
+            check_row=world.check("alder", 1), source="reviewer", person=world.rex, label="no", active_ms=ms
+        )
+    assert seconds_per_check(world.project) == (10.0, 3)
+    lay_sets(world, 2)
+    found = plan(world.project)
+    assert found["sizes"][0] == {"size": 10, "hours": pytest.approx(10 * 10 / 3600)}
+    assert "10 s a check, the median of the 3 newest timed answers" in found["pace_in_words"]
+
+
+def test_the_estimate_stands_beside_the_judge_once_a_draw_is_answered(world: World) -> None:
+    lay_sets(world, 4)
+    pilot(world)
+    table = table_of(world)
+    assert table["known"]["state"] == "people"
+    assert all(system["estimate"]["mean"] is not None for system in table["systems"])

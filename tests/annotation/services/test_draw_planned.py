@@ -1,0 +1,92 @@
+"""A planned draw: the chances that were foretold, recorded, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Draw, DrawnCheck, Event, Notice
+from annotation.queries.estimates import draws_of_coverage
+from annotation.queries.plan import planned_chances
+from annotation.refusals import Invalid, NotAllowed
+from annotation.services.draw_checks import draw_checks
+from annotation.services.draw_planned import draw_planned
+from tests.annotation.planning import answer_draw, lay_sets
+
+if TYPE_CHECKING:
+    from annotation.models import Draw as DrawRow
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db
+
+
+def draw(world: World, design: str = "active", size: int = 20, seed: int = 9) -> DrawRow:
+    return draw_planned(project=world.project, by=world.mona, size=size, design=design, seed=seed)
+
+
+@pytest.mark.parametrize("design", ["uniform", "stratified", "active"])
+def test_so_many_are_drawn_each_with_the_chance_that_was_foretold(world: World, design: str) -> None:
+    lay_sets(world, 6)
+    foretold = planned_chances(world.project, size=20, design=design)  # type: ignore[arg-type]
+    drawn = draw(world, design)
+    rows = drawn.drawn_checks.values_list("check_row__public_id", "inclusion_probability")
+    assert len(rows) == 20
+    for name, chance in rows:
+        assert chance == pytest.approx(foretold[name][0])
+    assert (drawn.method, drawn.item, len(drawn.frame)) == (design, "check", 54)
+
+
+def test_of_each_stratum_as_many_are_drawn_as_were_allotted(world: World) -> None:
+    lay_sets(world, 6)
+    foretold = planned_chances(world.project, size=20, design="stratified")
+    allotted: Counter[str] = Counter()
+    for chance, stratum in foretold.values():
+        allotted[stratum] += chance  # type: ignore[assignment]
+    drawn = draw(world, "stratified").drawn_checks.values_list("check_row__public_id", flat=True)
+    assert Counter(foretold[name][1] for name in drawn) == pytest.approx(allotted)
+
+
+def test_a_form_that_is_sent_twice_draws_once(world: World) -> None:
+    lay_sets(world, 2)
+    assert draw(world, size=5) == draw(world, size=5)
+    assert (Draw.objects.count(), Event.objects.filter(verb="draw checks").count()) == (1, 1)
+    assert draw(world, size=5, seed=10) != draw(world, size=5)
+
+
+def test_what_was_answered_in_an_earlier_draw_keeps_its_answer(world: World) -> None:
+    lay_sets(world, 3)
+    first = draw(world, "uniform", size=10)
+    answer_draw(world, first)
+    told = Notice.objects.count()
+    second = draw(world, "uniform", size=30, seed=10)
+    answers = dict(first.drawn_checks.values_list("check_row", "verdict"))
+    kept = dict(second.drawn_checks.filter(verdict__isnull=False).values_list("check_row", "verdict"))
+    assert kept == answers
+    assert Event.objects.latest("pk").data["answered_before"] == 10
+    assert Notice.objects.count() > told
+    assert Notice.objects.latest("pk").text == "20 checks were drawn for review."
+
+
+def test_a_draw_that_is_all_answered_before_is_complete_at_once_and_nobody_is_told(world: World) -> None:
+    answer_draw(world, draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0))
+    told = Notice.objects.count()
+    again = draw(world, "uniform", size=4)
+    assert not DrawnCheck.objects.filter(draw=again, verdict=None).exists()
+    assert draws_of_coverage(world.project)[0].is_complete
+    assert Notice.objects.count() == told
+
+
+@pytest.mark.parametrize(
+    ("design", "size", "field"), [("people", 3, "design"), ("active", 0, "size"), ("active", 7, "size")]
+)
+def test_what_cannot_be_drawn_is_refused(world: World, design: str, size: int, field: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        draw(world, design, size)
+    assert refused.value.field == field
+
+
+def test_who_may_not_assign_does_not_draw(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        draw_planned(project=world.project, by=world.rex, size=2, design="uniform")

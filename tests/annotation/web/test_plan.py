@@ -1,0 +1,148 @@
+"""The plan page and the sensitivity page: what stands on them, who may see them, the draw, and tables as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Analysis, Draw
+from annotation.services.assign import assign
+from tests.annotation.planning import lay_sets
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+    SignedIn = Callable[[User], Client]
+
+PLAN, SENSITIVITY = "/p/harbour/scores/plan/", "/p/harbour/scores/sensitivity/"
+DRAW = f"{PLAN}draw/"
+
+
+@pytest.fixture
+def laid(world: World) -> World:
+    lay_sets(world, 4)
+    return world
+
+
+def test_the_plan_says_what_is_known_and_what_draws_would_bring(laid: World, signed_in: SignedIn) -> None:
+    html = signed_in(laid.olga).get(PLAN).content.decode()
+    assert "nothing has been drawn at random for people yet" in html
+    assert "There are 5 document sets here. Below 15" in html
+    assert "takes the judge&#x27;s probabilities at their word" in html
+    assert "Nobody&#x27;s time at a check is known yet" in html
+    assert "nothing has changed since" in html
+
+
+def test_a_project_of_which_nothing_can_be_foretold_says_why(world: World, signed_in: SignedIn) -> None:
+    html = signed_in(world.olga).get(PLAN).content.decode()
+    assert "No system has two document sets or more with claims" in html
+    assert "Draw" not in re.sub(r"<[^>]+>", "", html[html.index("What is known now") :])
+
+
+def test_the_chosen_size_and_design_show_where_checks_come_from(laid: World, signed_in: SignedIn) -> None:
+    html = signed_in(laid.olga).get(f"{PLAN}?size=30&design=stratified").content.decode()
+    assert "30 checks, and from where" in html
+    assert "So many are drawn in each." in html
+    assert 'name="size" value="30"' in html
+
+
+def test_what_is_not_planned_for_is_not_found(laid: World, signed_in: SignedIn) -> None:
+    client = signed_in(laid.olga)
+    for query in ("size=31", "design=people", "width=7", "target=99"):
+        assert client.get(f"{PLAN}?{query}").status_code == 404
+
+
+def test_one_click_draws_and_shows_how_far_it_is_answered(laid: World, signed_in: SignedIn) -> None:
+    client = signed_in(laid.olga)
+    html = client.get(f"{PLAN}?size=30&design=active").content.decode()
+    form = dict(re.findall(r'name="(size|design|seed)" value="([^"]+)"', html))
+    assert client.post(DRAW, form).status_code == 302
+    client.post(DRAW, form)
+    draw = Draw.objects.get()
+    assert (draw.method, draw.drawn_checks.count(), str(draw.seed)) == ("active", 30, form["seed"])
+    html = client.get(PLAN).content.decode()
+    assert "0 of 30 answered" in html
+    assert f"/p/harbour/review/?draw={draw.public_id}" in html
+
+
+@pytest.mark.parametrize(
+    "form", [{"size": "0"}, {"size": "many"}, {"size": "5", "design": "people"}, {"size": "5", "seed": "-1"}]
+)
+def test_a_draw_that_makes_no_sense_is_refused_on_the_page(
+    laid: World, signed_in: SignedIn, form: dict[str, str]
+) -> None:
+    answer = signed_in(laid.olga).post(DRAW, {"design": "active", "seed": "1", **form})
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.content.decode()
+    assert not Draw.objects.exists()
+
+
+def test_only_who_assigns_may_draw(laid: World, signed_in: SignedIn) -> None:
+    assert "for reviewers</button>" not in signed_in(laid.vic).get(PLAN).content.decode()
+    assert signed_in(laid.vic).post(DRAW, {"size": "5", "design": "uniform", "seed": "1"}).status_code == 403
+
+
+def test_sensitivity_says_where_the_order_turns(laid: World, signed_in: SignedIn) -> None:
+    html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
+    assert "Would another choice change the order?" in html
+    assert "at every a from 0 to 1" in html or "above that." in html
+    assert "people have changed nothing of what lexical says" in html
+    assert "so nobody can be left out" in html
+    # Ranks at six weights: a = 0 to 1 with the project's two thirds among them.
+    assert html.count("a = 0.667") >= 1
+
+
+def test_who_may_see_scores_sees_both(laid: World, signed_in: SignedIn) -> None:
+    for address in (PLAN, SENSITIVITY, f"{PLAN}sizes/file/", f"{SENSITIVITY}orders/file/"):
+        assert signed_in(laid.vic).get(address).status_code == 200
+        assert signed_in(laid.rex).get(address).status_code == 403
+        assert signed_in(laid.dan).get(address).status_code == 404
+
+
+def test_the_blind_see_neither(laid: World, signed_in: SignedIn) -> None:
+    laid.project.memberships.filter(user=laid.olga).update(roles=["owner", "assessor"])
+    assign(document_set=laid.sets["bridge"], assessor=laid.olga, by=None, seed=1)
+    client = signed_in(laid.olga)
+    for address in (PLAN, SENSITIVITY):
+        assert client.get(address).status_code == 403
+    answer = client.post(DRAW, {"size": "5", "design": "uniform", "seed": "1"})
+    assert answer.headers["Location"] == "/p/harbour/review/draws/"
+
+
+def test_both_are_kept_and_come_as_fragments(laid: World, signed_in: SignedIn) -> None:
+    client = signed_in(laid.olga)
+    for address, name, kind in ((PLAN, "plan", "plan"), (SENSITIVITY, "sensitivity", "sensitivity")):
+        client.get(address)
+        row = Analysis.objects.get(kind=kind)
+        html = client.get(address, headers=HTMX).content.decode()
+        assert html.lstrip().startswith(f'<div id="{name}"')
+        assert Analysis.objects.get(kind=kind).made_at == row.made_at
+
+
+@pytest.mark.parametrize(
+    ("address", "rows"),
+    [
+        # Two systems; ten sizes up to 38 of four designs; the same for two systems; eleven widths.
+        (f"{PLAN}known/file/", 2),
+        (f"{PLAN}sizes/file/", 20),
+        (f"{PLAN}systems/file/", 40),
+        (f"{PLAN}wanted/file/", 11),
+        # Six weights of two systems.
+        (f"{SENSITIVITY}orders/file/", 12),
+    ],
+)
+def test_tables_come_as_files(laid: World, signed_in: SignedIn, address: str, rows: int) -> None:
+    client = signed_in(laid.olga)
+    told = list(csv.DictReader(io.StringIO(client.get(f"{address}?format=csv").content.decode())))
+    assert len(told) == len(json.loads(client.get(f"{address}?format=json").content)) == rows
