@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from django.contrib import admin
 
-from annotation.admin.bulk import Bulk, Step, confirm_or_do
+from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
 from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
 from annotation.models import Adjudication
 from annotation.permissions import Verb
-from annotation.services.adjudicate import withdraw_decision
+from annotation.services.adjudicate import may_withdraw, withdraw_decision
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -51,9 +51,11 @@ class AdjudicationAdmin(Rows):
 PLACES = ("check_row__project", "check_row__peer", "comparison__peer__document_set__project", "unit", "claim")
 
 
-def _standing(decision: Adjudication, _by: User) -> Step:
+def _standing(decision: Adjudication, by: User) -> Step:
     if decision.withdrawn_at is not None:
         return Step("it was withdrawn before", is_possible=False)
+    if not may_withdraw(decision, by):
+        return Step(LEFT_TO_OTHERS, is_possible=False)
     return Step(f"the decision {decision} of {decision.decided_by} is withdrawn")
 
 

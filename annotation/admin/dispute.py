@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -11,21 +12,29 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import AdminForm
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.admin.bulk import Bulk, Step, confirm_or_do
+from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
 from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import ProjectFilter, Rows
 from annotation.models import Adjudication, Dispute, ErrorType, Label
 from annotation.permissions import Verb
 from annotation.queries.dispute_view import DisputeView, dispute_view, voices_on
 from annotation.queries.disputes import DisputeFilter, Kind, kind_of, text_of, with_words
-from annotation.refusals import Invalid, Refusal
-from annotation.services.adjudicate import decide_check, decide_unit, decisions_on, reopen_dispute
+from annotation.refusals import Conflict, Invalid, Refusal
+from annotation.services.adjudicate import (
+    decide_check,
+    decide_unit,
+    decisions_on,
+    is_left_to_others,
+    may_withdraw,
+    reopen_dispute,
+)
 from annotation.services.review import NOT_LOOKED
 from annotation.services.take_dispute import release_dispute
 
@@ -101,12 +110,37 @@ class DecisionForm(forms.Form):
         offered = self.fields["adopt"]
         assert isinstance(offered, forms.ChoiceField), "it is one, just above"
         offered.choices = [*voices, ("", OWN_ANSWER)]
+        offered.error_messages["invalid_choice"] = (
+            "That answer was changed or taken back since you opened the page: look at what is said now."
+        )
         del self.fields["percent" if view.kind == Kind.CHECK else "label"]
 
     @property
     def fieldsets(self) -> list[tuple[str, dict[str, Any]]]:
         shown = [name for name in self.fields if name != "seen"]
         return [("Decision", {"fields": shown})]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody had put into a form that was refused, in words, beside what stands by now."""
+
+    answer: str
+    reason: str
+    error_type: str = ""
+    is_guideline_gap: bool = False
+
+    @classmethod
+    def of(cls, said: QueryDict, view: DisputeView) -> Typed:
+        voice = next((each for each in view.voices if each.token == said.get("adopt")), None)
+        own = said.get("label", "") or (f"{said['percent']} %" if said.get("percent") else "")
+        error_type = said.get("error_type", "")
+        return cls(
+            answer=f"{voice.letter}: {voice.answer}" if voice else own,
+            reason=said.get("reason", ""),
+            error_type=dict(ErrorType.choices).get(error_type, error_type),
+            is_guideline_gap=bool(said.get("is_guideline_gap")),
+        )
 
 
 @admin.register(Dispute)
@@ -185,17 +219,31 @@ class DisputeAdmin(Rows):
         return self._decided(request, row, view)
 
     def _decided(self, request: HttpRequest, row: Dispute, view: DisputeView) -> HttpResponse:
+        """Settle it; where `again` was pressed, take it up again and settle it, both or neither."""
         form = DecisionForm(view, request.POST)
         if not form.is_valid():
-            return self._page(request, row, view, form)
+            return self._page(request, row, view, form, typed=Typed.of(request.POST, view))
+        act = _decide_again if "again" in request.POST else _decide
         try:
-            decision = _decide(row, person_of(request), form.cleaned_data)
+            decision = act(row, person_of(request), form.cleaned_data)
+        except Conflict as conflict:
+            return self._conflict(request, row, conflict)
         except Refusal as refusal:
             field = refusal.field if isinstance(refusal, Invalid) else None
             form.add_error(field if field in form.fields else None, refusal.message)
-            return self._page(request, row, view, form)
+            return self._page(request, row, view, form, typed=Typed.of(request.POST, view))
         self.message_user(request, f"Settled: {decision}.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))
+
+    def _conflict(self, request: HttpRequest, row: Dispute, refusal: Conflict) -> HttpResponse:
+        """What stands now beside what was typed, and the form with all that was in it, to be sent anew."""
+        row = self.get_object(request, str(row.pk))
+        view = dispute_view(row, person_of(request), DisputeFilter(), whole_text=True)
+        kept = request.POST.copy()
+        kept["seen"] = view.seen
+        form = DecisionForm(view, kept)
+        form.add_error(None, refusal.message)
+        return self._page(request, row, view, form, typed=Typed.of(request.POST, view), is_newer=True)
 
     def _reopened(self, request: HttpRequest, row: Dispute) -> HttpResponse:
         said = request.POST
@@ -206,6 +254,8 @@ class DisputeAdmin(Rows):
                 reason=said.get("reason", ""),
                 seen=said.get("seen", NOT_LOOKED),
             )
+        except Conflict as conflict:
+            return self._conflict(request, row, conflict)
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
         else:
@@ -213,8 +263,16 @@ class DisputeAdmin(Rows):
         return HttpResponseRedirect(request.get_full_path())
 
     def _page(
-        self, request: HttpRequest, row: Dispute, view: DisputeView, form: DecisionForm
+        self,
+        request: HttpRequest,
+        row: Dispute,
+        view: DisputeView,
+        form: DecisionForm,
+        *,
+        typed: Typed | None = None,
+        is_newer: bool = False,
     ) -> HttpResponse:
+        """`typed` is what a refused form held; `is_newer` that it was refused for what came in between."""
         context = {
             **self.admin_site.each_context(request),
             **self.in_context(request, row),
@@ -230,6 +288,7 @@ class DisputeAdmin(Rows):
             "errors": form.errors,
             "form": form,
             "view": view,
+            "typed": typed if is_newer or view.is_settled or not view.may_decide else None,
             "dispute": row,
             "media": self.media + form.media,
             "preserved_filters": self.get_preserved_filters(request),
@@ -255,6 +314,13 @@ def _decide(row: Dispute, by: User, said: dict[str, Any]) -> Adjudication:
     )
 
 
+@transaction.atomic
+def _decide_again(row: Dispute, by: User, said: dict[str, Any]) -> Adjudication:
+    reopen_dispute(dispute=row, by=by, reason=said["reason"], seen=said["seen"])
+    # Nothing stands any more, and nobody else gets between the two.
+    return _decide(row, by, {**said, "seen": ""})
+
+
 def _is_held(dispute: Dispute) -> bool:
     return dispute.lease_until is not None and dispute.lease_until > timezone.now()
 
@@ -264,6 +330,8 @@ def _said_by_most(dispute: Dispute, by: User) -> Step:
     if dispute.state != Dispute.State.OPEN:
         return Step(f"“{text_of(dispute)}” is not open", is_possible=False)
     voices = voices_on(dispute, by)
+    if is_left_to_others(dispute.project, voices):
+        return Step(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
     [(answer, times)] = Counter(voice.answer for voice in voices).most_common(1) or [("", 0)]
     if times * 2 <= len(voices):
         return Step(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
@@ -276,10 +344,13 @@ def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
     return _decide(dispute, by, said)
 
 
-def _standing(dispute: Dispute, _by: User) -> Step:
-    standing = decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk").first()
-    if standing is None:
+def _standing(dispute: Dispute, by: User) -> Step:
+    decisions = list(decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk"))
+    if not decisions:
         return Step(f"“{text_of(dispute)}”: no decision stands", is_possible=False)
+    if not all(may_withdraw(decision, by) for decision in decisions):
+        return Step(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
+    standing = decisions[0]
     return Step(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
 
 

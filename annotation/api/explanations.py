@@ -30,6 +30,7 @@ from annotation.queries.published import PublishedFigures
 from annotation.queries.questions import AskedQuestion, Said
 from annotation.queries.statements import ExplainedAnswer, ExplainedPercent, ToldDecision, ToldDispute
 from annotation.records import score_rules, summary_records
+from annotation.services.look_at_check import see_summary
 from evaluation import score
 
 
@@ -239,11 +240,13 @@ class SummaryExplanation(ApiView):
         """Show what the scores of a peer summary are made of.
 
         Units, claims, every statement and who made it in order, decisions, earlier wordings, and each score as a
-        formula with its numbers.
+        formula with its numbers. Of a caller who may review it is kept that they have seen what the judge
+        and others said of its checks: an answer of theirs counts from now on as given after that.
         """
         project = self.enter(Verb.VIEW_SCORES)
         summary = summary_of(project, public_id)
         record = next(summary_records(project, [summary.pk]))
         result = score(record.value, score_rules(project))
         made = explain(project, summary, record.value, result, record.conciseness_terms)
+        see_summary(project=project, summary=summary, by=self.person)
         return Response(ExplanationRow(made).data)

@@ -86,6 +86,7 @@ class PlanWish(serializers.Serializer[Any]):
         child=serializers.IntegerField(allow_null=True), help_text="The smallest planned size, by design."
     )
     short = ShortOfDocuments(many=True, help_text="Who needs more document sets, where no size does it.")
+    is_reached = serializers.BooleanField(help_text="No interval of now is wider.")
     sentence = serializers.CharField()
 
 
@@ -94,7 +95,12 @@ class PlanTarget(serializers.Serializer[Any]):
 
     target_words = serializers.IntegerField(allow_null=True)
     checks = serializers.IntegerField()
-    documents = serializers.IntegerField()
+    documents = serializers.IntegerField(help_text="Independent ones: groups count once.")
+    document_sets = serializers.IntegerField()
+    cluster = serializers.CharField(help_text="What counts as independent: document set or group.")
+    widest_now = _number(
+        help_text="Width of the widest interval of an estimate now; null where one has none."
+    )
     known = KnownWords()
     warning = serializers.CharField()
     systems = KnownOfSystem(many=True)
@@ -117,6 +123,12 @@ class PlanFigures(serializers.Serializer[Any]):
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
     basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")
     pilot = serializers.CharField(allow_null=True, help_text="The draw that it goes by.")
+    pilot_answered = serializers.IntegerField(
+        help_text="Answered checks of that draw, 0 without one: a smaller draw would replace more answers."
+    )
+    complete = serializers.CharField(
+        help_text="That people have answered every check, so that no draw adds to it; else empty."
+    )
     checks = serializers.IntegerField()
     came_after = serializers.IntegerField(help_text="Checks that came after that draw.")
     drawn_before = serializers.IntegerField(

@@ -21,7 +21,7 @@ class SystemOrder(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="The weight, the judge, or who is left out.")
     means = serializers.DictField(child=serializers.FloatField())
     ranks = serializers.DictField(child=serializers.IntegerField())
-    tau = serializers.FloatField(allow_null=True, help_text="Kendall's tau-b with the present order.")
+    tau = serializers.FloatField(allow_null=True, help_text="Kendall's tau-b with the order by coverage.")
     ahead = serializers.ListField(child=serializers.CharField(), help_text="The highest mean.")
     moved = serializers.ListField(child=serializers.CharField(), help_text="Another rank than now.")
 

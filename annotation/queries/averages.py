@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
-FEWEST_CLUSTERS = 2
+FEWEST_CLUSTERS = 5
+"""With fewer an interval would be false: of 95 % ones, simulated, 50 in 100 hold with 2 clusters, 75 with 3, 87 with 4.
+
+From 5 on it is 93. A bootstrap cannot reach beyond the values that it draws from.
+"""
 
 # A draw holds one mean per column; more columns than this are done in slices, to bound the memory.
 _COLUMNS_AT_ONCE = 512
@@ -30,7 +34,8 @@ _COLUMNS_AT_ONCE = 512
 class Average:
     """A macro mean over document sets with its bootstrap interval.
 
-    `mean` is None where there is no value, `low` and `high` where there are fewer than two clusters. `n`
+    `mean` is None where there is no value, `low` and `high` where there are too few clusters
+    (`FEWEST_CLUSTERS`). `n`
     counts the document sets with a value, `left_out` the summaries without one.
     """
 
@@ -190,7 +195,7 @@ def _by_cluster(
 def _bounds(
     sums: Floats, sizes: Floats, *, confidence: float, draws: int, seed: int
 ) -> list[tuple[float | None, float | None]]:
-    """The interval of each column, None twice where fewer than two clusters have a value."""
+    """The interval of each column, None twice where too few clusters have a value."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
     held = (sizes > 0).sum(axis=0)
     wanted = np.flatnonzero(held >= FEWEST_CLUSTERS)

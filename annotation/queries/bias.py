@@ -86,7 +86,8 @@ class Bias:
     `answers` counts the checks that hold an answer of theirs; `in_lists` those where they took over a list of the
     judge's verdicts. Of the others: `overridden_unseen` and `overridden_seen` are final answers other than the
     judge's, of those given knowing nothing of it and of those given with its verdict in sight. `switched` are
-    checks whose final answer is the judge's, of those answered otherwise at first, before it was revealed.
+    checks whose final answer is the judge's, of those answered otherwise at first, before it was revealed; those
+    where a planted verdict was shown in its place are left out.
     `withstood` are planted wrong verdicts that the person did not hold when they were told, of those that went
     against their first answer or came before it; `planted_already` counts those left out, where they had given the
     same wrong answer by themselves.

@@ -155,10 +155,9 @@ class Outcome:
     """What has been said of a check, as far as this reader may know it now.
 
     `judge` is what they are shown as the judge's answer, which may be a planted one as long as they have not been
-    told; `planted` is the label that was planted, once they have been. `hides_scores` tells that a movement of
-    scores would give a planted verdict away. `is_settled` tells that an adjudicator has decided, so that no answer
-    moves a score; that much everybody is told. `coverage_stays_because` is told with the judge's answer: `percents`
-    or `adjudicated` where an answer cannot move coverage, else nothing.
+    told; `planted` is the label that was planted, once they have been. `is_settled` tells that an adjudicator has
+    decided, so that no answer moves a score; that much everybody is told. `coverage_stays_because` is told with the
+    judge's answer: `percents` or `adjudicated` where an answer cannot move coverage, else nothing.
     """
 
     check_id: str
@@ -166,7 +165,6 @@ class Outcome:
     judge: JudgeSaid | None
     is_judge_shown: bool
     planted: str
-    hides_scores: bool
     people: tuple[PersonSaid, ...]
     own: PersonSaid | None
     seen: str
@@ -310,7 +308,6 @@ def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) ->
         judge=judge,
         is_judge_shown=is_shown,
         planted=told,
-        hides_scores=check.project.planted_share > 0 and not told,
         people=tuple(one for one in people if knows_all or one.is_own),
         own=own,
         seen=newest.verdict_id if newest else "",

@@ -31,8 +31,8 @@ COUNTED_UP_TO = 9_999
 DOES: dict[Role, str] = {
     Role.OWNER: "everything, members included",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
-    Role.ADJUDICATOR: "settles what people and judge disagree on; sees scores and the log",
-    Role.REVIEWER: "answers checks and mends claims; sees no scores but those that an answer of theirs moves",
+    Role.ADJUDICATOR: "settles differences, answers checks and mends claims; sees scores and the log, exports",
+    Role.REVIEWER: "answers checks and mends claims; sees no scores",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
     Role.VIEWER: "sees scores and runs, and exports",
 }

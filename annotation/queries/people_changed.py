@@ -77,16 +77,21 @@ def sentence(moved: Mapping[str, Moved], share: float | None) -> str:
         return ""
     if not share:
         return "People have decided nothing here yet: the blend is the judge's."
-    decided = f"People decided {_percent(share)} of what coverage rests on (mean over systems)"
+    decided = f"People decided {_percent(share)} of what coverage rests on"
+    if len(moved) > 1:
+        decided += " (mean over systems)"
     changed = {system: of_system for system, of_system in moved.items() if abs(of_system.by) >= SMALLEST}
     if not changed:
         return f"{decided}; no mean moved by it."
     most = max(changed, key=lambda system: (abs(changed[system].by), system))
     said = changed[most]
+    whose = f"the mean of {most}"
+    if len(changed) > 1:
+        whose = f"the mean of {len(changed)} of {len(moved)} systems, most that of {most}:"
+    elif len(moved) > 1:
+        whose = f"the mean of 1 of {len(moved)} systems, {most}:"
     return (
-        f"{decided}, which moved the mean of {len(changed)} of {len(moved)} "
-        f"{'system' if len(moved) == 1 else 'systems'}, most that of {most}: from {said.judge:.3f} by the judge "
-        f"alone to {said.blend:.3f}. {_order(moved)}"
+        f"{decided}, which moved {whose} from {said.judge:.3f} by the judge alone to {said.blend:.3f}. {_order(moved)}"
     ).rstrip()
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Draw, DrawnCheck, Score, System, Verdict
+from annotation.models import Check, Draw, DrawnCheck, Score, System, Verdict
 from annotation.queries.averages import CONFIDENCE, Average, Observation, averages
 from annotation.queries.drawn_items import Framed, document_of, framed_items, framed_now
 from annotation.queries.estimates import (
@@ -25,10 +25,13 @@ from annotation.queries.estimates import (
 )
 from annotation.queries.plan_words import (
     Basis,
+    Clusters,
     Short,
     basis_in_words,
+    complete_in_words,
     documents_in_words,
     hours_in_words,
+    reached_in_words,
     wanted_in_words,
 )
 from evaluation import (
@@ -177,11 +180,15 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     pace, timed = seconds_per_check(project)
     alone = _judge_alone(project)
     ids = dict(System.objects.filter(project=project).values_list("name", "public_id"))
+    held = _document_sets(project, found.framed)
+    checks, unanswered = checks_by_people(project)
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
         "basis": found.basis,
         "basis_in_words": basis_in_words(found.basis, found.pilot),
         "pilot": found.pilot and found.pilot.draw_id,
+        "pilot_answered": found.pilot.answered if found.pilot else 0,
+        "complete": complete_in_words(checks) if checks and not unanswered else "",
         "checks": found.checks,
         "came_after": found.framed.came_after,
         "drawn_before": answered_before(project),
@@ -189,7 +196,9 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
         "timed": timed,
         "pace_in_words": hours_in_words(pace, timed),
         "sizes": [{"size": size, "hours": None if pace is None else size * pace / 3600} for size in sizes],
-        "targets": [_at_target(found, known, target, sizes, alone, ids) for target in targets],
+        "targets": [
+            _at_target(found, known, target, sizes, alone, ids, held.get(target, 0)) for target in targets
+        ],
     }
 
 
@@ -200,6 +209,7 @@ def _at_target(
     sizes: Sequence[int],
     alone: Mapping[Place, Average],
     ids: Mapping[str, str],
+    sets: int,
 ) -> dict[str, Any]:
     systems = {
         system: found.of[target, system]
@@ -216,13 +226,18 @@ def _at_target(
     )
     table = known.at(target)
     documents = len({item.document for items in found.framed.items[target].values() for item in items})
-    wanted = [_wanted(width, outlooks, systems) for width in WIDTHS] if systems else []
+    clusters = Clusters(groups=documents, sets=sets)
+    now = widest_now(table, found.framed.items[target])
+    wanted = [_wanted(width, outlooks, systems, now, clusters) for width in WIDTHS] if systems else []
     return {
         "target_words": target,
         "checks": sum(len(items) for items in found.framed.items[target].values()),
         "documents": documents,
+        "document_sets": sets,
+        "cluster": clusters.noun,
+        "widest_now": now,
         "known": {"state": table.state, "sentence": table.sentence, "caption": table.caption},
-        "warning": documents_in_words(documents),
+        "warning": documents_in_words(clusters),
         "systems": [
             _now(target, system, table, alone, systems.get(system)) | {"system_id": ids.get(system, "")}
             for system in found.framed.items[target]
@@ -230,6 +245,31 @@ def _at_target(
         "outlooks": outlooks,
         "wanted": wanted,
     }
+
+
+def _document_sets(project: Project, framed: Framed) -> dict[int | None, int]:
+    """By target length, how many document sets the checks of the frame lie in."""
+    ids = {
+        target: {public_id for of_system in of_target.values() for public_id in of_system}
+        for target, of_target in framed.ids.items()
+    }
+    rows = Check.objects.filter(project=project, side=Check.Side.REFERENCE)
+    set_of = dict(rows.values_list("public_id", "peer__document_set_id"))
+    return {target: len({set_of[public_id] for public_id in of_target}) for target, of_target in ids.items()}
+
+
+def checks_by_people(project: Project) -> tuple[int, int]:
+    """How many checks there are to draw from, and how many of them no person has answered."""
+    checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
+    checks = checks.exclude(final_source=Check.Decider.RULE)
+    return checks.count(), checks.filter(human_label__isnull=True).count()
+
+
+def widest_now(table: EstimateTable, systems: Iterable[str]) -> float | None:
+    """The width of the widest interval that is shown of any of the systems; None where one has none."""
+    shown = [table.average(system) for system in systems]
+    widths = [each.high - each.low for each in shown if each.low is not None and each.high is not None]
+    return max(widths, default=None) if len(widths) == len(shown) else None
 
 
 def _now(
@@ -283,20 +323,34 @@ def _by_stratum(forecast: Forecast, chances: Sequence[float]) -> dict[str, float
 
 
 def _wanted(
-    width: float, outlooks: Mapping[str, Mapping[Design, Any]], systems: Mapping[str, Forecast]
+    width: float,
+    outlooks: Mapping[str, Mapping[Design, Any]],
+    systems: Mapping[str, Forecast],
+    now: float | None,
+    clusters: Clusters,
 ) -> dict[str, Any]:
-    """The smallest size that gives every system an interval at most so wide, by design; else who lacks documents."""
+    """The smallest size that gives every system an interval at most so wide, by design; else who lacks documents.
+
+    `is_reached` tells that the widest interval of `now` is no wider already.
+    """
     reached = {design: _first(outlooks, design, width) for design in DESIGNS}
     short = [
         Short(system, held=each.document_count, needed=each.documents_for(width))
         for system, each in systems.items()
         if all(size is None for size in reached.values()) and each.least > width
     ]
+    is_reached = now is not None and now <= width
+    steps = [int(size) for size in outlooks]
     return {
         "width": width,
         "sizes": reached,
         "short": [each._asdict() for each in short],
-        "sentence": wanted_in_words(width, reached, short, len(systems)),
+        "is_reached": is_reached,
+        "sentence": (
+            reached_in_words(width, now, len(systems))
+            if now is not None and is_reached
+            else wanted_in_words(width, reached, short, len(systems), ladder=steps, clusters=clusters)
+        ),
     }
 
 

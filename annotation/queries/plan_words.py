@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,22 @@ class Short(NamedTuple):
     system: str
     held: int
     needed: int
+
+
+class Clusters(NamedTuple):
+    """How many document sets there are, in how many independent groups: as many where each stands for itself."""
+
+    groups: int
+    sets: int
+
+    @property
+    def noun(self) -> str:
+        """What an interval counts as independent."""
+        return "group" if self.groups < self.sets else "document set"
+
+    @property
+    def nouns(self) -> str:
+        return f"{self.noun}s"
 
 
 class Basis(StrEnum):
@@ -77,21 +94,58 @@ def hours_in_words(seconds: float | None, timed: int) -> str:
     return f"Hours are at {seconds:.0f} s a check, the median of {answers} in this project."
 
 
+def complete_in_words(checks: int) -> str:
+    """That no draw is needed, where people have answered everything."""
+    answered = "the only check" if checks == 1 else f"all {checks:,} checks"
+    return f"People have answered {answered}: the leaderboard's people alone is complete, and no draw adds to it."
+
+
+def reached_in_words(width: float, now: float, systems: int) -> str:
+    """That the widest interval of now is narrow enough already."""
+    # Told upwards: none is wider than what is said.
+    told = math.ceil(100 * now - 1e-9) / 100
+    known = (
+        f"No interval is wider than {told:.2f} now" if systems > 1 else f"The interval is {told:.2f} wide now"
+    )
+    return f"{known}, so the wished {width:.2f} is reached."
+
+
 def wanted_in_words(
-    width: float, sizes: Mapping[Design, int | None], short: Sequence[Short], systems: int
+    width: float,
+    sizes: Mapping[Design, int | None],
+    short: Sequence[Short],
+    systems: int,
+    *,
+    ladder: Sequence[int],
+    clusters: Clusters,
 ) -> str:
-    """The smallest of the planned sizes that reaches a width, or how many document sets it takes."""
-    goal = f"No interval wider than {width:g}"
+    """Between which of the planned sizes a width is reached, or how many document sets it takes."""
+    goal = f"No interval wider than {width:g}" if systems > 1 else f"An interval no wider than {width:g}"
     if short:
-        return f"{goal}: no number of answers does it, only more document sets. {_short_in_words(short, systems)}"
+        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
+        return f"{lacking} {_short_in_words(short, systems)}"
     people = sizes.get("people")
     with_judge = [(design, size) for design, size in sizes.items() if design != "people" and size is not None]
-    if not with_judge:
-        return f"{goal}: {people:,} answers do it, with people alone."
-    least = min(size for _, size in with_judge)
+    least = min((size for _, size in with_judge), default=None)
+    # With too few answers for the judge every draw is people alone: where they do, no design matters.
+    if least is None or (people is not None and people < least):
+        if people is None:
+            return f"{goal}: no planned number of answers does it."
+        return f"{goal}: {_between(people, ladder)} answers do it, with people alone."
     designs = _either([DESIGN_NAMES[design] for design, size in with_judge if size == least])
-    alone = "no size does" if people is None else f"it takes {people:,}"
-    return f"{goal}: {least:,} answers do it in a draw that is {designs}; with people alone {alone}."
+    if people is None:
+        alone = "with people alone no size does"
+    elif people == least:
+        alone = "people alone take as many"
+    else:
+        alone = f"people alone take {_between(people, ladder)}"
+    return f"{goal}: {_between(least, ladder)} answers do it in a draw that is {designs}; {alone}."
+
+
+def _between(size: int, ladder: Sequence[int]) -> str:
+    """Where the number lies, of which only the first planned size that is enough is known."""
+    before = max((each for each in ladder if each < size), default=None)
+    return f"at most {size:,}" if before is None else f"more than {before:,} and at most {size:,}"
 
 
 def _short_in_words(short: Sequence[Short], systems: int) -> str:
@@ -103,20 +157,40 @@ def _short_in_words(short: Sequence[Short], systems: int) -> str:
     return f"{of_all} would need more, most of all {worst.system}: {needs}."
 
 
-def documents_in_words(documents: int) -> str:
-    """What the number of document sets allows; empty where it is enough."""
-    if documents < TOO_FEW_DOCUMENTS:
+def documents_in_words(clusters: Clusters) -> str:
+    """What the number of independent document sets allows; empty where it is enough."""
+    unit = f" {clusters.nouns}" if clusters.groups < clusters.sets else ""
+    if clusters.groups < TOO_FEW_DOCUMENTS:
         return (
-            f"{_sets(documents)} here. Below {TOO_FEW_DOCUMENTS} an estimate leans on people's drawn answers alone, "
-            "so nothing is foretold of what the judge would add."
+            f"{_sets(clusters)} here. Below {TOO_FEW_DOCUMENTS}{unit} an estimate leans on people's drawn answers "
+            "alone, so nothing is foretold of what the judge would add."
         )
-    if documents < FEW_DOCUMENTS:
-        return f"{_sets(documents)} here. Below {FEW_DOCUMENTS} an interval may miss more often than it says."
+    if clusters.groups < FEW_DOCUMENTS:
+        return f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit} an interval may miss more often than it says."
     return ""
 
 
-def _sets(documents: int) -> str:
-    return "There is 1 document set" if documents == 1 else f"There are {documents} document sets"
+def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
+    """What a draw that is no larger than the answered one would do; empty where it is larger.
+
+    `is_narrower` tells that its intervals are foretold to be narrower than those of now all the same.
+    """
+    if size > answered:
+        return ""
+    kept = f"The latest answered draw holds {answered:,} checks."
+    if size == answered:
+        return f"{kept} This one is as large and would replace it: estimates would rest on no more answers."
+    if is_narrower:
+        return f"{kept} This smaller one would replace it: estimates would rest on fewer answers."
+    return f"{kept} This smaller one would replace it and make intervals wider."
+
+
+def _sets(clusters: Clusters) -> str:
+    groups, sets = clusters
+    told = "There is 1 document set" if sets == 1 else f"There are {sets:,} document sets"
+    if groups == sets:
+        return told
+    return f"{told} in 1 group" if groups == 1 else f"{told} in {groups:,} groups"
 
 
 def _either(words: list[str]) -> str:

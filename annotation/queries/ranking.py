@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """Differences hold where chance alone would show any so large in fewer than 5 of 100 such tables."""
-FEWEST_SETS = 5
-"""With fewer document sets an interval says so little that no system is said to lead."""
 NAMED_AT_MOST = 3
 
 
@@ -85,12 +83,13 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
     groups = indistinct_groups(order, different)
     letters = compact_letters(order, different)
     clusters = {cluster_of[name] for of_system in values.values() for name in of_system}
+    held = {system: len({cluster_of[name] for name in of_system}) for system, of_system in values.items()}
     return Ranking(
         score=score,
         places={
             system: Place(
-                low=ranges[system].low,
-                high=ranges[system].high,
+                low=ranges[system].low if held[system] >= FEWEST_CLUSTERS else None,
+                high=ranges[system].high if held[system] >= FEWEST_CLUSTERS else None,
                 letters=letters[system],
                 group_marks=tuple(system in group for group in groups),
             )
@@ -137,10 +136,9 @@ def sentence(
 
 def _too_little(best: Average, compared: Sequence[PairComparison], clusters: int, first: str) -> str:
     """Why nothing can be said of how surely the first is ahead; empty where something can."""
-    if clusters < FEWEST_CLUSTERS or best.low is None:
-        return f"{first} is ahead; there are too few document sets for intervals."
-    if best.n < FEWEST_SETS:
-        return f"{first} is ahead, but {best.n} document sets are too few to say how surely."
+    if best.low is None:
+        told = "1 document set is" if best.n == 1 else f"{best.n} document sets are"
+        return f"{first} is ahead, but {told} too few to say how surely."
     least = least_p(compared, clusters)
     if least is None or least <= LEVEL:
         return ""

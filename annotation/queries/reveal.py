@@ -82,6 +82,16 @@ def keeps_back(project: Project, reader: Reader) -> bool:
     return not (reader.may_see_all or is_open)
 
 
+def hides_movement(project: Project, reader: Reader, *, is_told: bool = False) -> bool:
+    """Whether the reader must not be told how an answer moved the scores of its summary.
+
+    The movement follows from what the judge and others said of the summary's other claims, so it is told only to
+    those who may view the scores. Where wrong verdicts are planted it would give this one away, unless they are told
+    of it already (`is_told`).
+    """
+    return not reader.may_see_all or (project.planted_share > 0 and not is_told)
+
+
 def is_judge_visible(check: Check, person: User, *, asked: bool = False) -> bool:
     """Whether the person may see what the judge and other people said of this check, now.
 

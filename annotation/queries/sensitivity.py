@@ -162,8 +162,10 @@ def _at_target(
         "sentences": {
             "length": length_in_words(length, has_target=target_words is not None),
             "blend": blend_in_words(blend, is_human_first=project.blend == Project.Blend.HUMAN_FIRST),
-            "judges": judges_in_words(by_judge, present.ahead, judge=_judge_of(project, rows)),
-            "people": people_in_words(of_people, present.ahead),
+            "judges": judges_in_words(
+                by_judge, present.ahead, judge=_judge_of(project, rows), systems=len(present.means)
+            ),
+            "people": people_in_words(of_people, present.ahead, systems=len(present.means)),
         },
     }
 

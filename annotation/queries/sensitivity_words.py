@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NAMED_TURNS = 4
 """With more changes of the leader than this, only the one in force is named."""
+ONE_SYSTEM = "There is one system here: nothing to compare it with."
 
 
 def length_in_words(found: Turning | None, *, has_target: bool) -> str:
@@ -42,11 +43,14 @@ def blend_in_words(found: Turning | None, *, is_human_first: bool) -> str:
     return f"{rule} {_both(found, 'w')}"
 
 
-def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str) -> str:
+def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str, systems: int) -> str:
     """Whether another judge, or the deciding one without people, would put another system first.
 
-    `judge` is the name of the deciding one, empty where it has answered nothing here.
+    `judge` is the name of the deciding one, empty where it has answered nothing here; `systems` counts those in the
+    order by coverage.
     """
+    if systems == 1:
+        return ONE_SYSTEM
     if not orders and not judge:
         return "No judge's answers decide anything here, so there is no order by a judge to show."
     if not orders:
@@ -60,13 +64,15 @@ def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str
     )
 
 
-def people_in_words(orders: Sequence[Order], ahead: Sequence[str]) -> str:
-    """Whether the first system hangs on any one person."""
+def people_in_words(orders: Sequence[Order], ahead: Sequence[str], *, systems: int) -> str:
+    """Whether the first of so many systems hangs on any one person."""
     if not orders:
         return "Nobody of this project has given an answer that counts here, so nobody can be left out."
+    if systems == 1:
+        return ONE_SYSTEM
     turned = [order for order in orders if set(order.ahead) != set(ahead)]
     lowest = min((order.tau for order in orders if order.tau is not None), default=None)
-    least = "" if lowest is None else f" The least tau with the present order is {lowest:.2f}."
+    least = "" if lowest is None else f" The least tau with the order by coverage is {lowest:.2f}."
     if turned:
         told = " ".join(f"Without {order.name}, {_ahead_in_words(order, ahead)}." for order in turned)
         return f"{told}{least}"
@@ -77,6 +83,8 @@ def people_in_words(orders: Sequence[Order], ahead: Sequence[str]) -> str:
 
 
 def _both(found: Turning, letter: str) -> str:
+    if len(found.at_zero) == 1:
+        return f"{listed(list(found.at_zero))} alone has a mean here: nothing to compare it with."
     return f"{_leads_in_words(found.leads, found.own, letter)} {_turns_in_words(found, letter)}".rstrip()
 
 

@@ -188,8 +188,7 @@ def withdraw_decision(*, decision: Adjudication, by: User) -> Adjudication:
     decision.refresh_from_db()
     if decision.withdrawn_at is not None:
         return decision
-    if decision.decided_by_id != by.pk:
-        _keep_own_apart(project, _voices(decision, by))
+    _keep_decision_apart(decision, by)
     decision.withdrawn_at = timezone.now()
     decision.save(update_fields=["withdrawn_at"])
     rescore_now(project=project, summary_ids=[target.peer_id])
@@ -222,8 +221,8 @@ def reopen_dispute(
         return []
     latest = standing[-1]
     _compare(latest, by=by, seen=seen, yours={"reason": reason})
-    if any(decision.decided_by_id != by.pk for decision in standing):
-        _keep_own_apart(dispute.project, _voices(latest, by))
+    for decision in standing:
+        _keep_decision_apart(decision, by)
     now = timezone.now()
     for decision in standing:
         decision.withdrawn_at = now
@@ -288,13 +287,37 @@ def _adopted(voices: Sequence[Voice], token: str) -> Voice | None:
     return voice
 
 
+def is_left_to_others(project: Project, voices: Sequence[Voice]) -> bool:
+    """Whether one of the voices is the adjudicator's own, and the project leaves such disputes to somebody else."""
+    return not project.own_adjudication and any(voice.is_own for voice in voices)
+
+
+def may_withdraw(decision: Adjudication, by: User) -> bool:
+    """Whether `by` may take this decision back: their own, and any on what they have not answered themselves.
+
+    Roles are not looked at here; where the project lets people settle what they judged, any decision will do.
+    """
+    if decision.decided_by_id == by.pk:
+        return True
+    return not is_left_to_others(_project(_target(decision)), _voices(decision, by))
+
+
 def _keep_own_apart(project: Project, voices: Sequence[Voice]) -> None:
-    if not project.own_adjudication and any(voice.is_own for voice in voices):
-        raise NotAllowed(
-            "One of these answers is your own, and in this project nobody settles what they have judged themselves. "
-            "Leave it to another adjudicator.",
-            code="own_judgment",
-        )
+    if is_left_to_others(project, voices):
+        raise _own_judgment()
+
+
+def _keep_decision_apart(decision: Adjudication, by: User) -> None:
+    if not may_withdraw(decision, by):
+        raise _own_judgment()
+
+
+def _own_judgment() -> NotAllowed:
+    return NotAllowed(
+        "One of these answers is your own, and in this project nobody settles what they have judged themselves. "
+        "Leave it to another adjudicator.",
+        code="own_judgment",
+    )
 
 
 def _compare(newest: Adjudication | None, *, by: User, seen: str, yours: dict[str, object]) -> None:
@@ -302,10 +325,13 @@ def _compare(newest: Adjudication | None, *, by: User, seen: str, yours: dict[st
         return
     theirs = _told(newest) if newest else None
     is_own = newest is not None and newest.decided_by_id == by.pk
-    who = "You" if is_own else "Somebody"
-    did = "decided this" if newest else "took the decision back"
+    did = (
+        "You decided this in another window"
+        if is_own
+        else f"Somebody {'decided this' if newest else 'took the decision back'} since you opened it"
+    )
     raise Conflict(
-        f"{who} {did} since you opened it. Yours is kept here: look at what stands now, then decide again.",
+        f"{did}. Yours is kept here: look at what stands now, then decide again.",
         code="newer_decision",
         details={"yours": yours, "theirs": theirs, "is_own": is_own},
     )

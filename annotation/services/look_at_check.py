@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook
 from annotation.models.base import new_public_id
-from annotation.permissions import Verb, require
+from annotation.permissions import Verb, require, verbs_in
 from annotation.queries.planted import label_to_plant
 from annotation.queries.reveal import Sight, is_judge_visible_to, look_of, sight_of, untold
 from annotation.services.events import log
@@ -17,7 +18,7 @@ from annotation.services.events import log
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.models import Project
+    from annotation.models import Project, Summary
 
 
 def look_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
@@ -70,6 +71,31 @@ def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLoo
     CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now, planted_label=planted)
     look.revealed_at, look.planted_label = now, planted
     return look
+
+
+def see_summary(*, project: Project, summary: Summary, by: User) -> None:
+    """Record that the person opens what the scores of a peer summary are made of, with everything said of its checks.
+
+    From now on they know it of each of its current checks, so that a later answer counts as given with the judge's
+    verdict in sight. What was shown is the truth: nothing is planted. What they were shown before stays as it is, also
+    a planted verdict of which they are not told yet. Nothing is kept of whoever may not review, and nothing of whoever
+    cannot open it. The number of queries does not grow with the checks, but for SQLite's limit of values in one.
+    """
+    if not {Verb.VIEW_SCORES, Verb.REVIEW} <= verbs_in(by, project):
+        return
+    shown = CheckLook.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
+    unseen = Check.objects.filter(~Exists(shown), project=project, peer=summary, is_current=True)
+    now = timezone.now()
+    # Those that they have opened are there already, without the judge's verdict.
+    CheckLook.objects.bulk_create(
+        [
+            CheckLook(check_row_id=key, person=by, revealed_at=now)
+            for key in unseen.values_list("pk", flat=True)
+        ],
+        update_conflicts=True,
+        unique_fields=["check_row", "person"],
+        update_fields=["revealed_at"],
+    )
 
 
 @transaction.atomic

@@ -90,9 +90,9 @@ MAKINGS: Mapping[Analysis.Kind, Making] = {
     Analysis.Kind.LEADERBOARD: Making(_by_key, shape=2),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs),
     Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=2),
-    Analysis.Kind.PLAN: Making(plan.plan),
+    Analysis.Kind.PLAN: Making(plan.plan, shape=2),
     # Other judges' answers write no score of this project.
-    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs),
+    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=2),
 }
 """Every kind that can be made; the one place where they are named."""
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Check, CheckLook, DrawnCheck, ErrorType, Label, Summary, Verdict
 from annotation.permissions import Verb, require
+from annotation.queries.check_text import text_held_against
 from annotation.queries.guidelines import current_id
 from annotation.queries.reveal import look_of
 from annotation.refusals import Conflict, Invalid, NotAllowed, Refusal
@@ -64,7 +65,8 @@ def override(
     they knew is disclosed. The first answer of somebody who knew nothing is also that of every draw in which
     the check waits.
 
-    Evidence holds unit numbers of the text that the claim is held against; those of `quotes` count among them.
+    Evidence holds unit numbers of the text that the claim is held against, as it is cut now; those of `quotes`
+    count among them. Invalid (field `evidence`) where that text has no such unit.
     `active_ms` is the time at the check before the answer.
     """
     require(by, check.project, Verb.REVIEW)
@@ -77,6 +79,8 @@ def override(
         raise _conflict(check, by=by, label=label, reason=reason, newest=newest, seen=seen)
     if not check.is_current:
         raise _claim_changed(label=label, reason=reason)
+    named = sorted({*evidence, *(quote.unit for quote in quotes)})
+    _check_units(check, named)
     before = (check.final_label, check.final_source)
     look = look_of(check, by)
     known = _known(check, by, look, claimed=shown)
@@ -86,7 +90,7 @@ def override(
         person=by,
         label=label,
         confidence=confidence,
-        evidence=sorted({*evidence, *(quote.unit for quote in quotes)}),
+        evidence=named,
         quotes=[asdict(quote) for quote in quotes],
         error_type=error_type,
         reason=reason.strip(),
@@ -188,6 +192,15 @@ def _validate(
         raise Invalid("A passage begins in its unit and ends after its beginning.", field="quotes")
 
 
+def _check_units(check: Check, named: Sequence[int]) -> None:
+    if not named:
+        return
+    known = {unit.number for unit in text_held_against(check)}
+    unknown = next((number for number in named if number not in known), None)
+    if unknown is not None:
+        raise Invalid(f"There is no unit {unknown} here.", field="evidence")
+
+
 def _newest_review(check: Check) -> Verdict | None:
     return (
         Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER, withdrawn_at=None)
@@ -209,10 +222,14 @@ def _conflict(
     theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
     changed = newest or Verdict.objects.filter(check_row=check, public_id=seen).first()
     is_own = changed is not None and changed.person_id == by.pk
-    who = "You" if is_own else "Somebody"
+    did = (
+        "You answered this in another window"
+        if is_own
+        else "Somebody answered this check since you opened it"
+    )
     look = "look at the one from there" if is_own else "look at theirs"
     return Conflict(
-        f"{who} answered this check since you opened it. Your answer is kept here: {look}, then answer again.",
+        f"{did}. Your answer is kept here: {look}, then answer again.",
         code="newer_verdict",
         details={"yours": {"label": label, "reason": reason}, "theirs": theirs, "is_own": is_own},
     )

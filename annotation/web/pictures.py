@@ -40,7 +40,7 @@ from annotation.web.scores import (
     target_word,
 )
 from annotation.web.screen import screen
-from annotation.web.target_tables import chosen_table
+from annotation.web.target_tables import opened_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _claims(request: Request, room: Room) -> Shown:
 def _weights(request: Request, room: Room) -> Shown:
     stored = made(project=room.project, kind=Analysis.Kind.SENSITIVITY)
     tables = [table for table in (stored.payload or {"targets": []})["targets"] if table["length"]]
-    table = chosen_table(tables, request.GET.get("target", ""))
+    table = opened_table(request, room.project, tables)
     if table is None:
         return Shown(None, stored)
     asked = {"target": target_tables.target_word(table)}

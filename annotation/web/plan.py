@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from annotation.models import Analysis
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws
 from annotation.queries.plan import DESIGNS, DOUBTS, DRAWABLE, WIDTHS
-from annotation.queries.plan_words import DESIGN_NAMES
+from annotation.queries.plan_words import DESIGN_NAMES, Basis, replacing_in_words
 from annotation.refusals import Invalid, NotFound
 from annotation.services.draw_checks import SEED_BITS, new_seed
 from annotation.services.draw_planned import draw_planned
@@ -24,7 +25,7 @@ from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from annotation.web.table_files import analysis_file
-from annotation.web.target_tables import Table, chosen_table, target_choices, target_word
+from annotation.web.target_tables import Table, opened_table, target_choices, target_word
 from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
 
 HOW = {
@@ -48,10 +49,13 @@ class Line(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What is looked at: a wished width, a size and a design, each from the address or the best that there is."""
+    """What is looked at: a wished width, a size and a design, each from the address or the best that there is.
+
+    There is no size where the address names none and no draw would add to what people have answered.
+    """
 
     width: float
-    size: int
+    size: int | None
     design: str
 
 
@@ -101,7 +105,7 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
 def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
     stored = made(project=room.project, kind=Analysis.Kind.PLAN)
     found = stored.payload or NOTHING
-    table = chosen_table(found["targets"], request.GET.get("target", ""))
+    table = opened_table(request, room.project, found["targets"])
     draws = check_draws(room.project)
     context = {
         "room": room,
@@ -131,16 +135,35 @@ def _forecast(request: Request, found: Payload, table: Table) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "widths": WIDTHS,
-        "wanted": _wanted(table, chosen.width),
+        "say": found["complete"] or _wanted(table, chosen.width)["sentence"],
         "lines": _lines(found, table, chosen),
         "designs": [DESIGN_NAMES[design] for design in DESIGNS],
         "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
-        "outlook": table["outlooks"][str(chosen.size)][chosen.design],
-        "systems": _systems(table, chosen),
-        "doubts": DOUBTS,
-        "seed": new_seed(),
         "few_documents": FEW_DOCUMENTS,
         "too_few_documents": TOO_FEW_DOCUMENTS,
+        **(_draw(found, table, chosen.size, chosen.design) if chosen.size else {}),
+    }
+
+
+def _draw(found: Payload, table: Table, size: int, design: str) -> dict[str, Any]:
+    """What the chosen draw would ask of whom, and whether it would take the place of a larger one."""
+    outlooks = table["outlooks"][str(size)]
+    outlook = outlooks[design]
+    # Drawn by lot, few answers are still what people alone go by.
+    told = outlooks["people"] if outlook["is_few"] and design == DRAWABLE[0] else outlook
+    now, then = table["widest_now"], told["widest"]
+    return {
+        "outlook": outlook,
+        # Downwards: fewer than it takes are never told as enough.
+        "documents": math.floor(outlook["documents"]),
+        "systems": _systems(outlook, told["systems"]),
+        "replacing": replacing_in_words(
+            size,
+            found["pilot_answered"],
+            is_narrower=now is not None and then is not None and then < now,
+        ),
+        "doubts": DOUBTS,
+        "seed": new_seed(),
     }
 
 
@@ -148,13 +171,28 @@ def _chosen(request: Request, found: Payload, table: Table) -> Chosen:
     """What the address asks for, else what suits the wished width. Raises NotFound for what is not planned."""
     width = _among(WIDTHS, request.GET.get("width", ""), "width") or _reachable(found, table)
     sizes = _sizes(found, table)
-    size = (
-        _among(sizes, request.GET.get("size", ""), "size") or _enough(table, width) or sizes[len(sizes) // 2]
-    )
-    design = request.GET.get("design", "") or _narrowest(table, size)
+    size = _among(sizes, request.GET.get("size", ""), "size") or _suited(found, table, width, sizes)
+    # Without a pilot nothing shows yet that the judge's doubt means anything: by lot.
+    suited = _narrowest(table, size) if size and _has_pilot(found) else DRAWABLE[0]
+    design = request.GET.get("design", "") or suited
     if design not in DRAWABLE:
         raise NotFound(f"There is no design {design!r}; there are {', '.join(DRAWABLE)}.")
     return Chosen(width, size, design)
+
+
+def _has_pilot(found: Payload) -> bool:
+    """Whether forecasts go by answers, and not by the judge's word."""
+    return bool(found["basis"] == Basis.PILOT)
+
+
+def _suited(found: Payload, table: Table, width: float, sizes: Sequence[int]) -> int | None:
+    """The size that the width takes, larger than the answered draw; None where no draw would add anything."""
+    larger = [size for size in sizes if size > found["pilot_answered"]]
+    if found["complete"] or not larger:
+        return None
+    if _wanted(table, width)["is_reached"]:
+        return larger[0]
+    return max(larger[0], _enough(found, table, width) or sizes[len(sizes) // 2])
 
 
 def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
@@ -191,10 +229,11 @@ def _wanted(table: Table, width: float) -> dict[str, Any]:
     return next(wanted for wanted in table["wanted"] if wanted["width"] == width)
 
 
-def _enough(table: Table, width: float) -> int | None:
-    """The smallest size that reaches the width by any design."""
-    sizes = [size for size in _wanted(table, width)["sizes"].values() if size is not None]
-    return min(sizes, default=None)
+def _enough(found: Payload, table: Table, width: float) -> int | None:
+    """The smallest size that reaches the width: by any design, or without a pilot by lot."""
+    by_design = _wanted(table, width)["sizes"]
+    designs = DESIGNS if _has_pilot(found) else ("people", DRAWABLE[0])
+    return min((size for name in designs if (size := by_design[name]) is not None), default=None)
 
 
 def _narrowest(table: Table, size: int) -> str:
@@ -217,12 +256,7 @@ def _lines(found: Payload, table: Table, chosen: Chosen) -> list[Line]:
     ]
 
 
-def _systems(table: Table, chosen: Chosen) -> list[SystemLine]:
-    outlooks = table["outlooks"][str(chosen.size)]
-    outlook = outlooks[chosen.design]
-    # Drawn by lot, few answers are still what people alone go by.
-    of_people = outlook["is_few"] and chosen.design == DRAWABLE[0]
-    widths = outlooks["people" if of_people else chosen.design]["systems"]
+def _systems(outlook: Mapping[str, Any], widths: Mapping[str, float | None]) -> list[SystemLine]:
     return [
         SystemLine(
             system=system,

@@ -26,7 +26,7 @@ from annotation.queries.check_view import (
     outcome_of,
     own_verdict,
 )
-from annotation.queries.reveal import Reader, look_of
+from annotation.queries.reveal import Reader, hides_movement, look_of
 from annotation.queries.review_queue import COUNTED_UP_TO, Filter, Only, count, waiting_checks
 from annotation.queries.score_changes import ScoreChange, score_changes, scores_now
 from annotation.refusals import Conflict, Invalid, NotFound
@@ -144,8 +144,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         look = look_of(row, request.user)
         return _show(request, room, row, look=look, withdrawn=verdict, moved=moved)
-    hides = room.project.planted_share > 0
-    messages.success(request, f"Your answer is taken back.{'' if hides else f' {in_words(moved)}'}")
+    messages.success(request, f"Your answer is taken back. {_movement(request, room, moved)}".strip())
     return redirect(address(slug, check_id, filters_of(request)))
 
 
@@ -220,8 +219,10 @@ def _show(
     marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
     view = check_view(row, request.user, look=look, marked=marked, whole_text=is_whole)
     typed = typed or Typed.own(view)
+    waiting = waiting_checks(room.project, reader_of(request, room), filters)
     # Ahead of its turn nobody knows how many will be left: the page that it comes to counts on by itself.
-    left = None if is_ahead else count(waiting_checks(room.project, reader_of(request, room), filters))
+    left = None if is_ahead else count(waiting)
+    counts_down = bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT)
     context = {
         "room": room,
         "view": view,
@@ -232,12 +233,14 @@ def _show(
         "typed": typed,
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
-        "moved_in_words": "" if view.outcome.hides_scores else in_words(moved or []),
+        "moved_in_words": _movement(request, room, moved or [], is_told=bool(view.outcome.planted)),
         "answers": ANSWERS,
         "error_types": ErrorType.choices,
         "confidences": CONFIDENCES,
         "left": None if left is None else min(left, COUNTED_UP_TO),
-        "counts_down": bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT),
+        "counts_down": counts_down,
+        # Whoever came by an address may answer a claim that does not wait here.
+        "is_counted": counts_down and (is_ahead or waiting.filter(pk=row.pk).exists()),
         "is_left_counted_out": left is None or left <= COUNTED_UP_TO,
         "before": None if is_ahead else _before(request, room, row),
     }
@@ -266,7 +269,7 @@ def _strip(
         "room": room,
         "before": outcome,
         "saved": verdict,
-        "moved_in_words": "" if outcome.hides_scores else in_words(moved),
+        "moved_in_words": _movement(request, room, moved, is_told=bool(outcome.planted)),
         "told": told,
         "query": urlencode(filters_of(request).as_query()),
     }
@@ -278,14 +281,19 @@ def _after_answer(
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
-    hides = room.project.planted_share > 0
-    messages.success(request, f"Saved: {verdict.label}.{'' if hides else f' {in_words(moved)}'}")
+    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, moved)}".strip())
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
     if following is None:
         return redirect(address(slug, row.public_id, filters))
     return redirect(address(slug, following.public_id, filters, was=row.public_id))
+
+
+def _movement(request: Request, room: Room, moved: list[ScoreChange], *, is_told: bool = False) -> str:
+    """How the scores moved, in words; empty for whoever must not be told."""
+    is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
+    return "" if is_hidden else in_words(moved)
 
 
 def _to_check(request: Request, slug: str, following: Check | None, filters: Filter) -> HttpResponseRedirect:

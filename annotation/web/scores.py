@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -22,6 +23,7 @@ from annotation.queries.quality import quality_tables
 from annotation.records import score_rules, summary_records
 from annotation.refusals import Invalid, NotFound
 from annotation.services import leaderboards as boards
+from annotation.services.look_at_check import see_summary
 from annotation.services.make_analysis import Made
 from annotation.web.charts import league
 from annotation.web.htmx import Request, page_or_fragment
@@ -174,6 +176,7 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     record = next(summary_records(room.project, [row.pk]))
     result = score(record.value, score_rules(room.project))
     made = explain(room.project, row, record.value, result, record.conciseness_terms)
+    see_summary(project=room.project, summary=row, by=request.user)
     context = {"room": room, "made": made, "address": request.build_absolute_uri(request.path)}
     return render(request, "scores/summary.html", context)
 
@@ -187,6 +190,7 @@ class Means:
     document_sets: int
     averages: dict[str, Average]
     mixed: tuple[str, ...]
+    covers: dict[str, str]
 
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
@@ -195,6 +199,20 @@ class Means:
             (name, NAMES.get(name, name.replace("_", " ")), average)
             for name, average in self.averages.items()
         ]
+
+    @property
+    def captions(self) -> list[str]:
+        """What the intervals cover, once for all scores of which it is the same; what most have comes last."""
+        named: dict[str, list[str]] = defaultdict(list)
+        for name, words, average in self.lines:
+            if average.low is not None:
+                named[self.covers[name]].append(words)
+        *few, most = sorted(named.items(), key=lambda each: len(each[1])) or [("", [])]
+        if not most[1]:
+            return []
+        whose = "all other scores" if few else "all scores"
+        told = [f"95 % interval of {', '.join(words)}: {covers}." for covers, words in few]
+        return [*told, f"95 % interval of {whose}: {most[0]}."]
 
 
 def _means(board: Leaderboard, system: System) -> Iterator[Means]:
@@ -209,6 +227,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in table.mixed.items() if name in held),
+                covers={name: board.captions[name] for name in held},
             )
 
 

@@ -16,7 +16,7 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
 from annotation.web.table_files import analysis_file
-from annotation.web.target_tables import Table, chosen_table, target_choices, target_word
+from annotation.web.target_tables import Table, opened_table, target_choices, target_word
 
 CROSSINGS_SHOWN = 12
 NOTHING: dict[str, Any] = {"targets": []}
@@ -42,7 +42,7 @@ def sensitivity(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     stored = made(project=room.project, kind=Analysis.Kind.SENSITIVITY)
     found = stored.payload or NOTHING
-    table = chosen_table(found["targets"], request.GET.get("target", ""))
+    table = opened_table(request, room.project, found["targets"])
     context = {
         "room": room,
         "made": stored,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotation.models import Project
 from annotation.refusals import NotFound
+from annotation.web.htmx import Request
+from annotation.web.scores import shown_table
 
 WITHOUT_TARGET = "none"
 
@@ -31,3 +34,13 @@ def chosen_table(tables: Sequence[Table], word: str) -> Table | None:
     if named is None:
         raise NotFound(f"There are no scores at a target length of {word!r}.")
     return named
+
+
+def opened_table(request: Request, project: Project, tables: Sequence[Table]) -> Table | None:
+    """The table that the address names, without a word that at which the leaderboard opens. Raises NotFound."""
+    word = request.GET.get("target", "")
+    if word or len(tables) < 2:
+        return chosen_table(tables, word)
+    opened = shown_table(request, project).table
+    same = (table for table in tables if opened and table["target_words"] == opened.target_words)
+    return next(same, chosen_table(tables, ""))

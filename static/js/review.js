@@ -3,6 +3,8 @@
 (() => {
   const ALIVE_MS = 120_000;
   const LINE_PX = 40;
+  // The second press of a double click comes sooner, a reader's answer later.
+  const UNREAD_MS = 300;
   const find = (selector) => document.querySelector(selector);
   const room = () => document.getElementById("claim-room");
   const tell = (detail) => document.dispatchEvent(new CustomEvent("saving", { detail }));
@@ -12,6 +14,7 @@
   const leftOf = (page) => page.querySelector("[data-left]");
   let ahead = null;
   let isTurning = false;
+  let shownAt = performance.now();
   // How many claims are left, as the page said at first; counted down answer by answer, since one that is fetched
   // ahead cannot know. "1000+" stays as it is.
   let left = leftOf(room())?.textContent ?? "";
@@ -40,9 +43,10 @@
   }
 
   // Put a claim in the place of the one in view. What was ahead is kept for afterwards where something comes back.
-  // Digits of a burst must not answer a claim that nobody has read yet; one that comes back has been read.
+  // Neither a double click nor digits of a burst answer a claim that nobody has read yet; one that comes back has been.
   function turn(page, { then = null } = {}) {
     room().replaceWith(page);
+    shownAt = then ? -UNREAD_MS : performance.now();
     showLeft(page);
     history.pushState(null, "", page.dataset.address);
     if (then) {
@@ -65,8 +69,7 @@
   }
 
   function countDown(answered) {
-    const isFirst = !answered.querySelector('.verdict[aria-pressed="true"]');
-    if (isFirst && leftOf(answered)?.dataset.countsDown !== undefined && /^\d+$/.test(left)) left = String(Math.max(0, left - 1));
+    if (leftOf(answered)?.dataset.countsDown !== undefined && /^\d+$/.test(left)) left = String(Math.max(0, left - 1));
   }
 
   function setUp() {
@@ -78,7 +81,7 @@
   // Answering
 
   async function answer(form, submitter) {
-    if (isTurning) return;
+    if (isTurning || performance.now() - shownAt < UNREAD_MS) return;
     isTurning = true;
     const answered = room();
     const fields = new FormData(form, submitter);

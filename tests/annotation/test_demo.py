@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import pytest
 
 ROOT = Path(__file__).parents[2]
-UP_WITHIN_SECONDS = 120
+UP_WITHIN_SECONDS = 180
 
 
 @dataclass

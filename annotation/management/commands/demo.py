@@ -27,7 +27,7 @@ from annotation.services.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
-SERVED_WITHIN_SECONDS = 30
+SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
 
 

@@ -58,7 +58,7 @@ def calibration(points: Sequence[CalibrationPoint], *, judge: str) -> Picture:
             "people answered yes, with bars for its interval. On the dashed line both are equal; below it the judge "
             f"is too sure of yes. The blocks below count the answers.{told}"
         ),
-        caption=f"Bars: 95 % interval, resampling document sets.{told}",
+        caption=f"Bars: 95 % interval, resampling document sets.{_told_of_alike(points)}{told}",
         drawing=Drawing(WIDTH, HEIGHT, tuple(shapes)),
         columns=("from", "to", "answers", "predicted", "observed", "observed_low", "observed_high"),
         rows=tuple(
@@ -75,6 +75,18 @@ def _told_of_few(few: int, groups: int) -> str:
         return f" Every group rests on fewer than {FEW_ANSWERS} answers (hollow): too few to tell a curve by."
     return (
         f" Hollow groups rest on fewer than {FEW_ANSWERS} answers: {few} of {groups}; no line is drawn then."
+    )
+
+
+def _told_of_alike(points: Sequence[CalibrationPoint]) -> str:
+    """Where every answer of a group is the same no draw differs, and its interval is made in another way."""
+    alike = sum(of.observed in (0, 1) and of.observed_low is not None for of in points)
+    if not alike:
+        return ""
+    return (
+        f" Where all answers of a group are the same ({alike} of {len(points)}) resampling shows no spread: the "
+        "interval is then the exact binomial one (Clopper and Pearson), each document set with answers in the group "
+        "one trial."
     )
 
 

@@ -38,6 +38,28 @@ PAPER: Mapping[str, Mapping[str, str]] = {
     "line": {"stroke": ACCENT, "stroke-width": "1.75", "fill": "none"},
     "line-2": {"stroke": SECOND, "stroke-width": "1.75", "fill": "none"},
     "line-thin": {"stroke": ACCENT, "stroke-width": "1.25", "fill": "none", "opacity": ".8"},
+    # Lines that are told apart by their dashes, so that no colour is needed.
+    "line-dashed": {
+        "stroke": ACCENT,
+        "stroke-width": "1.25",
+        "stroke-dasharray": "8 4",
+        "fill": "none",
+        "opacity": ".8",
+    },
+    "line-dotted": {
+        "stroke": ACCENT,
+        "stroke-width": "1.25",
+        "stroke-dasharray": "2 3",
+        "fill": "none",
+        "opacity": ".8",
+    },
+    "line-mixed": {
+        "stroke": ACCENT,
+        "stroke-width": "1.25",
+        "stroke-dasharray": "9 3 2 3",
+        "fill": "none",
+        "opacity": ".8",
+    },
     "mark-2": {"fill": SECOND, "stroke": SHEET, "stroke-width": "1"},
     "block": {"fill": ACCENT, "opacity": ".35"},
     "group": {"stroke": INK, "stroke-width": "1.5", "stroke-linecap": "round"},

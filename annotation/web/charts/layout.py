@@ -121,6 +121,25 @@ def clipped(text: str, width: float, size: float) -> str:
     return kept.rstrip() + "…"
 
 
+def wrapped(text: str, width: float, size: float) -> list[str]:
+    """The text in lines no wider than that, parted at blanks, within a word only where it alone is too wide.
+
+    A character wider than the line still has one. No text, no lines.
+    """
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= width:
+            lines[-1] = longer
+            continue
+        lines.append("")
+        for each in word:
+            if lines[-1] and text_width(lines[-1] + each, size) > width:
+                lines.append("")
+            lines[-1] += each
+    return lines
+
+
 def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Places as near as may be to those wanted, in the same order, at least a gap from each other, within low and high.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 import resvg_py
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.web.charts.kit import FONTS, Drawing, plain
+from annotation.web.charts.kit import FONTS, Drawing, Shape, line, plain, words
+from annotation.web.charts.layout import wrapped
 
 if TYPE_CHECKING:
     from annotation.exports.columns import Cell
@@ -19,6 +21,10 @@ FONT = Path(__file__).resolve().parent / "fonts" / "DejaVuSans.ttf"
 FONT_NAME = "DejaVu Sans"
 ZOOM = 3
 """Points of a PNG for each pixel of the drawing: some 300 dots an inch at the width of a page."""
+MARGIN = 14
+TITLE_SIZE, CAPTION_SIZE = 12.5, 11
+LEADING = 1.45
+"""From one line of the words below a drawing to the next, in parts of their size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +55,19 @@ class Picture:
         """For a page that has `css/pictures.css`. A picture with links is a group of them, any other one image."""
         role = "group" if self.drawing.has_links else "img"
         inside = self.drawing.on_page()
+        named = self._named("page", self.drawing)
         # Every text in it has been escaped by `plain`, and every number comes from `number`.
-        whole = f'<svg class="picture" role="{role}" {self._named("page")}>{self._told("page")}{inside}</svg>'
+        whole = f'<svg class="picture" role="{role}" {named}>{self._told("page")}{inside}</svg>'
         return mark_safe(whole)  # noqa: S308
 
     @property
     def standalone(self) -> str:
-        """A file by itself: colours resolved, fonts by their common names."""
+        """A file by itself: colours resolved, fonts by their common names, title and caption below the drawing."""
+        whole = self._with_words()
+        named = self._named("file", whole)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" role="img" {self._named("file")}>'
-            f"{self._told('file')}{self.drawing.in_file()}</svg>"
+            f'<svg xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" role="img" {named}>'
+            f"{self._told('file')}{whole.in_file()}</svg>"
         )
 
     @property
@@ -98,12 +107,30 @@ class Picture:
             for number, row in enumerate(self.rows)
         ]
 
-    def _named(self, where: str) -> str:
-        size = f"{self.drawing.width} {self.drawing.height}"
-        width, height = self.drawing.width, self.drawing.height
+    def _with_words(self) -> Drawing:
+        """The drawing on a higher sheet that has its title and caption, which a page writes beside it."""
+        room = self.drawing.width - 2 * MARGIN
+        told = [
+            (text, paint, size)
+            for whole, paint, size in (
+                (self.title, "ink", TITLE_SIZE),
+                (self.caption, "soft", CAPTION_SIZE),
+            )
+            for text in wrapped(whole, room, size)
+        ]
+        foot = float(self.drawing.height + MARGIN)
+        shapes: list[Shape] = [line("grid", MARGIN, foot, MARGIN + room, foot)]
+        foot += MARGIN / 2
+        for text, paint, size in told:
+            foot += size * LEADING
+            shapes.append(words(text, MARGIN, foot, paint=paint, size=size))
+        return Drawing(self.drawing.width, math.ceil(foot + MARGIN), self.drawing.shapes + tuple(shapes))
+
+    def _named(self, where: str, drawing: Drawing) -> str:
+        width, height = drawing.width, drawing.height
         named = f"{self.name}-{where}"
         return (
-            f'width="{width}" height="{height}" viewBox="0 0 {size}" '
+            f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
             f'aria-labelledby="{named}-title" aria-describedby="{named}-desc"'
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from annotation.admin import bulk
 from annotation.models import Adjudication, Check, Dispute, Event
 from annotation.queries.disputes import DisputeFilter
 from annotation.queries.voices import voices_on_check
-from annotation.services.adjudicate import decide_check
+from annotation.services.adjudicate import decide_check, withdraw_decision
 from annotation.services.review import override
 from annotation.services.take_dispute import take_next
 from tests.annotation.admin.rows import address
@@ -120,6 +121,103 @@ def test_who_decides_after_somebody_else_is_told(world: World, staff: Door) -> N
     assert Adjudication.objects.get().decided_by == world.olga
 
 
+TYPED = {
+    "adopt": "",
+    "label": "no",
+    "reason": "The wall is not mentioned.",
+    "error_type": "omission",
+    "is_guideline_gap": "on",
+    "seen": "",
+}
+
+
+def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes", reason="It is there.")
+    told = staff("cleo").post(page_of(dispute), TYPED)
+    page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
+    assert "Stands now yes It is there. – –" in page
+    assert "You typed no The wall is not mentioned. Omission lack a rule" in page
+    kept = told.context["form"]
+    assert {name: kept[name].value() for name in TYPED} == {
+        **TYPED,
+        "is_guideline_gap": True,
+        "seen": theirs.public_id,
+    }
+    assert b'name="again"' in told.content
+    assert b"Why take it up again" not in told.content
+    assert list(Adjudication.objects.all()) == [theirs]
+
+
+def test_an_answer_that_was_to_be_taken_over_is_kept_too(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    voice = next(each for each in voices_on_check(world.check("alder", 1), world.cleo) if each.label == "no")
+    decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
+    told = staff("cleo").post(page_of(dispute), {"adopt": voice.token, "reason": "As they say.", "seen": ""})
+    assert told.context["typed"].answer == f"{voice.letter}: no"
+    assert told.context["form"]["adopt"].value() == voice.token
+
+
+def test_it_is_taken_up_again_and_settled_at_once_with_what_was_kept(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
+    client = staff("cleo")
+    offered = client.post(page_of(dispute), TYPED).context["form"]["seen"].value()
+    client.post(page_of(dispute), {**TYPED, "seen": offered, "again": "Take up again and settle"})
+    theirs.refresh_from_db()
+    assert theirs.withdrawn_at is not None
+    standing = Adjudication.objects.get(withdrawn_at=None)
+    assert (standing.decided_by, standing.label, standing.reason, standing.error_type) == (
+        world.cleo,
+        "no",
+        "The wall is not mentioned.",
+        "omission",
+    )
+    assert standing.is_guideline_gap
+    assert Event.objects.get(verb="reopen dispute").data["reason"] == "The wall is not mentioned."
+    # Rex's own word was no: unit 1 has no, no; unit 2 yes: (0 + 1) / 2.
+    assert world.peers["port", "alder"].score.coverage == pytest.approx(0.5)
+
+
+def test_what_cannot_be_settled_is_not_taken_up_again_either(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
+    # Nobody said unsure, so it needs a reason.
+    form = {"adopt": "", "label": "unsure", "seen": theirs.public_id, "again": "1"}
+    told = staff("cleo").post(page_of(dispute), form)
+    assert b"Say why" in told.content
+    assert told.context["form"]["label"].value() == "unsure"
+    theirs.refresh_from_db()
+    assert theirs.withdrawn_at is None
+    assert not Event.objects.filter(verb="reopen dispute").exists()
+
+
+def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
+    withdraw_decision(decision=theirs, by=world.olga)
+    told = staff("cleo").post(page_of(dispute), {**TYPED, "seen": theirs.public_id})
+    page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
+    assert "Somebody took the decision back since you opened it." in page
+    assert "Stands now no decision" in page
+    assert "You typed no The wall is not mentioned." in page
+    assert b'value="Settle"' in told.content
+    staff("cleo").post(page_of(dispute), {**TYPED, "seen": told.context["form"]["seen"].value()})
+    assert Adjudication.objects.get(withdrawn_at=None).decided_by == world.cleo
+
+
+def test_why_it_should_be_taken_up_again_is_kept_too(world: World, staff: Door) -> None:
+    dispute = disputed(world)
+    first = decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
+    decide_check(check=world.check("alder", 1), by=world.olga, label="no")
+    form = {"reopen": "1", "seen": first.public_id, "reason": "New guidelines."}
+    told = staff("cleo").post(page_of(dispute), form)
+    assert told.context["typed"].reason == "New guidelines."
+    assert told.context["form"]["reason"].value() == "New guidelines."
+    assert b'name="reopen"' in told.content
+    assert not Adjudication.objects.exclude(withdrawn_at=None).exists()
+
+
 def test_a_settled_dispute_is_taken_up_again(world: World, staff: Door) -> None:
     dispute = disputed(world)
     decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
@@ -137,6 +235,27 @@ def test_nobody_settles_what_they_judged_themselves(world: World, staff: Door) -
     assert b"One of these answers is your own" in client.get(page_of(dispute)).content
     client.post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
     assert not Adjudication.objects.exists()
+
+
+def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staff: Door) -> None:
+    world.rex.memberships.update(roles=["reviewer", "adjudicator"])
+    own, settled = disputed(world, 1), disputed(world, 2)
+    decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
+    client = staff("rex")
+    why = "one of the answers is your own, so it is left to another adjudicator"
+    withdrawn = {"action": "withdraw", "_selected_action": [decision.pk]}
+    for offered in (
+        act(client, "decide_as_most", [own]),
+        act(client, "take_up_again", [settled]),
+        client.post(address(Adjudication), withdrawn),
+    ):
+        assert offered.context["steps"] == []
+        [(_, step)] = offered.context["left_out"]
+        assert why in step.words
+    world.project.own_adjudication = True
+    world.project.save()
+    [(row, _)] = act(client, "decide_as_most", [own]).context["steps"]
+    assert row == own
 
 
 @pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])

@@ -87,6 +87,7 @@ def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: 
         ({"label": "yes", "confidence": "nan"}, 400, "confidence"),
         ({"label": "yes", "evidence": ["a"]}, 400, "evidence.0"),
         ({"label": "yes", "evidence": [0]}, 422, "evidence"),
+        ({"label": "yes", "evidence": [1, 99]}, 422, "evidence"),
         ({"label": "yes", "final_label": "yes"}, 400, "final_label"),
     ],
 )

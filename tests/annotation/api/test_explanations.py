@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Claim
+from annotation.models import CheckLook, Claim
 from annotation.services.adjudicate import decide_check
 from annotation.services.change_claims import reword_claim
 from annotation.services.review import override, withdraw_verdict
@@ -83,3 +83,24 @@ def test_earlier_wordings_keep_their_verdicts(world: World, client_of: Client) -
 
 def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: Client) -> None:
     assert client_of("vic").get(address(world, world.models["port"].public_id)).status_code == 404
+
+
+def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: Client) -> None:
+    explained(world, client_of)
+    assert not CheckLook.objects.exists()
+    client, check = client_of("cleo"), world.check("alder", 2)
+    assert client.get(address(world)).status_code == 200
+    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
+    answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
+    said = client.post(answer, {"label": "yes", "shown": "nothing"}, format="json").json()
+    assert said["verdict"]["shown"] == "judge"
+
+
+def test_nobody_is_told_over_the_api_how_an_answer_moved_the_scores(world: World, client_of: Client) -> None:
+    answer = f"/api/v1/projects/harbour/checks/{world.check('alder', 2).public_id}/verdicts/"
+    client = client_of("rex")
+    said = client.post(answer, {"label": "yes"}, format="json")
+    assert set(said.json()) == {"verdict", "check", "told"}
+    assert "coverage" not in said.content.decode()
+    taken = client.delete(f"/api/v1/projects/harbour/verdicts/{said.json()['verdict']['id']}/")
+    assert (taken.status_code, taken.content) == (204, b"")

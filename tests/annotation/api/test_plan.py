@@ -26,6 +26,9 @@ def test_the_plan_holds_what_the_page_shows(laid: World, client_of: Client) -> N
     told = client_of("vic").get(f"{ADDRESS}/plan/").json()
     assert (told["basis"], told["checks"], told["is_stale"]) == ("judge", 38, False)
     (table,) = told["targets"]
+    assert (told["pilot_answered"], told["complete"]) == (0, "")
+    assert (table["documents"], table["document_sets"], table["cluster"]) == (5, 5, "document set")
+    assert (table["widest_now"], table["wanted"][0]["is_reached"]) == (None, False)
     assert table["outlooks"]["38"]["uniform"]["is_few"]
     assert table["systems"][0]["judge"]["n"] == 5
 

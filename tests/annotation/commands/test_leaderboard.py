@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import Score, Summary, System
+from annotation.models import DocumentSet, Score, Summary, System
 from annotation.services.draw_checks import draw_checks
 from annotation.services.review import override
 from tests.annotation.cast import World
@@ -39,9 +39,14 @@ def test_the_table_by_hand(world: World) -> None:
 
 
 def test_an_interval_stands_beside_its_mean(world: World) -> None:
-    Score.objects.filter(summary=world.peers["bridge", "alder"]).update(coverage=0.25)
-    # Sets 0.75 and 0.25: the draws are 0.25, 0.5 and 0.75.
-    assert "0.500  [0.250, 0.750]" in run()
+    for number in range(4):
+        more = DocumentSet.objects.create(project=world.project, external_id=f"more {number}")
+        text = Summary.objects.create(
+            document_set=more, system=world.systems["alder"], is_peer=True, target_words=20, text="It is old."
+        )
+        Score.objects.create(project=world.project, summary=text, coverage=0.75, peer_words=3)
+    # With the port five sets, all .75, and the fewest that an interval is made of.
+    assert "0.750  [0.750, 0.750]" in run()
 
 
 def test_the_table_says_what_its_intervals_cover(world: World) -> None:
@@ -116,7 +121,7 @@ def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
 
 def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: World) -> None:
     said = " ".join(run().split())
-    assert "alder is ahead; there are too few document sets for intervals." in said
+    assert "alder is ahead, but 1 document set is too few to say how surely." in said
     assert "0 of 1 pairs of systems differ at 5% after Holm's correction" in said
     assert "People have decided nothing here yet: the blend is the judge's." in said
     assert "Estimate: There is no estimate: nothing has been drawn at random for people yet." in said

@@ -29,16 +29,27 @@ def test_a_group_weighs_as_much_as_it_has_sets() -> None:
 
 
 def test_resampling_groups_draws_whole_groups() -> None:
-    seen = [observe("alder", name, 0.0, "storm") for name in "abc"] + [observe("alder", "d", 0.8, "strike")]
-    grouped, free = (
-        averages(observations, ["c"])["alder"]["c"]
-        for observations in (seen, [one._replace(cluster=one.document_set) for one in seen])
-    )
-    # Two groups give the draws 0, 0.8 / 4 = 0.2 and 0.8 with odds 1:2:1: both ends are reached in a quarter of them.
-    # Four free sets reach 0.8 in one draw of 256, more often than the share of about 1 in 8,000 that lies beyond
-    # the upper end of four clusters' interval.
-    assert (grouped.mean, grouped.low, grouped.high) == (pytest.approx(0.2), 0.0, pytest.approx(0.8))
-    assert (free.mean, free.low, free.high) == (pytest.approx(0.2), 0.0, pytest.approx(0.8))
+    # Five groups of two sets each, alike within: a draw of groups is a draw of five values, so the interval is theirs.
+    values = [0.0, 0.1, 0.3, 0.4, 0.8]
+    seen = [
+        observe("alder", f"{group}{number}", value, f"group {group}")
+        for group, value in enumerate(values)
+        for number in "ab"
+    ]
+    grouped = averages(seen, ["c"])["alder"]["c"]
+    wanted = bootstrap_interval(values, method="expanded")
+    assert (grouped.low, grouped.high) == (pytest.approx(wanted.low), pytest.approx(wanted.high))
+    free = averages([one._replace(cluster=one.document_set) for one in seen], ["c"])["alder"]["c"]
+    assert grouped.mean == free.mean == pytest.approx(0.32)
+    assert grouped.low is not None
+    assert free.low is not None
+    assert grouped.low < free.low
+
+
+@pytest.mark.parametrize(("sets", "has_interval"), [(4, False), (5, True)])
+def test_too_few_sets_give_no_interval(sets: int, has_interval: bool) -> None:
+    found = averages([observe("alder", f"set {n}", n / 10) for n in range(sets)], ["c"])["alder"]["c"]
+    assert (found.low is not None, found.high is not None) == (has_interval, has_interval)
 
 
 def test_an_interval_is_the_published_bootstrap_where_each_set_stands_alone() -> None:
@@ -52,7 +63,7 @@ def test_an_interval_is_the_published_bootstrap_where_each_set_stands_alone() ->
 
 
 def test_all_systems_see_the_same_draws() -> None:
-    values = {"a": 0.1, "b": 0.5, "c": 0.7, "d": 0.95}
+    values = {"a": 0.1, "b": 0.5, "c": 0.7, "d": 0.95, "e": 0.3}
     seen = [observe(system, name, value) for system in ("alder", "birch") for name, value in values.items()]
     found = averages(seen, ["c"])
     assert found["alder"] == found["birch"]
@@ -66,10 +77,11 @@ def test_a_missing_value_is_left_out_and_counted() -> None:
 
 
 def test_a_system_that_lacks_sets_is_averaged_over_its_own() -> None:
-    seen = [observe("alder", name, 0.5) for name in "abcd"] + [observe("birch", name, 0.2) for name in "ab"]
+    seen = [observe("alder", name, 0.5) for name in "abcdefgh"]
+    seen += [observe("birch", name, 0.2) for name in "abcde"]
     birch = averages(seen, ["c"])["birch"]["c"]
     assert birch.mean == pytest.approx(0.2)
-    # Draws without a or b say nothing of birch: they do not pull its interval to 0.
+    # Draws without any of a to e say nothing of birch: they do not pull its interval to 0.
     assert (birch.low, birch.high) == (pytest.approx(0.2), pytest.approx(0.2))
 
 
@@ -92,6 +104,6 @@ def test_many_columns_are_drawn_alike_in_slices() -> None:
     names = [f"c{number}" for number in range(600)]
     seen = [
         Observation("alder", name, name, (value,) * len(names))
-        for name, value in (("a", 0.1), ("b", 0.8), ("c", 0.4))
+        for name, value in (("a", 0.1), ("b", 0.8), ("c", 0.4), ("d", 0.2), ("e", 0.6))
     ]
     assert len(set(averages(seen, names, draws=200)["alder"].values())) == 1

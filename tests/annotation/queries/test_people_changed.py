@@ -30,8 +30,22 @@ def test_a_new_leader_is_named() -> None:
     assert (found.systems["alder"].rank_by_judge, found.systems["alder"].rank_by_blend) == (1, 2)
     assert found.sentence == (
         "People decided 20 % of what coverage rests on (mean over systems), which moved the mean of 1 of 2 systems, "
-        "most that of birch: from 0.500 by the judge alone to 0.800. By the judge alone alder would be first, not "
+        "birch: from 0.500 by the judge alone to 0.800. By the judge alone alder would be first, not "
         "birch."
+    )
+
+
+def test_of_several_means_the_one_that_moved_most_is_named() -> None:
+    # Alder moves by .1, birch by .3.
+    found = changed({"alder": [(0.9, 0.8, 0.4)], "birch": [(0.5, 0.2, 0.4)]})
+    assert "moved the mean of 2 of 2 systems, most that of birch: from 0.200" in found.sentence
+
+
+def test_a_system_by_itself_is_compared_to_no_other() -> None:
+    found = changed({"alder": [(0.9, 0.8, 0.4)]})
+    assert found.sentence == (
+        "People decided 40 % of what coverage rests on, which moved the mean of alder from 0.800 by the judge alone "
+        "to 0.900."
     )
 
 
@@ -54,7 +68,7 @@ def test_nothing_decided_by_people() -> None:
 
 def test_answers_that_moved_nothing() -> None:
     assert changed({"alder": [(0.5, 0.5, 1.0)]}).sentence == (
-        "People decided 100 % of what coverage rests on (mean over systems); no mean moved by it."
+        "People decided 100 % of what coverage rests on; no mean moved by it."
     )
 
 

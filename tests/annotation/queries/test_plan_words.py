@@ -5,11 +5,25 @@ from __future__ import annotations
 import pytest
 
 from annotation.queries.plan_words import (
+    Clusters,
     Short,
+    complete_in_words,
     documents_in_words,
     hours_in_words,
+    reached_in_words,
+    replacing_in_words,
     wanted_in_words,
 )
+
+LADDER = (200, 300, 500, 700, 1500)
+SETS = Clusters(groups=20, sets=20)
+GROUPED = Clusters(groups=11, sets=12)
+
+
+def wanted(
+    sizes: dict[str, int | None], short: list[Short], systems: int, *, clusters: Clusters = SETS
+) -> str:
+    return wanted_in_words(0.1, sizes, short, systems, ladder=LADDER, clusters=clusters)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -17,46 +31,112 @@ from annotation.queries.plan_words import (
     [
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
-            "No interval wider than 0.1: 200 answers do it in a draw that is stratified or active; with people alone "
-            "it takes 500.",
+            "at most 200 answers do it in a draw that is stratified or active; people alone take more than 300 and at "
+            "most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
-            "No interval wider than 0.1: 300 answers do it in a draw that is uniform, stratified or active; with "
-            "people alone no size does.",
+            "more than 200 and at most 300 answers do it in a draw that is uniform, stratified or active; with people "
+            "alone no size does.",
+        ),
+        (
+            {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
+            "more than 200 and at most 300 answers do it in a draw that is uniform or stratified; people alone take "
+            "as many.",
+        ),
+        # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
+        (
+            {"people": 300, "uniform": 500, "stratified": 500, "active": 500},
+            "more than 200 and at most 300 answers do it, with people alone.",
         ),
         (
             {"people": 1500, "uniform": None, "stratified": None, "active": None},
-            "No interval wider than 0.1: 1,500 answers do it, with people alone.",
+            "more than 700 and at most 1,500 answers do it, with people alone.",
+        ),
+        (
+            dict.fromkeys(("people", "uniform", "stratified", "active")),
+            "no planned number of answers does it.",
         ),
     ],
 )
-def test_the_cheapest_designs_are_named(sizes: dict[str, int | None], words: str) -> None:
-    assert wanted_in_words(0.1, sizes, [], 2) == words  # type: ignore[arg-type]
+def test_the_cheapest_designs_are_named_no_finer_than_the_sizes(
+    sizes: dict[str, int | None], words: str
+) -> None:
+    assert wanted(sizes, [], 2) == f"No interval wider than 0.1: {words}"
+
+
+def test_of_one_system_there_is_one_interval() -> None:
+    sizes = {"people": 300, "uniform": None, "stratified": None, "active": None}
+    assert wanted(sizes, [], 1).startswith("An interval no wider than 0.1: ")
+    assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now, so the wished 0.40 is reached."
+    assert wanted({}, [Short("birch", held=3, needed=9)], 1).endswith(
+        "birch would need about 9 instead of 3, every check in them answered."
+    )
 
 
 def test_who_lacks_document_sets_is_named_with_how_many() -> None:
     one = [Short("birch", held=3, needed=9)]
-    assert wanted_in_words(0.1, {}, one, 2).endswith(
+    assert wanted({}, one, 2).endswith(
         "birch would need about 9 instead of 3, every check in them answered; the others have enough."
     )
     both = [*one, Short("alder", held=11, needed=1200)]
-    assert "Every system would need more, most of all alder: about 1,200 instead of 11" in wanted_in_words(
-        0.1, {}, both, 2
+    assert "Every system would need more, most of all alder: about 1,200 instead of 11" in wanted({}, both, 2)
+    assert "2 of 5 systems would need more" in wanted({}, both, 5)
+    assert "only more document sets. " in wanted({}, one, 2)
+    assert "only more groups. " in wanted({}, one, 2, clusters=GROUPED)
+
+
+def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> None:
+    # .3201 is not at most .32.
+    assert reached_in_words(0.4, 0.3201, 2) == (
+        "No interval is wider than 0.33 now, so the wished 0.40 is reached."
     )
-    assert "2 of 5 systems would need more" in wanted_in_words(0.1, {}, both, 5)
+    assert "wider than 0.32 now" in reached_in_words(0.4, 0.32, 2)
+
+
+def test_all_answered_needs_no_draw() -> None:
+    assert complete_in_words(7500) == (
+        "People have answered all 7,500 checks: the leaderboard's people alone is complete, and no draw adds to it."
+    )
+    assert complete_in_words(1).startswith("People have answered the only check:")
+
+
+def test_a_draw_that_is_no_larger_than_the_answered_one_is_warned_of() -> None:
+    assert replacing_in_words(101, 100, is_narrower=False) == ""
+    assert "as large and would replace it" in replacing_in_words(100, 100, is_narrower=False)
+    assert replacing_in_words(70, 1000, is_narrower=False) == (
+        "The latest answered draw holds 1,000 checks. This smaller one would replace it and make intervals wider."
+    )
+    # A better design may make up for the size: then widths are not said to grow.
+    assert replacing_in_words(70, 100, is_narrower=True).endswith("estimates would rest on fewer answers.")
 
 
 @pytest.mark.parametrize(
     ("documents", "words"),
-    [(1, "There is 1 document set here. Below 15"), (14, "Below 15"), (15, "Below 20"), (19, "Below 20")],
+    [
+        (1, "There is 1 document set here. Below 15 an"),
+        (14, "Below 15"),
+        (15, "Below 20"),
+        (19, "Below 20 an"),
+    ],
 )
 def test_few_document_sets_are_warned_of(documents: int, words: str) -> None:
-    assert words in documents_in_words(documents)
+    assert words in documents_in_words(Clusters(groups=documents, sets=documents))
+
+
+def test_grouped_document_sets_are_counted_and_the_rule_goes_by_groups() -> None:
+    assert documents_in_words(GROUPED).startswith(
+        "There are 12 document sets in 11 groups here. Below 15 groups an estimate"
+    )
+    assert documents_in_words(Clusters(groups=1, sets=3)).startswith(
+        "There are 3 document sets in 1 group here."
+    )
+    # 25 sets are enough by themselves, in 16 groups they are not.
+    assert "Below 20 groups" in documents_in_words(Clusters(groups=16, sets=25))
 
 
 def test_enough_document_sets_are_no_reason_to_warn() -> None:
-    assert documents_in_words(20) == ""
+    assert documents_in_words(SETS) == ""
 
 
 def test_no_time_no_hours() -> None:

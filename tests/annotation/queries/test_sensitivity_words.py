@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from annotation.queries.sensitivity import Order, Turning
-from annotation.queries.sensitivity_words import length_in_words, people_in_words, weight_in_words
+from annotation.queries.sensitivity_words import (
+    ONE_SYSTEM,
+    judges_in_words,
+    length_in_words,
+    people_in_words,
+    weight_in_words,
+)
 from evaluation import crossings, leads
 
 
@@ -73,20 +79,30 @@ def test_a_weight_between_the_ends_is_never_told_as_one(weight: float, words: st
 
 def test_nobody_on_whom_the_first_place_hangs() -> None:
     orders = [order("ana", "x", tau=0.8), order("ben", "x")]
-    assert people_in_words(orders, ["x"]) == (
-        "Whoever of the 2 people is left out, x would still lead. The least tau with the present order is 0.80."
+    assert people_in_words(orders, ["x"], systems=2) == (
+        "Whoever of the 2 people is left out, x would still lead. "
+        "The least tau with the order by coverage is 0.80."
     )
-    assert people_in_words(orders[:1], ["x"]).startswith(
+    assert people_in_words(orders[:1], ["x"], systems=2).startswith(
         "One person has answers that count: without ana, x would"
     )
 
 
 def test_somebody_on_whom_the_first_place_hangs() -> None:
     orders = [order("ana", "y", tau=None), order("ben", "x", "y", tau=None)]
-    assert people_in_words(orders, ["x"]) == (
+    assert people_in_words(orders, ["x"], systems=2) == (
         "Without ana, y would lead instead of x. Without ben, x and y would be level in front instead of x."
     )
 
 
 def test_nobody_to_leave_out() -> None:
-    assert people_in_words([], ["x"]).startswith("Nobody of this project has given an answer")
+    assert people_in_words([], ["x"], systems=2).startswith("Nobody of this project has given an answer")
+
+
+def test_of_one_system_nothing_is_said_of_a_lead_or_an_order() -> None:
+    alone = [order("ana", "x", tau=None)]
+    assert people_in_words(alone, ["x"], systems=1) == ONE_SYSTEM
+    assert judges_in_words(alone, ["x"], judge="lexical", systems=1) == ONE_SYSTEM
+    assert judges_in_words([], ["x"], judge="", systems=1) == ONE_SYSTEM
+    assert say({"x": 0.6}, {"x": 0.7}) == "x alone has a mean here: nothing to compare it with."
+    assert not {"lead", "order"} & set(ONE_SYSTEM.split())

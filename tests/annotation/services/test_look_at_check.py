@@ -10,10 +10,16 @@ from annotation.models import Check, CheckLook, Event, Project, Verdict
 from annotation.queries.planted import label_to_plant
 from annotation.queries.reveal import is_judge_visible
 from annotation.refusals import Conflict, NotAllowed
-from annotation.services.look_at_check import look_at, meet_another, tell_planted
+from annotation.services.assign import assign
+from annotation.services.look_at_check import look_at, meet_another, see_summary, tell_planted
 from annotation.services.review import override, shows_another, withdraw_verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from django.contrib.auth.models import User
+
     from tests.annotation.cast import World
 
 
@@ -145,3 +151,68 @@ def test_whoever_met_anothers_answer_knows(world: World) -> None:
     assert shows_another(refused.value)
     meet_another(check=check, by=world.rex)
     assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+
+
+def open_alder(world: World, person: User) -> None:
+    see_summary(project=world.project, summary=world.peers["port", "alder"], by=person)
+
+
+def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: World) -> None:
+    opened = look_at(check=world.check("alder", 1), by=world.cleo)
+    open_alder(world, world.cleo)
+    # Its three checks, one of them opened before; none of birch's.
+    looks = CheckLook.objects.filter(person=world.cleo)
+    assert {each.check_row for each in looks} == {world.check("alder", position) for position in (1, 2, 3)}
+    assert all(each.revealed_at and each.planted_label is None for each in looks)
+    assert looks.get(check_row=world.check("alder", 1)).public_id == opened.public_id
+    assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == Verdict.Shown.JUDGE
+    assert override(check=world.check("birch", 1), by=world.cleo, label="yes").shown == Verdict.Shown.NOTHING
+    assert override(check=world.check("alder", 2), by=world.rex, label="yes").shown == Verdict.Shown.NOTHING
+
+
+def test_the_first_sight_of_the_verdict_is_kept(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.cleo, label="yes")
+    before = CheckLook.objects.get(check_row=check, person=world.cleo)
+    open_alder(world, world.cleo)
+    open_alder(world, world.cleo)
+    after = CheckLook.objects.get(check_row=check, person=world.cleo)
+    assert (after.pk, after.revealed_at) == (before.pk, before.revealed_at)
+
+
+@pytest.mark.parametrize("name", ["rex", "vic", "ana", "dan"])
+def test_whoever_may_not_review_or_not_view_the_scores_leaves_no_look(world: World, name: str) -> None:
+    open_alder(world, getattr(world, name))
+    assert not CheckLook.objects.exists()
+
+
+def test_the_blind_leave_no_look(world: World) -> None:
+    world.cleo.memberships.update(roles=["adjudicator", "assessor"])
+    assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
+    open_alder(world, world.cleo)
+    assert not CheckLook.objects.exists()
+
+
+def test_whoever_saw_the_truth_is_shown_nothing_planted_but_what_was_planted_before_stays(
+    world: World,
+) -> None:
+    rules(world, reveal="shown", planted_share=1.0)
+    planted, true = world.check("alder", 1), world.check("alder", 3)
+    assert look_at(check=planted, by=world.cleo).planted_label == "no"
+    open_alder(world, world.cleo)
+    look = CheckLook.objects.get(check_row=planted, person=world.cleo)
+    assert (look.planted_label, look.disclosed_at) == ("no", None)
+    # The judge is as certain of the third as of the first: it would have been planted too.
+    assert label_to_plant(true, world.cleo) == "no"
+    assert look_at(check=true, by=world.cleo).planted_label is None
+    assert override(check=true, by=world.cleo, label="yes").shown == Verdict.Shown.JUDGE
+
+
+def test_seeing_a_summary_asks_the_database_no_more_for_more_checks(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    # What they may, which checks are new to them, and their looks, in a transaction of their own where there is none.
+    with django_assert_num_queries(3):
+        open_alder(world, world.cleo)
+    with django_assert_num_queries(2):
+        open_alder(world, world.cleo)

@@ -1,10 +1,12 @@
 """A reviewer's verdict: what it changes, what it refuses, what it logs."""
 
+from typing import Any
+
 import pytest
 
-from annotation.models import Event, Project, Score, Verdict
+from annotation.models import Check, Claim, ClaimSet, Event, Project, Score, Verdict
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.services.review import override, withdraw_verdict
+from annotation.services.review import Quote, override, withdraw_verdict
 from tests.annotation.cast import World
 
 
@@ -124,6 +126,28 @@ def test_a_senseless_answer_is_refused(world: World, answer: dict[str, object], 
     with pytest.raises(Invalid) as refused:
         override(check=world.check("alder", 1), by=world.rex, **answer)  # type: ignore[arg-type]
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    "pointing", [{"evidence": [2, 3]}, {"quotes": [Quote(unit=3, start=0, end=4)]}], ids=["unit", "passage"]
+)
+def test_evidence_that_the_text_does_not_hold_is_refused(world: World, pointing: dict[str, Any]) -> None:
+    # Alder's summary has two sentences.
+    with pytest.raises(Invalid, match="There is no unit 3 here") as refused:
+        override(check=world.check("alder", 1), by=world.rex, label="yes", **pointing)
+    assert refused.value.field == "evidence"
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_evidence_for_a_claim_of_the_summary_lies_in_the_source(world: World) -> None:
+    alder = world.peers["port", "alder"]
+    claim_set = ClaimSet.objects.create(summary=alder, is_active=True)
+    claim = Claim.objects.create(claim_set=claim_set, position=1, text="It closes", origin="judge")
+    check = Check.objects.create(project=world.project, claim=claim, peer=alder, side="peer")
+    # The source has three sentences, the summary only two.
+    assert override(check=check, by=world.rex, label="yes", evidence=[3]).evidence == [3]
+    with pytest.raises(Invalid, match="There is no unit 4 here"):
+        override(check=check, by=world.rex, label="yes", evidence=[4])
 
 
 def test_the_log_tells_who_changed_what(world: World) -> None:

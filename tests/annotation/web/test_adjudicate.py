@@ -102,7 +102,7 @@ def test_ones_own_are_left_out_and_counted(world: World, cleo: Client) -> None:
     add_imported_verdict(world.check("alder", 3), "yes")
     page = html(cleo, ROOM)
     assert listed(page) == ["The harbour closes in April"]
-    assert "1 more holds an answer of your own" in page
+    assert "1 more holds an answer of your own and is left to others." in page
     cleo.post(f"{ROOM}next/")
     assert list(Dispute.objects.filter(leased_to=world.cleo).values_list("check_row", flat=True)) == [
         world.check("alder", 1).pk
@@ -301,6 +301,13 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     assert "“Read it.”" in page
     assert "“It is there.”" in page
     assert Adjudication.objects.count() == 1
+
+
+def test_a_decision_of_ones_own_in_another_window_is_told_once(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""})
+    page = cleo.post(at(dispute, "decide/"), {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert page.count("in another window") == 1
 
 
 def test_a_settled_one_is_taken_up_again(world: World, cleo: Client) -> None:

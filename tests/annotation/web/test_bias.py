@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.annotation.answering import add_checks, answer_fourteen, say
+from tests.annotation.answering import add_checks, answer_fourteen, look, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +39,19 @@ def test_what_can_be_said_is_said_in_words(world: World, signed_in: SignIn) -> N
     assert "two people gave the same answer in 9 of 12 pairs (75 %)." in text
     assert "planted wrong verdicts (" not in text
     assert "No wrong verdicts are planted at present." in text
+
+
+def test_answers_with_a_planted_verdict_are_not_counted_and_that_is_said(
+    world: World, signed_in: SignIn
+) -> None:
+    # Twelve answers that are not the judge's no; at two of them a planted yes, which agreed, was shown instead of it.
+    for number, check in enumerate(add_checks(world, 12)):
+        look(check, world.rex, planted="yes" if number < 2 else None, told=number < 2)
+        say(check, world.rex, "yes")
+    text = text_of(signed_in(world.mona))
+    # 12 - 2 = 10, and none of the ten was changed.
+    assert "Of 10 answers that were not the judge's before its verdict was shown, 0 (0 %)" in text
+    assert "Left out are those where a planted verdict was shown in its place" in text
 
 
 def test_too_few_is_said_with_how_many_there_are(world: World, signed_in: SignIn) -> None:

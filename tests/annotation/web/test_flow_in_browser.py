@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+UNREAD_MS = 350
+"""A claim takes no answer before it can have been read."""
+
 
 def sign_in(page: Page, name: str) -> Page:
     page.goto("/sign-in/")
@@ -49,9 +52,15 @@ def judge_alder(page: Page) -> None:
     page.get_by_text("Your judgments count from now on").wait_for()
 
 
+def let_view_scores(world: World) -> None:
+    """Rex, who reviews, may view the scores too, and so is told how his answers move them."""
+    world.rex.memberships.update(roles=["reviewer", "viewer"])
+
+
 def answer(page: Page, world: World, system: str, claim: int, label: str, reason: str) -> str:
     """Answer a check on the review screen; what the page says moved."""
     page.goto(f"/p/harbour/review/{world.check(system, claim).public_id}/")
+    page.wait_for_timeout(UNREAD_MS)
     page.locator("#reason").fill(reason)
     page.locator(f"#answer-{label}").click()
     moved = page.locator(".moved")
@@ -77,6 +86,7 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
         by=world.mona,
         comparisons=[world.comparison("port", "alder")],
     )
+    let_view_scores(world)
     ana, rex, cleo, olga = desk(), desk(), desk(), desk()
     for page, name in ((ana, "ana"), (rex, "rex"), (cleo, "cleo"), (olga, "olga")):
         sign_in(page, name)

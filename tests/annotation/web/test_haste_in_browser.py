@@ -11,7 +11,7 @@ from annotation.models import Export, UnitJudgment
 from annotation.services.assign import assign
 from annotation.services.review import override
 from tests.annotation.web.see_sets import saved
-from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
 from tests.browser import PHONE
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def slowly(route: Route) -> None:
 def open_check(page: Page, world: World, system: str = "alder", claim: int = 2) -> str:
     address = f"/p/harbour/review/{world.check(system, claim).public_id}/"
     page.goto(address)
+    page.wait_for_timeout(UNREAD_MS)
     return address
 
 

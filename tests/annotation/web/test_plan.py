@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Analysis, Draw
+from annotation.models import Analysis, Check, DocumentSet, Draw, Summary, Verdict
+from annotation.queries.plan import plan
 from annotation.services.assign import assign
-from tests.annotation.planning import lay_sets
+from annotation.services.draw_checks import draw_checks
+from annotation.services.rescore import rescore
+from tests.annotation.planning import answer_draw, lay_sets
 from tests.annotation.web.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -63,6 +66,102 @@ def test_what_is_not_planned_for_is_not_found(laid: World, signed_in: SignedIn) 
         assert client.get(f"{PLAN}?{query}").status_code == 404
 
 
+def told(html: str) -> str:
+    """What the page says, without its marks."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def test_a_goal_that_is_reached_is_said_to_be_and_no_smaller_draw_is_offered(
+    world: World, signed_in: SignedIn
+) -> None:
+    lay_sets(world, 19)
+    draw = draw_checks(project=world.project, by=world.mona, method="uniform", share=0.7, seed=3)
+    answer_draw(world, draw)
+    # .7 of 158 checks.
+    assert draw.drawn_checks.count() == 111
+    (table,) = plan(world.project)["targets"]
+    assert 0.20 < table["widest_now"] < 0.21
+    client = signed_in(world.olga)
+    html = client.get(f"{PLAN}?width=0.3").content.decode()
+    assert "No interval is wider than 0.21 now, so the wished 0.30 is reached." in html
+    # The planned sizes go 100, 150, 158.
+    assert 'name="size" value="150"' in html
+    assert "would replace it" not in html
+    by_design = {
+        design: each["widest"] for design, each in table["outlooks"]["150"].items() if design != "people"
+    }
+    assert f'name="design" value="{min(by_design, key=lambda design: by_design[design])}"' in html
+    assert "This smaller one would replace it and make intervals wider." in told(
+        client.get(f"{PLAN}?size=70").content.decode()
+    )
+
+
+def test_without_a_pilot_a_draw_is_by_lot(laid: World, signed_in: SignedIn) -> None:
+    html = signed_in(laid.olga).get(PLAN).content.decode()
+    assert 'name="design" value="uniform"' in html
+
+
+def test_where_people_have_answered_all_no_draw_is_offered(laid: World, signed_in: SignedIn) -> None:
+    checks = Check.objects.filter(project=laid.project, side=Check.Side.REFERENCE)
+    Verdict.objects.bulk_create(
+        Verdict(check_row=check, source=Verdict.Source.REVIEWER, origin_name="gold.jsonl", label="yes")
+        for check in checks
+    )
+    rescore(project=laid.project)
+    client = signed_in(laid.olga)
+    html = client.get(PLAN).content.decode()
+    assert "People have answered all 38 checks: the leaderboard&#x27;s people alone is complete" in html
+    assert "checks for reviewers</button>" not in html
+    # Who wants one all the same gets the form.
+    assert "Draw 20 checks for reviewers" in client.get(f"{PLAN}?size=20").content.decode()
+
+
+def test_expected_document_sets_are_told_downwards(laid: World, signed_in: SignedIn) -> None:
+    (table,) = plan(laid.project)["targets"]
+    outlook = table["outlooks"]["20"]["uniform"]
+    # 19 checks of each of two systems, of which 10 are drawn: three in the port and four in each of four sets. So
+    # 1 - (9/19)^3 + 4 (1 - (9/19)^4) = 4.69 of 5 are expected to hold an answer.
+    assert outlook["documents"] == pytest.approx(4.69, abs=0.005)
+    html = told(signed_in(laid.olga).get(f"{PLAN}?size=20&design=uniform").content.decode())
+    assert "answers in 4 document sets at least, fewer than the 15 that it takes to lean on the judge" in html
+
+
+def test_document_sets_in_groups_are_counted_as_both(laid: World, signed_in: SignedIn) -> None:
+    DocumentSet.objects.filter(external_id__in=("set-00", "set-01")).update(group="storm")
+    html = told(signed_in(laid.olga).get(PLAN).content.decode())
+    assert "There are 5 document sets in 4 groups here. Below 15 groups" in html
+    assert "fewer than 15 groups" in html
+
+
+def test_of_one_system_nothing_is_said_of_others(laid: World, signed_in: SignedIn) -> None:
+    Check.objects.filter(peer__system=laid.systems["birch"]).delete()
+    html = told(signed_in(laid.olga).get(PLAN).content.decode())
+    assert "The interval of the one system at this target length." in html
+    assert "Every system" not in html
+    assert "Widest" not in html
+
+
+def test_both_open_where_the_leaderboard_does(laid: World, signed_in: SignedIn) -> None:
+    # One set's summaries are short: the rest, at 20 words, are more.
+    Summary.objects.filter(is_peer=True, document_set__external_id="set-00").update(target_words=10)
+    client = signed_in(laid.olga)
+    for address in (PLAN, SENSITIVITY):
+        html = client.get(address).content.decode()
+        assert re.search(r'\?target=20"[^>]*aria-current="true"', html)
+        assert not re.search(r'\?target=10"[^>]*aria-current="true"', html)
+        assert re.search(
+            r'\?target=10"[^>]*aria-current="true"', client.get(f"{address}?target=10").content.decode()
+        )
+
+
+def test_forms_do_not_print(laid: World, signed_in: SignedIn) -> None:
+    html = signed_in(laid.olga).get(PLAN).content.decode()
+    forms = re.findall(r"<form[^>]*>", html[html.index('id="plan"') :])
+    assert len(forms) == 2
+    assert re.search(r'css/print[^"]*\.css" media="print"', html)
+    assert all("screen-only" in each for each in forms)
+
+
 def test_one_click_draws_and_shows_how_far_it_is_answered(laid: World, signed_in: SignedIn) -> None:
     client = signed_in(laid.olga)
     html = client.get(f"{PLAN}?size=30&design=active").content.decode()
@@ -101,6 +200,19 @@ def test_sensitivity_says_where_the_order_turns(laid: World, signed_in: SignedIn
     assert "so nobody can be left out" in html
     # Ranks at six weights: a = 0 to 1 with the project's two thirds among them.
     assert html.count("a = 0.667") >= 1
+    assert "Tau with the order by coverage" in html
+    assert "present order" not in html
+
+
+def test_with_one_system_sensitivity_says_nothing_of_a_lead_or_an_order(
+    laid: World, signed_in: SignedIn
+) -> None:
+    laid.systems["birch"].summaries.all().delete()
+    html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
+    assert "alder alone has a mean here: nothing to compare it with." in html
+    assert "There is one system here: nothing to compare it with." in html
+    for words in (" leads ", " lead ", "Systems are listed", "is highest"):
+        assert words not in html
 
 
 def test_who_may_see_scores_sees_both(laid: World, signed_in: SignedIn) -> None:
@@ -144,5 +256,5 @@ def test_both_are_kept_and_come_as_fragments(laid: World, signed_in: SignedIn) -
 )
 def test_tables_come_as_files(laid: World, signed_in: SignedIn, address: str, rows: int) -> None:
     client = signed_in(laid.olga)
-    told = list(csv.DictReader(io.StringIO(client.get(f"{address}?format=csv").content.decode())))
-    assert len(told) == len(json.loads(client.get(f"{address}?format=json").content)) == rows
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{address}?format=csv").content.decode())))
+    assert len(lines) == len(json.loads(client.get(f"{address}?format=json").content)) == rows

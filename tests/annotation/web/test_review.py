@@ -37,6 +37,12 @@ def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(world.rex)
 
 
+@pytest.fixture
+def cleo(world: World, signed_in: Callable[[User], Client]) -> Client:
+    """She reviews, and may view the scores."""
+    return signed_in(world.cleo)
+
+
 def at(check: Check) -> str:
     return f"{QUEUE}{check.public_id}/"
 
@@ -232,11 +238,11 @@ def test_an_answer_can_be_changed_from_the_strip_of_the_next_claim(world: World,
     assert newest(check).label == "no"
 
 
-def test_the_scores_before_and_after_are_told(world: World, rex: Client) -> None:
+def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> None:
     # alder: unit 1 has yes and no, unit 2 yes: coverage (0.5 + 1) / 2 = 0.75, claim coverage 2/3.
     # With yes on the second claim both are 1. No brevity below: 13 words of 20 give (20 - 13) / 20 = 0.35;
     # composite 2/3·0.75 + 1/3·0.35 = 0.617 becomes 2/3 + 0.35/3 = 0.783.
-    page = rex.post(
+    page = cleo.post(
         f"{at(world.check('alder', 2))}answer/", {"label": "yes", "seen": ""}, headers=HTMX
     ).content.decode()
     assert "Coverage 0.750 → 1.000" in page
@@ -244,38 +250,86 @@ def test_the_scores_before_and_after_are_told(world: World, rex: Client) -> None
     assert "composite ⅔ 0.617 → 0.783" in page
 
 
-def test_an_answer_that_agrees_moves_nothing_and_says_so(world: World, rex: Client) -> None:
-    page = rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
+def test_an_answer_that_agrees_moves_nothing_and_says_so(world: World, cleo: Client) -> None:
+    page = cleo.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
     assert b"No score moves." in page.content
 
 
-def test_under_human_first_it_is_said_that_coverage_stays(world: World, rex: Client) -> None:
+def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Client) -> None:
     assess_port(world, percent=60)
     check = world.check("alder", 2)
-    page = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
     assert "an answer does not move coverage" in page
     # Percents of 60 stand; claim coverage goes from 2/3 to 1.
     assert "Coverage unchanged, claim coverage 0.667 → 1.000" in page
 
 
-def test_under_the_weighted_blend_coverage_moves_with_the_answer(world: World, rex: Client) -> None:
+def test_under_the_weighted_blend_coverage_moves_with_the_answer(world: World, cleo: Client) -> None:
     assess_port(world, percent=60)
     Project.objects.filter(pk=world.project.pk).update(blend="weighted", blend_human_weight=0.5)
     check = world.check("alder", 2)
     # Recomputed at the answer: unit 1 becomes 0.5·0.6 + 0.5·1 = 0.8, unit 2 is 0.8 as well.
-    page = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
     assert "does not move coverage" not in page
     assert "→ 0.800" in page
 
 
-def test_undo_takes_the_own_answer_back(world: World, rex: Client) -> None:
+def test_undo_takes_the_own_answer_back(world: World, cleo: Client) -> None:
     check = world.check("alder", 2)
-    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
     data = {"verdict": newest(check).public_id}
-    page = rex.post(f"{at(check)}withdraw/", data, headers=HTMX).content.decode()
+    page = cleo.post(f"{at(check)}withdraw/", data, headers=HTMX).content.decode()
     assert "Taken back. Coverage 1.000 → 0.750" in page
     check.refresh_from_db()
     assert (check.final_label, check.final_source) == ("no", "judge")
+
+
+def test_whoever_may_not_view_the_scores_is_not_told_how_they_move(world: World, rex: Client) -> None:
+    # Coverage goes from 0.75 to 1, which tells that the judge said yes of the unit's other claim.
+    check = world.check("alder", 2)
+    strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert '<p class="moved">Saved: yes.</p>' in strip
+    taken = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
+    assert "Taken back. </p>" in taken.content.decode()
+    for page in (strip, taken.content.decode()):
+        assert "overage" not in page
+        assert "→" not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("rex", ""), ("cleo", " Coverage 0.750 → 1.000, claim coverage 0.667 → 1.000")],
+)
+def test_without_scripts_the_movement_is_told_to_the_same_people(
+    world: World, signed_in: Callable[[User], Client], name: str, said: str
+) -> None:
+    client, check = signed_in(getattr(world, name)), world.check("alder", 2)
+    answer = client.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, follow=True)
+    [saved] = [str(each) for each in answer.context["messages"]]
+    assert saved.startswith(f"Saved: yes.{said}")
+    data = {"verdict": newest(check).public_id}
+    [taken] = [
+        str(each) for each in client.post(f"{at(check)}withdraw/", data, follow=True).context["messages"]
+    ]
+    assert ("Coverage 1.000 → 0.750" in taken) == bool(said)
+    assert (taken == "Your answer is taken back.") == (not said)
+
+
+def test_where_wrong_verdicts_are_planted_nobody_is_told_how_scores_move(world: World, cleo: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    check = world.check("alder", 2)
+    strip = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert '<p class="moved">Saved: yes.</p>' in strip
+
+
+def test_a_claim_that_waits_here_is_counted_down_and_no_other(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    # Five of six wait: the one that Cleo answered is not among them.
+    for position, is_counted in ((1, False), (2, True)):
+        page = rex.get(at(world.check("alder", position)))
+        assert (page.context["left"], page.context["is_counted"]) == (5, is_counted)
+        assert ("data-counts-down" in page.content.decode()) == is_counted
+        assert "to go" in page.content.decode()
 
 
 def test_undo_without_scripts_comes_back(world: World, rex: Client) -> None:

@@ -10,7 +10,7 @@ import pytest
 from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
 from annotation.services.review import override
 from tests.annotation.web.long_set import THINGS, add_long_set
-from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -54,6 +54,7 @@ def slowly(route: Route) -> None:
 
 
 def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
+    let_view_scores(world)
     page = sign_in(desk(), "rex")
     begin(page, world)
     # alder: the judge said yes of all ten, so coverage is 1; each no or unsure takes a tenth away.
@@ -105,6 +106,7 @@ def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
 
 
 def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
+    let_view_scores(world)
     page = sign_in(desk(), "rex")
     begin(page, world)
     page.keyboard.press("2")
@@ -166,6 +168,7 @@ def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, de
 
 
 def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
+    let_view_scores(world)
     page = sign_in(desk(), "rex")
     begin(page, world)
     page.route("**/answer/*", slowly)
@@ -185,6 +188,59 @@ def test_a_key_pressed_twice_by_a_slip_answers_one_claim(world: World, desk: Des
     page.locator("#strip .moved").wait_for()
     at_claim(page, "wall")
     assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+@pytest.mark.parametrize("gap_ms", [0, 120])
+def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    # The next claim is there already, so that it comes between the two clicks.
+    page.wait_for_load_state("networkidle")
+    page.locator("#answer-no").dblclick(delay=gap_ms)
+    page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    at_claim(page, "wall")
+    assert list(Verdict.objects.filter(person=world.rex).values_list("check_row", "label")) == [
+        (check_of(world, "alder", "ferry").pk, "no")
+    ]
+    # Read by now, it is answered as ever.
+    page.locator("#answer-yes").click()
+    page.locator("#strip .moved", has_text="Saved: yes.").wait_for()
+    assert answers(check_of(world, "alder", "wall")) == ["yes"]
+
+
+def test_a_press_on_a_claim_that_has_only_just_come_answers_nothing(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.evaluate(
+        """async () => {
+          const here = document.querySelector("#claim-room");
+          document.querySelector("#answer-no").click();
+          while (here.isConnected) await new Promise(requestAnimationFrame);
+          document.querySelector("#answer-no").click();
+        }"""
+    )
+    page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    at_claim(page, "wall")
+    page.wait_for_load_state("networkidle")
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+def test_an_answer_to_a_claim_that_does_not_wait_counts_nothing_down(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    ferry = check_of(world, "alder", "ferry")
+    override(check=ferry, by=world.cleo, label="yes")
+    long_set = ferry.peer.document_set.public_id
+    page.goto(f"/p/harbour/review/{ferry.public_id}/?order=document&document_set={long_set}")
+    left = page.locator("#claim-room .line > span.muted")
+    at_claim(page, "ferry")
+    told = [left.inner_text()]
+    for thing in ("wall", "quay"):
+        page.keyboard.press("1")
+        at_claim(page, thing)
+        told.append(left.inner_text())
+    # 19 of 20 wait without the ferry, also after it is answered once more; 18 without the wall.
+    assert told == ["19 to go", "19 to go", "18 to go"]
 
 
 def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk: Desk) -> None:
@@ -230,6 +286,7 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
 
 
 def test_a_lost_connection_keeps_the_answer_and_sends_it_later(world: World, desk: Desk) -> None:
+    let_view_scores(world)
     page = sign_in(desk(), "rex")
     begin(page, world)
     page.context.set_offline(True)

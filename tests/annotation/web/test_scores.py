@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from django.utils import timezone
 
-from annotation.models import Score, Summary, Worker
+from annotation.models import CheckLook, DocumentSet, Score, Summary, Verdict, Worker
+from annotation.queries.leaderboard import JUDGED, SAMPLING, Average
 from annotation.services import make_analysis
 from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
 from annotation.services.review import override
+from annotation.web.scores import Means
 from tests.annotation.queries.mixing import mix_summarization
 from tests.annotation.web.conftest import HTMX
 
@@ -36,7 +39,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    assert "alder is ahead; there are too few document sets for intervals." in page
+    assert "alder is ahead, but 1 document set is too few to say how surely." in page
 
 
 def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
@@ -175,20 +178,48 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     (means,) = page.context["means"]
     assert means.averages["summarization"].mean == 0.5
     assert "conciseness" not in means.averages
-    # One of two sets is judged; brevity is known of both, 0.35 each time.
+    # One of two sets is judged; brevity is known of both, 0.35 each time: too few for an interval.
     rows = rows_of(page.content.decode())
     assert ["question coverage", "0.500", "–", "1 of 2"] in rows
-    assert ["brevity", "0.350", "0.350–0.350", "2"] in rows
+    assert ["brevity", "0.350", "–", "2"] in rows
     assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
+
+
+def test_a_systems_intervals_say_what_they_cover_once_for_scores_alike(world: World, vic: Client) -> None:
+    for number in range(4):
+        more = DocumentSet.objects.create(project=world.project, external_id=f"more {number}")
+        text = Summary.objects.create(
+            document_set=more, system=world.systems["alder"], is_peer=True, target_words=20, text="It is old."
+        )
+        Score.objects.create(
+            project=world.project, summary=text, coverage=0.5, coverage_judge=0.5, brevity=0.5, peer_words=10
+        )
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    (means,) = page.context["means"]
+    # With the port five sets have a coverage, with the bridge six a brevity: enough for intervals.
+    assert means.captions == [
+        f"95 % interval of brevity: {SAMPLING}.",
+        f"95 % interval of all other scores: {JUDGED}.",
+    ]
+    html = page.content.decode()
+    assert all(html.count(f'<p class="pad muted">{said}</p>') == 1 for said in means.captions)
+
+
+def test_a_system_without_intervals_has_no_words_on_them() -> None:
+    average = Average(mean=0.5, low=None, high=None, n=1, left_out=0)
+    means = Means(None, "none", 1, {"coverage": average}, (), {"coverage": JUDGED})
+    assert means.captions == []
+    known = replace(average, low=0.4, high=0.6, n=2)
+    assert replace(means, averages={"coverage": known}).captions == [
+        f"95 % interval of all scores: {JUDGED}."
+    ]
 
 
 def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
     override(check=world.check("birch", 1), by=world.rex, label="yes")
     page = vic.get("/p/harbour/scores/").content.decode()
     # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
-    assert (
-        "moved the mean of 1 of 2 systems, most that of birch: from 0.000 by the judge alone to 0.250" in page
-    )
+    assert "moved the mean of 1 of 2 systems, birch: from 0.000 by the judge alone to 0.250" in page
     assert "The order of the systems is the same." in page
 
 
@@ -237,7 +268,13 @@ def test_estimates_are_not_compared_pair_by_pair(world: World, vic: Client) -> N
 
 
 def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
-    assert "nothing has changed since" in vic.get("/p/harbour/scores/").content.decode()
+    page = vic.get("/p/harbour/scores/")
+    at = page.context["made"].made_at
+    told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
+    assert (
+        f"Computed on {at:%Y-%m-%d} at {at:%H:%M} from the scores as they stood; nothing has changed since."
+        in told
+    )
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
 
@@ -255,3 +292,21 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(
     assert 'hx-trigger="load delay:2s"' in page
     # What was never made cannot be shown.
     assert "These numbers are being made." in vic.get("/p/harbour/scores/?by=brevity").content.decode()
+
+
+def test_a_reviewer_who_opens_a_summarys_page_answers_its_checks_knowing_the_judge(
+    world: World, signed_in: Callable[[User], Client], vic: Client
+) -> None:
+    page = f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
+    assert vic.get(page).status_code == 200
+    assert not CheckLook.objects.exists()
+    cleo = signed_in(world.cleo)
+    assert cleo.get(page).status_code == 200
+    for system in ("alder", "birch"):
+        answer = f"/p/harbour/review/{world.check(system, 2).public_id}/answer/"
+        assert cleo.post(answer, {"label": "yes", "seen": ""}).status_code == 302
+    told = Verdict.objects.filter(person=world.cleo).order_by("pk").values_list("shown", flat=True)
+    assert list(told) == ["judge", "nothing"]
+    said = vic.get(page).content.decode()
+    assert "had seen the judge's verdict" in said
+    assert "before the judge's verdict was shown" not in said

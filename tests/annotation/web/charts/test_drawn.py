@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -113,6 +114,19 @@ def test_groups_on_few_answers_are_hollow_and_no_curve() -> None:
     assert "too few to tell a curve by" in calibration([point(2)], judge="lexical").caption
 
 
+def test_a_group_of_equal_answers_has_its_interval_by_another_rule_and_says_so() -> None:
+    alike = CalibrationPoint(0.8, 1.0, 12, 0.9, 1.0, 0.7, 1.0)
+    said = calibration([point(12, 0.3), alike], judge="lexical").caption
+    assert "Where all answers of a group are the same (1 of 2)" in said
+    assert "exact binomial one (Clopper and Pearson), each document set" in said
+    assert "binomial" not in calibration([point(12, 0.3)], judge="lexical").caption
+
+
+def test_a_group_of_equal_answers_without_an_interval_has_none_to_explain() -> None:
+    alone = CalibrationPoint(0.8, 1.0, 12, 0.9, 1.0, None, None)
+    assert "binomial" not in calibration([alone], judge="lexical").caption
+
+
 def test_lines_of_equal_composite_run_through_systems_of_that_composite() -> None:
     # With a = ½ and a target of 50: coverage .4 in 50 words and .2 in 40 (brevity .2) both give .2.
     points = [LengthPoint("alder", 50, 0.4, None, None, 0.2), LengthPoint("birch", 40, 0.2, None, None, 0.2)]
@@ -166,8 +180,50 @@ def test_the_composite_over_its_weight_says_who_leads_at_the_weight_in_force() -
     # At a = .2: alder .24, birch .56.
     drawn = composite_lines(systems, chosen=0.2, crossings=[5 / 9])
     assert "birch is highest, with 0.560" in drawn.description
-    assert len(shapes(drawn, "line-thin")) == 2
     assert len(shapes(drawn, "mark-2")) == 1
+
+
+def test_systems_that_end_at_one_point_are_told_apart_without_colour() -> None:
+    systems = [CompositeLine("alder", 0.1, 0.8), CompositeLine("birch", 0.6, 0.8)]
+    drawn = composite_lines(systems, chosen=0.5)
+    # One solid line and one dashed; circles for alder and squares for birch: three on the line and one at each name.
+    assert (len(shapes(drawn, "line-thin")), len(shapes(drawn, "line-dashed"))) == (1, 1)
+    assert [shape.tag for shape in shapes(drawn, "mark")].count("circle") == 5
+    assert [shape.tag for shape in shapes(drawn, "mark")].count("rect") == 5
+
+
+def test_every_system_of_a_picture_of_weights_is_named_at_both_ends() -> None:
+    systems = [CompositeLine(f"system-{number}", 0.5, 0.5) for number in range(40)]
+    drawn = composite_lines(systems, chosen=0.5)
+    names = shapes(drawn, "name")
+    for is_end in (True, False):
+        places = sorted(
+            float(each.at["y"]) for each in names if (each.at.get("text-anchor") == "end") == is_end
+        )
+        assert len(places) == 40
+        # The sheet grows with the systems: names stand 14 apart, those of 11 pixels in a column.
+        assert min(after - before for before, after in pairwise(places)) >= 14 - 1e-6
+    assert max(float(each.at["y"]) for each in names) < drawn.drawing.height
+
+
+def test_of_twenty_systems_no_two_have_both_line_and_sign_alike() -> None:
+    drawn = composite_lines([CompositeLine(f"s{number}", 0.2, 0.6) for number in range(20)], chosen=0.5)
+    lines = [shape for shape in drawn.drawing.shapes if shape.paint.startswith("line-")]
+    signs = [
+        after
+        for before, after in pairwise(drawn.drawing.shapes)
+        if before.paint == "leader" and float(before.at["x2"]) > float(before.at["x1"])
+    ]
+    looks = {
+        (line.paint, sign.tag, sign.paint, "v" if _hangs(sign) else "")
+        for line, sign in zip(lines, signs, strict=True)
+    }
+    assert len(looks) == 20
+
+
+def test_of_one_system_nothing_is_said_of_who_is_highest() -> None:
+    drawn = composite_lines([CompositeLine("alder", 0.1, 0.8)], chosen=0.2)
+    assert "highest" not in drawn.description
 
 
 EMPTY = {
@@ -185,6 +241,14 @@ EMPTY = {
 def test_of_nothing_there_is_an_empty_picture_and_no_error(name: str) -> None:
     assert EMPTY[name].is_empty
     assert EMPTY[name].svg
+
+
+def _hangs(sign: Shape) -> bool:
+    """Whether a triangle, whose first point is its tip, points down."""
+    if sign.tag != "polygon":
+        return False
+    tip, side, _ = (float(each.split(",")[1]) for each in str(sign.at["points"]).split())
+    return tip > side
 
 
 def _runs_through(line: Shape, dots: list[Shape]) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.web.charts.layout import Box, apart, clipped, fitted, labelled, text_width
+from annotation.web.charts.layout import Box, apart, clipped, fitted, labelled, text_width, wrapped
 
 places = st.floats(0, 500, allow_nan=False)
 points = st.lists(
@@ -35,6 +35,7 @@ def test_a_scale_has_round_steps_and_holds_its_values(
 
 
 @given(st.lists(st.floats(0, 1), max_size=6))
+@settings(suppress_health_check=[HealthCheck.too_slow])  # A busy machine is no fault of the scale.
 def test_a_scale_of_shares_never_leaves_0_to_1(values: list[float]) -> None:
     scale = fitted(values, 0, 100, floor=0.0, ceiling=1.0)
     assert -1e-9 <= scale.low < scale.high <= 1 + 1e-9
@@ -49,6 +50,26 @@ def test_labels_in_a_column_stand_a_gap_apart_in_the_order_of_what_they_name(wan
     assert all(after - before >= 14 - 1e-6 for before, after in pairwise(placed))
     assert placed[0] >= 0 - 1e-6
     assert placed[-1] <= 500 + 1e-6
+
+
+def test_a_text_is_parted_at_its_blanks() -> None:
+    # At size 10 small letters are 6.4 wide and a blank 3.4: "ab cd" is 29, "ab cd ek" 45.2.
+    assert wrapped("ab cd ek", 30, 10) == ["ab cd", "ek"]
+    assert wrapped("ab cd ek", 46, 10) == ["ab cd ek"]
+    assert wrapped("  ", 30, 10) == []
+
+
+def test_a_word_wider_than_the_line_is_parted_within() -> None:
+    assert wrapped("a bcdekh", 20, 10) == ["a", "bcd", "ekh"]
+    # Full-width characters of 10.5 each: one a line, though none has room for it.
+    assert wrapped("漢字", 5, 10) == ["漢", "字"]
+
+
+@given(st.text("abc iW漢", max_size=60), st.floats(12, 200))
+def test_lines_keep_to_their_width_and_every_character(text: str, width: float) -> None:
+    lines = wrapped(text, width, 10)
+    assert all(text_width(line, 10) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())
 
 
 def test_labels_with_room_stay_where_they_want_to_be() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -59,11 +60,28 @@ def test_a_file_stands_alone() -> None:
     assert "sans-serif" in str(root.get("font-family"))
 
 
-def test_a_file_has_the_size_of_its_drawing_in_points() -> None:
-    png = picture().png
+def test_a_file_has_its_title_and_caption_in_lines_below_the_drawing() -> None:
+    said = "95 % interval; sampling of documents only; judge error not included."
+    made = replace(picture(), title="Coverage of 2 systems", caption=said)
+    texts = [each for each in ElementTree.fromstring(made.standalone).iter() if each.tag.endswith("text")]
+    [_, title, *caption] = texts
+    assert title.text == "Coverage of 2 systems"
+    assert len(caption) > 1
+    assert " ".join(str(line.text) for line in caption) == said
+    assert all(float(line.get("y", 0)) > 100 for line in (title, *caption))
+    assert "judge error" not in made.svg
+
+
+def test_a_file_is_as_wide_as_its_drawing_and_higher_by_its_words() -> None:
+    made = replace(picture(), title="Coverage", caption="No intervals.")
+    root = ElementTree.fromstring(made.standalone)
+    # A margin of 14, half of it below the rule, lines of 1.45 times 12.5 and 11, a margin: 100 + 21 + 34.075 + 14.
+    assert (root.get("width"), root.get("height")) == ("200", "170")
+    assert root.get("viewBox") == "0 0 200 170"
+    png = made.png
     assert png.startswith(PNG)
     # Width and height stand in the header of a PNG at bytes 16 and 20.
-    assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (200 * ZOOM, 100 * ZOOM)
+    assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (200 * ZOOM, 170 * ZOOM)
 
 
 @pytest.mark.parametrize("text", ["alder", "лёд", "τ ≥ ⅔", "łódź"])
@@ -76,7 +94,8 @@ def test_the_font_that_comes_with_it_draws_the_text(text: str, monkeypatch: pyte
         return drawn(**words, skip_system_fonts=True)  # type: ignore[arg-type]
 
     monkeypatch.setattr(resvg_py, "svg_to_bytes", without_fonts)
-    assert len(picture(words(text, 10, 40, size=30)).png) > 1.5 * len(picture(words("", 10, 40)).png)
+    with_text, without = (replace(picture(words(each, 10, 40, size=30)), title="").png for each in (text, ""))
+    assert len(with_text) > 1.5 * len(without)
 
 
 def test_numbers_are_written_with_three_decimals_and_nothing_as_a_dash() -> None:
