@@ -15,6 +15,7 @@
     const details = place?.querySelector(`[data-tool="${tool}"]`);
     if (!details) return;
     details.open = true;
+    beginJoining(details);
     const field = details.querySelector("textarea, [name=reason]");
     field?.focus();
     field?.select?.();
@@ -52,14 +53,15 @@
   });
 
   // The words of the ticked claims are what joining begins with.
-  document.addEventListener("toggle", (event) => {
-    const tool = event.target;
+  function beginJoining(tool) {
     if (tool.dataset?.tool !== "m" || !tool.open) return;
     const field = tool.querySelector("textarea");
     const ticked = [...tool.closest(".unit").querySelectorAll("[data-tick]:checked")];
     if (field.value || !ticked.length) return;
     field.value = ticked.map((tick) => tick.closest("[data-claim]").querySelector("[data-text]").textContent).join(" ");
-  }, { capture: true });
+  }
+  // By pointer; the browser tells of it a moment later, which a key does not wait for.
+  document.addEventListener("toggle", (event) => beginJoining(event.target), { capture: true });
 
   // How many answers of people joining would leave behind.
   document.addEventListener("change", (event) => {

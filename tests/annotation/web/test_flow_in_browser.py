@@ -17,6 +17,7 @@ from annotation.models import Event
 from annotation.services.assign import assign
 from annotation.services.export_dataset import write_export
 from tests.annotation.cast import World
+from tests.annotation.web.see_sets import saved
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -47,6 +48,7 @@ def judge_alder(page: Page) -> None:
     for key in ("b", "6"):
         page.keyboard.press(key)
     page.locator("#progress", has_text="2 of 2 judged").wait_for()
+    saved(page)
     page.goto("/p/harbour/work/")
     page.get_by_role("button", name="Close the set").click()
     page.get_by_text("Your judgments count from now on").wait_for()
