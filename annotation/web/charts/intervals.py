@@ -14,8 +14,6 @@ WIDTH = 240
 EDGE = 8
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 6
-FEWEST_SETS = 5
-"""With fewer document sets an interval says so little that no system is said to lead."""
 
 
 @dataclass(frozen=True, slots=True)
