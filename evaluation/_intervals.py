@@ -247,12 +247,14 @@ def _accelerated(
     """The tails moved by the median's bias and by the skew, which for a mean its jackknife gives in closed form."""
     centre = values.mean()
     apart = values - centre
-    squares = float((apart**2).sum())
-    if squares <= 0:
+    largest = float(np.abs(apart).max())
+    if largest <= 0:
         return list(tails)
+    # The skew has no unit. Measured in the largest distance, squares and cubes of tiny values do not vanish.
+    apart = apart / largest
     below = float((means < centre).mean() + (means == centre).mean() / 2)
     edge = 1 / (len(means) + 1)
     bias = float(ndtri(min(max(below, edge), 1 - edge)))
-    acceleration = float((apart**3).sum()) / (6 * squares**1.5)
+    acceleration = float((apart**3).sum()) / (6 * float((apart**2).sum()) ** 1.5)
     moved = [bias + float(ndtri(tail)) for tail in tails]
     return [float(ndtr(bias + reach / (1 - acceleration * reach))) for reach in moved]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 
@@ -47,6 +48,14 @@ def _own_database() -> None:
     os.environ["DATABASE_URL"] = server.url
 
 
+def _examples() -> None:
+    """The same examples in every run: a run fails by what was changed. `--hypothesis-profile=search` seeks new ones."""
+    repeatable = hypothesis.settings(derandomize=True, database=None, deadline=None, print_blob=True)
+    hypothesis.settings.register_profile("repeatable", repeatable)
+    hypothesis.settings.register_profile("search", max_examples=2_000, deadline=None, print_blob=True)
+    hypothesis.settings.load_profile("repeatable")
+
+
 def _prepare() -> None:
     # The processes of pytest-xdist inherit what their controller prepared, except the folder.
     is_controller = "PYTEST_XDIST_WORKER" not in os.environ
@@ -64,6 +73,7 @@ def _prepare() -> None:
 
 
 _prepare()
+_examples()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

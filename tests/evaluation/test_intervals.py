@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation._intervals import (
@@ -208,6 +208,8 @@ def test_every_method_stays_put_where_nothing_varies(method: IntervalMethod) -> 
 
 
 @given(st.lists(VALUES, min_size=2, max_size=8), st.sampled_from(["bca", "expanded"]))
+@example([0.0, 1e-141], "bca")  # 1e-141 squared and cubed is less than a float can hold.
+@example([0.0, 5e-324], "bca")
 @settings(max_examples=50)
 def test_every_method_stays_within_the_values(values: list[float], method: IntervalMethod) -> None:
     found = bootstrap_interval(values, draws=DRAWS, method=method)
