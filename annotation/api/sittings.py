@@ -30,9 +30,10 @@ from annotation.queries.assessment import (
 )
 from annotation.queries.progress import Gates
 from annotation.refusals import NotFound
+from annotation.services.act_saving import LONGEST_NOTE
 from annotation.services.acts import LARGEST_NUMBER, MOST_ACTS, MOST_MARKS, read_acts, read_client
 from annotation.services.close_sitting import close_sitting
-from annotation.services.save_acts import LONGEST_NOTE, judge_unit, save_acts
+from annotation.services.save_acts import judge_unit, save_acts
 from annotation.services.take_pen import Pen, keep_alive, take_pen
 
 STAGES = ("quality", "units", "unmarked", "done")

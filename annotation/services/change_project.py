@@ -12,9 +12,9 @@ from django.db.models.functions import Mod
 from annotation.models import Membership, Project, Role, Sitting, SummaryJudgment, UnitJudgment, Verdict
 from annotation.permissions import Verb, require
 from annotation.refusals import Conflict, Invalid
+from annotation.services.act_saving import SCALE_STEP
 from annotation.services.events import log
 from annotation.services.rescore import rescore
-from annotation.services.save_acts import PERCENT_STEP
 from evaluation import InvalidQuestion, own_questions, quality_questions
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _clean(project: Project) -> None:
 
 def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
-    step = PERCENT_STEP[Project.PercentScale(project.percent_scale)]
+    step = SCALE_STEP[Project.PercentScale(project.percent_scale)]
     percents = _unit_judgments(project).filter(is_current=True, percent__isnull=False)
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
     if off:

@@ -48,6 +48,7 @@ from annotation.queries.unit_texts import (
     token_of,
 )
 from annotation.refusals import Conflict, Invalid, NotFound
+from annotation.services.act_turn import UNITS_CHANGED
 from annotation.services.events import log
 from annotation.services.rescore import rescore_now
 
@@ -59,9 +60,6 @@ if TYPE_CHECKING:
 HEAVIEST = 1000.0
 OUT_OF_THE_WAY = 1_000_000
 """Added to positions while they move, so that no two units ever share one."""
-
-STALE_PEN = "units-"
-"""What the pen of a sitting begins with when its open form shows units that are no longer there."""
 
 Numbered = TypeVar("Numbered", Verdict, QuestionAnswer)
 
@@ -186,7 +184,7 @@ def load_forms_anew(sittings: Iterable[Sitting]) -> None:
     """Take the pen from the open forms of these sittings: what they show is no longer there."""
     for sitting in sittings:
         if sitting.is_open and sitting.pen:
-            sitting.pen, sitting.pen_seq = f"{STALE_PEN}{secrets.token_hex(12)}", 0
+            sitting.pen, sitting.pen_seq = f"{UNITS_CHANGED}{secrets.token_hex(12)}", 0
             sitting.save(update_fields=["pen", "pen_seq"])
 
 

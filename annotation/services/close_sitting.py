@@ -14,9 +14,9 @@ from annotation.models import Assignment, Sitting, Summary, SummaryJudgment
 from annotation.permissions import Verb, require
 from annotation.queries.progress import Progress, SittingProgress
 from annotation.refusals import Invalid, NotFound
+from annotation.services.act_turn import check_open
 from annotation.services.events import log
 from annotation.services.rescore import rescore_now
-from annotation.services.save_acts import check_open
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Sitting
 from annotation.queries.guidelines import current_id
 from annotation.refusals import Conflict
-from annotation.services.save_acts import last_saved, lease, may_write
+from annotation.services.act_turn import last_saved, lease, may_write
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -25,11 +25,12 @@ from annotation.models import (
     UnitJudgment,
 )
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.services.act_saving import Saved
 from annotation.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.services.assign import assign
 from annotation.services.change_units import join_units
 from annotation.services.close_sitting import close_sitting
-from annotation.services.save_acts import Saved, judge_unit, save_acts, save_at_once
+from annotation.services.save_acts import judge_unit, save_acts, save_at_once
 from evaluation import quality_questions
 from tests.annotation.cast import World, add_units, answer_rest, finish
 
