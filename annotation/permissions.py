@@ -139,8 +139,13 @@ def standing_in(person: Person, project: Project) -> Standing:
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING_IN, {**_of(person), "project": project.pk})
+        cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
         return _standing(person, *cursor.fetchone())
+
+
+def standing_values(person: Person, project: Project) -> dict[str, int | str | None]:
+    """The values of `STANDING`, by name."""
+    return {**_of(person), "project": project.pk}
 
 
 def _of(person: Person) -> dict[str, int | str | None]:
@@ -165,7 +170,8 @@ _STANDING = """
       AND annotation_documentset.project_id = {project} AND annotation_assignment.state <> %(recalled)s
 )
 """
-_STANDING_IN = "SELECT " + _STANDING.format(project="%(project)s")
+STANDING = _STANDING.format(project="%(project)s")
+"""Two columns for a statement by hand that asks something else besides, to be handed to `require_as_read`."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 # A project, its deciding judge and what the person is in it, in one question: every page begins with it.
@@ -195,6 +201,13 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
+
+
+def require_as_read(
+    person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
+) -> None:
+    """As `require`, of somebody of whom a statement has read `STANDING`. Raises as that does."""
+    _require(_standing(person, roles, is_blind_now), project, verb)
 
 
 def _require(standing: Standing, project: Project, verb: Verb) -> None:

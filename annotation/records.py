@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from django.db.models import Q
 
@@ -50,6 +50,9 @@ from evaluation import (
     question_coverage_or_none,
     truncate,
 )
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 SUMMARIES_AT_ONCE = 200
 DOCUMENT_BREAK = "\n\n"
@@ -145,14 +148,34 @@ def judged_text(summary: Summary, project: Project) -> str:
     return summary.text
 
 
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose answers: those of a member (`person`), or of somebody named in an import, by what it was called.
+
+    Of an imported one `assessor` is the name in a published table; None where the import held verdicts.
+    """
+
+    person: int | None = None
+    origin_name: str = ""
+    assessor: str | None = None
+
+    def verdicts(self, given: QuerySet[Verdict]) -> QuerySet[Verdict]:
+        """Their verdicts among these."""
+        if self.person is not None:
+            return given.filter(person_id=self.person)
+        if self.assessor is not None:
+            return given.none()
+        return given.filter(source=Verdict.Source.REVIEWER, person__isnull=True, origin_name=self.origin_name)
+
+
 def summary_records(
-    project: Project, summary_ids: Sequence[int] | None = None, *, without: int | None = None
+    project: Project, summary_ids: Sequence[int] | None = None, *, without: Voice | None = None
 ) -> Iterator[SummaryRecord]:
     """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
 
-    `without` is the key of a person whose percents and verdicts are left out, as if never given; decisions of
-    adjudicators stay. Works through the summaries in batches; the number of queries grows with batches, never with
-    units, claims or verdicts.
+    `without` is whose percents and verdicts are left out, as if never given; decisions of adjudicators stay.
+    Works through the summaries in batches; the number of queries grows with batches, never with units, claims or
+    verdicts.
     """
     keys = peer_keys(project, summary_ids)
     for first in range(0, len(keys), SUMMARIES_AT_ONCE):
@@ -213,14 +236,14 @@ class _Said:
         )
 
 
-def _said_of(project: Project, peer_ids: Sequence[int], without: int | None) -> dict[int, _Said]:
+def _said_of(project: Project, peer_ids: Sequence[int], without: Voice | None) -> dict[int, _Said]:
     said: dict[int, _Said] = defaultdict(_Said)
     counts = Q(source=Verdict.Source.REVIEWER)
     if project.deciding_judge_id is not None:
         counts |= Q(judge_id=project.deciding_judge_id)
     statements = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
     if without is not None:
-        statements = statements.exclude(person_id=without)
+        statements = statements.exclude(pk__in=without.verdicts(statements))
     columns = (
         "check_row_id",
         "source",
@@ -240,7 +263,7 @@ def _said_of(project: Project, peer_ids: Sequence[int], without: int | None) -> 
     return said
 
 
-def _submitted_percents(peer_ids: Sequence[int], without: int | None) -> dict[UnitKey, list[float]]:
+def _submitted_percents(peer_ids: Sequence[int], without: Voice | None) -> dict[UnitKey, list[float]]:
     """Percents of closed work, and of published tables; hidden repeats measure the assessor, not the summary."""
     percents: dict[UnitKey, list[float]] = defaultdict(list)
     judgments = UnitJudgment.objects.filter(
@@ -250,12 +273,16 @@ def _submitted_percents(peer_ids: Sequence[int], without: int | None) -> dict[Un
         is_current=True,
         percent__isnull=False,
     )
-    if without is not None:
-        judgments = judgments.exclude(assignment__sitting__assessor_id=without)
+    if without is not None and without.person is not None:
+        judgments = judgments.exclude(assignment__sitting__assessor_id=without.person)
     columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")
     for comparison_id, unit_id, claim_id, percent in judgments.order_by("pk").values_list(*columns):
         percents[comparison_id, unit_id, claim_id].append(float(percent))
     published = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids).order_by("pk")
+    if without is not None and without.assessor is not None:
+        published = published.exclude(
+            score__assessor=without.assessor, score__origin_name=without.origin_name
+        )
     for comparison_id, unit_id, percent in published.values_list("comparison_id", "unit_id", "percent"):
         percents[comparison_id, unit_id, None].append(float(percent))
     return percents
@@ -371,7 +398,7 @@ class _Batch:
     wholes: _Wholes
 
     @classmethod
-    def load(cls, project: Project, peer_ids: Sequence[int], without: int | None) -> _Batch:
+    def load(cls, project: Project, peer_ids: Sequence[int], without: Voice | None) -> _Batch:
         peers = list(
             Summary.objects.filter(pk__in=peer_ids)
             .select_related("system", "document_set")

@@ -27,6 +27,7 @@ from evaluation._draw_estimates import (
 from evaluation._effects import flip_effects
 from evaluation._evaluate import evaluate_summaries, evaluate_summary, stream_evaluations
 from evaluation._intervals import (
+    FEWEST_FOR_INTERVAL,
     Interval,
     IntervalMethod,
     bootstrap_interval,
@@ -38,7 +39,13 @@ from evaluation._judge_report import JudgeComparison, JudgeReport, compare_judge
 from evaluation._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
-from evaluation._planner import Design, Forecast, forecast_widths, forecast_without_pilot
+from evaluation._planner import (
+    Design,
+    Forecast,
+    forecast_widths,
+    forecast_without_pilot,
+    with_pooled_variance,
+)
 from evaluation._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation._presentation import Presented, Showing, drawn_repeats, presentation_order, repeat_count
 from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
@@ -152,6 +159,7 @@ from evaluation.judging import (
 
 __all__ = [
     "DEFAULT_METRICS",
+    "FEWEST_FOR_INTERVAL",
     "FEW_DOCUMENTS",
     "METRICS",
     "PERCENT_STEP",
@@ -348,4 +356,5 @@ __all__ = [
     "truncate",
     "uniform_draw",
     "unit_coverage",
+    "with_pooled_variance",
 ]

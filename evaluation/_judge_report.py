@@ -1,5 +1,6 @@
 """How far a judge can be trusted: its verdicts held against people's answers to the same checks."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -214,7 +215,8 @@ def compare_judges(
 
     A judge is right where it says yes and the person does, or neither does; unsure counts as not yes. Checks that
     either judge or the person left unanswered are left out and counted. Judges that are right on the same checks give
-    p = 1. The clustered test permutes each document's mean difference (see `permutation_test`).
+    p = 1. The clustered test exchanges the two judges in whole documents: it is of the difference over all checks, so a
+    document counts by its checks (see `permutation_test`).
     Raises LengthMismatch, InvalidLabel, EvaluationError for fewer than one draw.
     Source: McNemar, Note on the sampling error of the difference between correlated proportions, 1947, in its exact
     binomial form.
@@ -231,13 +233,11 @@ def compare_judges(
     ]
     only_first = sum(one and not two for one, two, _ in rights)
     only_second = sum(two and not one for one, two, _ in rights)
-    clustered = permutation_test(
-        [float(one) for one, _, _ in rights],
-        [float(two) for _, two, _ in rights],
-        [name for _, _, name in rights],
-        draws=draws,
-        seed=seed,
-    )
+    # By documents, how many more checks the first is right on.
+    leads: dict[Hashable, float] = defaultdict(float)
+    for one, two, name in rights:
+        leads[name] += one - two
+    clustered = permutation_test(list(leads.values()), [0.0] * len(leads), draws=draws, seed=seed)
     apart = only_first + only_second
     exact = min(1.0, 2 * float(bdtr(min(only_first, only_second), apart, 0.5)))
     return JudgeComparison(

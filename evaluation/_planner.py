@@ -6,9 +6,10 @@ the judge's expected squared error, and it is what the choice of items, and of h
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from evaluation._sampling import UNIFORM_FLOOR, active_probabilities, neyman_all
 from evaluation.errors import EvaluationError
 
 Array = NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
 
 Design = Literal["people", "uniform", "stratified", "active"]
 """How answers are asked for. people: by lot, and the judge not used. uniform: by lot. stratified: by lot within strata,
@@ -46,14 +48,13 @@ class Forecast:
     """What intervals a number of human answers would give, by design. Made by `forecast_widths`.
 
     All widths are full widths, high minus low. `now` is the width of the pilot's own interval, None without a pilot
-    (`forecast_without_pilot`), and `least` what would be left if all items of the frame were answered: below it only
-    more documents lead.
+    (`forecast_without_pilot`).
     `variance_of_documents` is the variance of a document's mean over the population. `errors` are the judge's
     expected squared errors of each item times its share squared, and `people_errors` the same if nothing is foretold.
+    `is_open` tells which items can be drawn, None that all can; the others are settled and cost no answer.
     """
 
     now: float | None
-    least: float
     confidence: float
     floor: float
     answered: int
@@ -62,49 +63,80 @@ class Forecast:
     errors: Array
     people_errors: Array
     variance_of_documents: float
+    is_open: NDArray[np.bool_] | None = None
+
+    @property
+    def open_places(self) -> NDArray[np.intp]:
+        """The places of the items that can be drawn."""
+        count = len(self.strata)
+        return np.arange(count) if self.is_open is None else np.flatnonzero(self.is_open)
 
     @property
     def document_count(self) -> int:
         """How many documents the frame holds."""
         return int(self.documents.max()) + 1
 
-    def probabilities(self, labels: int, design: Design) -> list[float]:
-        """Inclusion probabilities of every item of the frame, in its order; they add up to `labels`.
+    @property
+    def knows_documents(self) -> bool:
+        """Whether it is known how much documents differ; else no width is told, for it would be too narrow.
 
-        Raises EvaluationError unless labels lie in 0 to the number of items, or for an unknown design.
+        Found to be 0, that is hidden behind the noise of the answers, or all documents of a few came out alike.
+        """
+        return self.variance_of_documents > 0
+
+    @property
+    def least(self) -> float | None:
+        """Width that is left if all items of the frame are answered: below it only more documents lead.
+
+        None where it is not known how much documents differ (`knows_documents`).
+        """
+        return self._width_of_all(self.document_count) if self.knows_documents else None
+
+    def probabilities(self, labels: int, design: Design) -> list[float]:
+        """Inclusion probabilities of every item of the frame, in its order.
+
+        Those of the items that can be drawn add up to `labels`; what is settled has 1, for it is known without asking.
+        Raises EvaluationError unless labels lie in 0 to the number of items that can be drawn, or for an unknown
+        design.
         """
         check_choice("The design", design, get_args(Design))
-        items = len(self.strata)
+        found = np.ones(len(self.strata))
+        found[self.open_places] = self._chances(labels, design)
+        return found.tolist()
+
+    def _chances(self, labels: int, design: Design) -> list[float]:
+        """Of the items that can be drawn."""
+        places = self.open_places
         if design == "active":
-            spreads = dict(enumerate(np.sqrt(self.errors).tolist()))
+            spreads = dict(enumerate(np.sqrt(self.errors[places]).tolist()))
             return list(active_probabilities(spreads, size=labels, floor=self.floor).values())
         if design == "stratified":
             counts, sizes = self.allocation(labels), self._sizes()
-            return [counts[stratum] / sizes[stratum] for stratum in self.strata]
-        if not 0 <= labels <= items:
-            raise EvaluationError(f"Between 0 and {items} items can be drawn, not {labels}.")
-        return [labels / items] * items
+            return [counts[self.strata[place]] / sizes[self.strata[place]] for place in places]
+        if not 0 <= labels <= len(places):
+            raise EvaluationError(f"Between 0 and {len(places)} items can be drawn, not {labels}.")
+        return [labels / len(places)] * len(places) if len(places) else []
 
     def allocation(self, labels: int) -> dict[Hashable, int]:
         """How many of the answers to ask for in each stratum (Neyman). Errors as `probabilities`."""
-        members: dict[Hashable, list[float]] = {stratum: [] for stratum in self.strata}
-        for stratum, error in zip(self.strata, self.errors, strict=True):
-            members[stratum].append(float(error))
+        members: dict[Hashable, list[float]] = {}
+        for place in self.open_places:
+            members.setdefault(self.strata[place], []).append(float(self.errors[place]))
         spreads = {stratum: math.sqrt(math.fsum(own) / len(own)) for stratum, own in members.items()}
         return neyman_allocation(self._sizes(), spreads, size=labels)
 
     def width(self, labels: int, design: Design) -> float | None:
         """Width that an interval from so many answers in all would have.
 
-        None where fewer than two documents would hold an answer, or the design would leave out items that may err.
-        Errors as `probabilities`.
+        None where fewer than two documents would hold an answer, the design would leave out items that may err, or it
+        is not known how much documents differ. Errors as `probabilities`.
         """
         chances = np.array(self.probabilities(labels, design), dtype=np.float64)
         errors = self.people_errors if design == "people" else self.errors
         if bool(((chances <= 0) & (errors > 0)).any()):
             return None
         answered = self._answered(chances)
-        if answered < FEWEST_ANSWERS:
+        if answered < FEWEST_ANSWERS or not self.knows_documents:
             return None
         count = self.document_count
         drawn = chances > 0
@@ -123,7 +155,7 @@ class Forecast:
         """
         if not width > 0:
             raise EvaluationError(f"A width must be above 0, got {width!r}.")
-        low, high = 0, len(self.strata)
+        low, high = 0, len(self.open_places)
         if not self._reaches(high, width, design):
             return None
         while high - low > 1:
@@ -134,10 +166,15 @@ class Forecast:
                 low = middle
         return high
 
-    def documents_for(self, width: float) -> int:
-        """How many documents it takes, all of them answered, for an interval at most so wide; may exceed the frame."""
+    def documents_for(self, width: float) -> int | None:
+        """How many documents it takes, all of them answered, for an interval at most so wide; may exceed the frame.
+
+        None where it is not known how much documents differ. Raises EvaluationError unless the width is above 0.
+        """
         if not width > 0:
             raise EvaluationError(f"A width must be above 0, got {width!r}.")
+        if not self.knows_documents:
+            return None
         low, high = FEWEST_ANSWERS - 1, FEWEST_ANSWERS
         while self._width_of_all(high) > width:
             low, high = high, 2 * high
@@ -160,10 +197,7 @@ class Forecast:
         return found is not None and found <= width
 
     def _sizes(self) -> dict[Hashable, int]:
-        sizes: dict[Hashable, int] = dict.fromkeys(self.strata, 0)
-        for stratum in self.strata:
-            sizes[stratum] += 1
-        return sizes
+        return dict(Counter(self.strata[place] for place in self.open_places))
 
 
 def forecast_widths(
@@ -171,6 +205,7 @@ def forecast_widths(
     spreads: Sequence[float],
     *,
     strata: Sequence[Hashable] | None = None,
+    settled: Sequence[bool] | None = None,
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
     floor: float = UNIFORM_FLOOR,
@@ -182,7 +217,8 @@ def forecast_widths(
     pilot checks: squared errors are fitted as a + b spread^2 with a and b not below 0, so that doubt that foretells
     nothing counts for nothing. `strata` may name groups of items; how much their errors exceed what was
     fitted is taken into account, the less the fewer answers they hold. Forecasts are for a draw of so many items in
-    all, of which those of the pilot may be a part, and of a pilot of few answers they are rough.
+    all, of which those of the pilot may be a part, and of a pilot of few answers they are rough. `settled` tells of
+    each item whether its answer is known without asking (without it none is): it is never drawn and errs by nothing.
     Raises EvaluationError where the draw is not complete or fewer than two documents hold answers, LengthMismatch,
     InvalidWeight for a spread that is negative or not finite, and what `estimate_from_draw` raises.
     Source: the variance of Poisson draws, Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section
@@ -193,6 +229,7 @@ def forecast_widths(
     check_same_length("pilot", pilot, "spreads", spreads)
     groups: tuple[Hashable, ...] = ("",) * len(pilot) if strata is None else tuple(strata)
     check_same_length("pilot", pilot, "strata", groups)
+    is_open = _open("pilot", pilot, settled)
     for spread in spreads:
         checked_weight("A spread", spread)
     frame = frame_of("", pilot, covariates or {})
@@ -211,18 +248,17 @@ def forecast_widths(
     errors = _expected_errors(frame, tuned, np.array(spreads, dtype=np.float64), groups)
     between = max(0.0, now * len(frame.names) - _variance_of_drawing(frame, tuned))
     reach = 2 * quantile(confidence, frame.answered_documents - 1)
-    least = 2 * quantile(confidence, len(frame.names) - 1) * math.sqrt(between / len(frame.names))
     return Forecast(
         now=reach * math.sqrt(now),
-        least=least,
         confidence=confidence,
         floor=floor,
         answered=frame.answered,
         documents=frame.documents,
         strata=groups,
-        errors=errors * frame.shares**2,
-        people_errors=_mean_square(frame, none) * frame.shares**2,
+        errors=np.where(is_open, errors * frame.shares**2, 0.0),
+        people_errors=np.where(is_open, _mean_square(frame, none) * frame.shares**2, 0.0),
         variance_of_documents=between,
+        is_open=is_open,
     )
 
 
@@ -230,6 +266,7 @@ def forecast_without_pilot(
     items: Sequence[DrawnItem],
     *,
     strata: Sequence[Hashable] | None = None,
+    settled: Sequence[bool] | None = None,
     confidence: float = 0.95,
     floor: float = UNIFORM_FLOOR,
 ) -> Forecast:
@@ -239,7 +276,8 @@ def forecast_without_pilot(
     person says yes. It is taken at its word: of the items with probability p people are assumed to say yes to a share
     p, each by itself, so that the judge is expected to be off by p (1 - p) on each, and people alone by m (1 - m) at a
     mean of m. An item without a probability counts as undecided, p = .5. No check of any of that: where the
-    judge is surer than it is right, intervals will come out wider than told here. `now` is None.
+    judge is surer than it is right, intervals will come out wider than told here. `now` is None;
+    `settled` is as in `forecast_widths`.
     Raises EvaluationError for fewer than two documents, InvalidPercent for a probability outside 0 to 1,
     LengthMismatch.
     Example: two documents of one item at .5 each differ by chance alone: a document's mean has a variance of .25.
@@ -247,6 +285,7 @@ def forecast_without_pilot(
     check_confidence(confidence)
     groups: tuple[Hashable, ...] = ("",) * len(items) if strata is None else tuple(strata)
     check_same_length("items", items, "strata", groups)
+    is_open = _open("items", items, settled)
     frame = frame_of("", items, {})
     if len(frame.names) < FEWEST_ANSWERS:
         raise EvaluationError(
@@ -263,16 +302,37 @@ def forecast_without_pilot(
     level = float(frame.shares @ chances) / float(frame.shares.sum())
     return Forecast(
         now=None,
-        least=2 * quantile(confidence, count - 1) * math.sqrt(between / count),
         confidence=confidence,
         floor=floor,
         answered=0,
         documents=frame.documents,
         strata=groups,
-        errors=errors,
-        people_errors=frame.shares**2 * level * (1 - level),
+        errors=np.where(is_open, errors, 0.0),
+        people_errors=np.where(is_open, frame.shares**2 * level * (1 - level), 0.0),
         variance_of_documents=between,
+        is_open=is_open,
     )
+
+
+def with_pooled_variance(forecasts: Mapping[Name, Forecast]) -> dict[Name, Forecast]:
+    """The forecasts of several systems with one variance of documents: their mean, weighted by documents.
+
+    By `forecast_widths` it is what is left of one noisy variance after another is taken off, and never below 0: of few
+    answers a system by itself may seem to have next to none, which many systems together do not. The errors
+    of the judge stay each system's own.
+    Example: of 10 documents at .02 and 30 at .04 it becomes .035.
+    """
+    documents = sum(each.document_count for each in forecasts.values())
+    total = math.fsum(each.variance_of_documents * each.document_count for each in forecasts.values())
+    return {name: replace(each, variance_of_documents=total / documents) for name, each in forecasts.items()}
+
+
+def _open(name: str, items: Sequence[DrawnItem], settled: Sequence[bool] | None) -> NDArray[np.bool_]:
+    """Which items can be drawn."""
+    if settled is None:
+        return np.ones(len(items), dtype=np.bool_)
+    check_same_length(name, items, "settled", settled)
+    return ~np.array(settled, dtype=np.bool_).reshape(-1)
 
 
 def _variance_of_drawing(frame: Frame, tuned: Array) -> float:

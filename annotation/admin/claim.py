@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
 from annotation.admin.reach import person_of
-from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, READ_CONTENT, ProjectFilter, Rows
+from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, ProjectFilter, Rows
 from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
 from annotation.permissions import Verb
 
@@ -32,7 +32,7 @@ class VerdictJudge(OfJudge):
 @admin.register(ClaimSet)
 class ClaimSetAdmin(Rows):
     project_paths = ("summary__document_set__project", "document_set__project")
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "summary", "document_set", "origin", "origin_name", "version", "is_active")
     list_filter = (ProjectFilter, "origin", "is_active")
     list_select_related = ("summary__document_set", "summary__system", "document_set")
@@ -42,7 +42,7 @@ class ClaimSetAdmin(Rows):
 @admin.register(Claim)
 class ClaimAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "position", "text", "unit", "weight", "origin", "retired_by")
     list_filter = (ProjectFilter, "origin")
     list_select_related = (
@@ -63,7 +63,7 @@ class ClaimAdmin(Rows):
 @admin.register(ClaimChange)
 class ClaimChangeAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "claim_set", "kind", "by", "created_at", "undone_at")
     list_filter = (ProjectFilter, "kind")
     list_select_related = ("claim_set", "by")
@@ -117,6 +117,7 @@ class VerdictAdmin(Rows):
         "label",
         "created_at",
         "withdrawn_at",
+        "is_set_aside",
     )
     list_filter = (ProjectFilter, VerdictSet, VerdictJudge, "source", "label", "shown")
     list_select_related = ("check_row", "judge", "person")

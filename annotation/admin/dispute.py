@@ -21,11 +21,11 @@ from django.utils import timezone
 
 from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
 from annotation.admin.reach import person_of, projects_allowing
-from annotation.admin.rows import ProjectFilter, Rows
+from annotation.admin.rows import NEWEST_FIRST, ProjectFilter, Rows
 from annotation.models import Adjudication, Dispute, ErrorType, Label
 from annotation.permissions import Verb
 from annotation.queries.dispute_view import DisputeView, dispute_view, voices_on
-from annotation.queries.disputes import DisputeFilter, Kind, kind_of, text_of, with_words
+from annotation.queries.disputes import WORST_FIRST, DisputeFilter, Kind, kind_of, text_of, with_words
 from annotation.refusals import Conflict, Invalid, Refusal
 from annotation.services.adjudicate import (
     decide_check,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LONGEST_TEXT = 120
+WORST_OF_EACH_PROJECT = ("project_id", *WORST_FIRST)
 OWN_ANSWER = "An answer of my own"
 
 
@@ -149,7 +150,7 @@ class DisputeAdmin(Rows):
 
     project_paths = ("project",)
     view_verbs = (Verb.ADJUDICATE,)
-    list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "in_hand")
+    list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "project", "in_hand")
     list_display_links = ("told_text",)
     list_filter = (StateFilter, KindFilter, "why", ProjectFilter)
     list_select_related = (
@@ -162,10 +163,14 @@ class DisputeAdmin(Rows):
         "claim",
         "leased_to",
     )
-    ordering = ("-spread", "queue_key")
     sortable_by = ()
     search_fields = ("public_id__exact", "check_row__public_id__exact", "comparison__public_id__exact")
     actions = ("decide_as_most", "take_up_again", "release")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """What is open project by project, the worst of each first: over all projects too an index has this order."""
+        is_open = not request.GET.get(StateFilter.parameter_name)
+        return WORST_OF_EACH_PROJECT if is_open else NEWEST_FIRST
 
     @admin.display(description="spread")
     def told_spread(self, dispute: Dispute) -> str:

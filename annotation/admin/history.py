@@ -24,13 +24,17 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since."""
+    """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since.
+
+    `is_set_aside` is for an answer that never stood, since somebody else had answered otherwise first.
+    """
 
     at: datetime
     who: str
     what: str
     told: str
     is_withdrawn: bool = False
+    is_set_aside: bool = False
 
 
 def said_of(row: Model) -> list[Line]:
@@ -88,6 +92,7 @@ def _verdicts(row: Model) -> Iterator[Line]:
             what=f"{verdict.get_source_display()}: {verdict.label or 'unscored'}",
             told=verdict.reason,
             is_withdrawn=verdict.withdrawn_at is not None,
+            is_set_aside=verdict.is_set_aside,
         )
 
 

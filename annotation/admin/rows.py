@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.core.exceptions import ValidationError
 from django.core.paginator import Page, Paginator
 from django.db.models import Manager, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -39,7 +41,8 @@ NEWEST_FIRST = ("-pk",)
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 READ_ANSWERS = (Verb.VIEW_SCORES,)
-"""Not open to mere reviewers, who see a judge's verdict as their project reveals it, nor to the blind."""
+"""Not open to mere reviewers, who see a judge's verdict as their project reveals it and are not told who wrote a
+summary, nor to the blind."""
 
 
 class CappedPaginator(ListPaginator):
@@ -170,6 +173,25 @@ class Rows(ModelAdmin):
     ) -> HttpResponse:
         self.warn_if_blind(request)
         return super().changelist_view(request, extra_context)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        if not all(self._is_key(chosen) for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            told = (
+                "Nothing was done: what was chosen is no row of this list. Load the list again, and choose."
+            )
+            self.message_user(request, told, messages.ERROR)
+            return None
+        return super().response_action(request, queryset, *args, **kwargs)
+
+    def _is_key(self, chosen: str) -> bool:
+        """Whether a row of this kind could have this key; Django would ask the database, which fails."""
+        try:
+            self.opts.pk.clean(chosen, None)
+        except ValidationError:
+            return False
+        return True
 
     def changeform_view(
         self,

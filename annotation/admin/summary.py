@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.reach import is_allowed, person_of
-from annotation.admin.rows import NEWEST_FIRST, READ_CONTENT, ProjectFilter, Rows
+from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, ProjectFilter, Rows
 from annotation.models import Comparison, Summary, System, Unit, UnitChange
 from annotation.models.pyramid import own_metadata
 from annotation.permissions import Verb
@@ -53,7 +53,7 @@ class SystemForm(SystemModelForm):
 class SystemAdmin(Rows):
     form = SystemForm
     project_paths = ("project",)
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("name", "project", "kind", "person")
     list_filter = (ProjectFilter, "kind")
     list_select_related = ("project", "person")
@@ -77,7 +77,7 @@ class SystemAdmin(Rows):
 @admin.register(Summary)
 class SummaryAdmin(Rows):
     project_paths = ("document_set__project",)
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "document_set", "system", "is_model", "is_peer", "target_words")
     exclude = ("metadata",)
     list_filter = (ProjectFilter, "is_model", "is_peer")
@@ -98,7 +98,7 @@ class SummaryAdmin(Rows):
 @admin.register(Unit)
 class UnitAdmin(Rows):
     project_paths = ("summary__document_set__project", "document__document_set__project")
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "position", "summary", "document", "start", "end", "weight", "retired_by")
     list_filter = (ProjectFilter,)
     list_select_related = (
@@ -120,7 +120,7 @@ class UnitAdmin(Rows):
 @admin.register(UnitChange)
 class UnitChangeAdmin(Rows):
     project_paths = ("summary__document_set__project",)
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "summary", "kind", "by", "created_at", "undone_at")
     list_filter = (ProjectFilter, "kind")
     list_select_related = ("summary__document_set", "summary__system", "by")
@@ -130,7 +130,7 @@ class UnitChangeAdmin(Rows):
 @admin.register(Comparison)
 class ComparisonAdmin(Rows):
     project_paths = ("peer__document_set__project",)
-    view_verbs = READ_CONTENT
+    view_verbs = READ_ANSWERS
     list_display = ("public_id", "peer", "model")
     list_filter = (ProjectFilter,)
     list_select_related = (

@@ -21,7 +21,8 @@ from rest_framework.throttling import BaseThrottle
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
 from annotation.models import Project
-from annotation.permissions import ROLE_VERBS, Verb, project_for, require, roles_in
+from annotation.permissions import ROLE_VERBS, Verb, project_for, require, roles_in, verbs_in
+from annotation.queries.reveal import Reader
 from annotation.refusals import NotFound
 
 Row = TypeVar("Row", bound=Model)
@@ -68,6 +69,10 @@ class ApiView(GenericAPIView[Any]):
         held = (verb for verb in any_of if any(verb in ROLE_VERBS[role] for role in roles))
         require(self.person, project, next(held, any_of[0]))
         return project
+
+    def reader(self, project: Project) -> Reader:
+        """The caller as a reader of checks: what they may be told of others' answers, and of who wrote what."""
+        return Reader.holding(self.person, verbs_in(self.person, project))
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's body as the shape reads it. Refuses what the shape does not know."""

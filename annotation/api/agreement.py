@@ -109,7 +109,7 @@ class AgreementFigures(serializers.Serializer[Any]):
     )
     judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
     touched = serializers.IntegerField(
-        help_text="Answers to checks that are left out: given after the judge's was seen, or in a list."
+        help_text="Answers to checks that are left out: given after the judge's or another's was seen, or in a list."
     )
     imported = serializers.IntegerField(help_text="Answers that came with a file.")
     scales = AgreementScale(many=True)

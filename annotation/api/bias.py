@@ -35,7 +35,10 @@ class MedianTimeRow(serializers.Serializer[Time]):
 
 
 class ReviewerAgreementRow(serializers.Serializer[Agreement]):
-    """Of first answers given before the judge's verdict was revealed, with other people's to the same checks."""
+    """Of first answers given before the judge's verdict was revealed, with other people's to the same checks.
+
+    Those that were set aside, since somebody else had answered otherwise first, count with the others.
+    """
 
     agreed = serializers.IntegerField()
     pairs = serializers.IntegerField()

@@ -24,12 +24,11 @@ from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.permissions import Verb, verbs_in
-from annotation.queries.planted import PlantedVerdict, as_sure, planted_verdict
-from annotation.queries.reveal import as_seen
-from annotation.refusals import Conflict
+from annotation.queries.planted import PlantedVerdict, planted_verdict
+from annotation.queries.reveal import COLUMNS_SEEN, OF_THE_JUDGE, Reader, as_seen, keeps_back, plants
 from annotation.services.lease_check import keep
-from annotation.services.look_at_check import look_at, meet_another, tell_planted
-from annotation.services.review import NOT_LOOKED, Quote, override, shows_another, withdraw_verdict
+from annotation.services.look_at_check import look_at, tell_planted
+from annotation.services.review import NOT_LOOKED, Quote, override, withdraw_verdict
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
@@ -41,15 +40,6 @@ UNSCORED = "unscored"
 LONGEST_REASON = 4000
 LONGEST_EVIDENCE = 1000
 LARGEST_NUMBER = 2_147_483_647
-COLUMNS_SEEN = {
-    "judge_label": "seen_judge",
-    "human_label": "seen_human",
-    "final_label": "seen_final",
-    "final_source": "seen_source",
-    "is_disputed": "seen_disputed",
-}
-"""What stands in the place of these columns for callers who must not know yet; see `as_seen`."""
-OF_THE_JUDGE = ("judge_probability", "unscored_reason", "doubt")
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
 
@@ -58,16 +48,17 @@ class Reveal:
     """What one person may see of the judge and of other people's answers in one project."""
 
     project: Project
-    person: User
+    reader: Reader
     may_be_hidden: bool
 
     @classmethod
     def of(cls, project: Project, person: User) -> Reveal:
-        verbs = verbs_in(person, project)
-        is_reviewer = Verb.REVIEW in verbs and Verb.ADJUDICATE not in verbs
-        # Where wrong verdicts are planted, a list of the true ones would give them away.
-        is_open = project.reveal == Project.Reveal.SHOWN and not project.planted_share
-        return cls(project, person, is_reviewer and not is_open)
+        reader = Reader.holding(person, verbs_in(person, project))
+        return cls(project, reader, keeps_back(project, reader))
+
+    @property
+    def person(self) -> User:
+        return self.reader.person
 
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Check]:
         """The checks as the person may see them, and of which planted verdict they have been told."""
@@ -103,7 +94,9 @@ class CheckRow(serializers.Serializer[Check]):
     summary = serializers.CharField(source="peer.public_id", help_text="The peer summary that it scores.")
     document_set = serializers.CharField(source="peer.document_set.public_id")
     document_id = serializers.CharField(source="peer.document_set.external_id")
-    system = serializers.CharField(source="peer.system.name")
+    system = serializers.CharField(
+        source="peer.system.name", allow_null=True, help_text="Null to callers who may not view the scores."
+    )
     target_words = serializers.IntegerField(source="peer.target_words", allow_null=True)
     judge_label = LabelField(allow_null=True)
     judge_probability = serializers.FloatField(allow_null=True, help_text="Of yes, 0 to 1.")
@@ -112,7 +105,10 @@ class CheckRow(serializers.Serializer[Check]):
     final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
     unscored_reason = serializers.CharField(allow_null=True)
     is_disputed = serializers.BooleanField(allow_null=True)
-    doubt = serializers.FloatField(allow_null=True, help_text="1: the judge cannot say; 0: it is certain.")
+    doubt = serializers.FloatField(
+        allow_null=True,
+        help_text="1: the judge cannot say; 0: it is certain. Null where the project keeps back what it said.",
+    )
     effect = serializers.FloatField(help_text="Largest change of coverage that another answer could make.")
     is_hidden_yet = serializers.SerializerMethodField(
         help_text="Whether the project keeps back what others said until the caller has answered or asked."
@@ -125,14 +121,19 @@ class CheckRow(serializers.Serializer[Check]):
     def to_representation(self, check: Check) -> dict[str, Any]:
         reveal: Reveal = self.context["reveal"]
         shown = super().to_representation(check)
+        if not reveal.reader.names_systems:
+            shown["system"] = None
         if not reveal.may_be_hidden:
             return shown
         seen: Any = check
         shown |= {name: getattr(seen, column) for name, column in COLUMNS_SEEN.items()}
+        # Known or not: beside a planted verdict the figure of the true one would stand.
+        shown["doubt"] = None
         if reveal.hides(check):
             shown |= dict.fromkeys(OF_THE_JUDGE)
-        elif planted := reveal.planted(check):
-            shown["judge_probability"] = as_sure(check.judge_probability, planted)
+        elif label := reveal.planted(check):
+            planted = planted_verdict(check, label)
+            shown["judge_probability"] = planted.probability if planted else None
         return shown
 
 
@@ -163,10 +164,14 @@ class VerdictRow(serializers.Serializer[Verdict]):
         help_text="The batch in which it was taken over.",
     )
     shown = serializers.ChoiceField(
-        choices=Verdict.Shown.choices, help_text="What a person had seen of the judge before."
+        choices=Verdict.Shown.choices,
+        help_text="What a person had seen of the judge before, or else whether they had met another's answer.",
     )
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
+    is_set_aside = serializers.BooleanField(
+        help_text="It never stood: somebody else had answered otherwise since the person looked."
+    )
 
     def get_by(self, verdict: Verdict) -> str:
         if verdict.judge:
@@ -192,7 +197,7 @@ class CheckDetail(CheckRow):
         said: Any = list(check.verdicts.all())
         if reveal.hides(check):
             said = [each for each in said if each.person_id == reveal.person.pk]
-        elif reveal.may_be_hidden and check.project.planted_share:
+        elif reveal.may_be_hidden and plants(reveal.project, reveal.person):
             said = _as_told(check, said, reveal)
         return VerdictRow(said, many=True).data
 
@@ -211,7 +216,9 @@ class CheckQuery(serializers.Serializer[Any]):
         required=False,
         help_text="What stands for the check, as far as the caller may see it; unscored: nothing does.",
     )
-    system = serializers.CharField(required=False, help_text="Checks of that system's summaries.")
+    system = serializers.CharField(
+        required=False, help_text="Checks of that system's summaries; needs the verb view scores."
+    )
     document_set = serializers.CharField(required=False, help_text="Checks in the set of that id.")
     summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
     disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
@@ -251,10 +258,11 @@ class NewVerdict(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         help_text="Id of the last reviewer's verdict that you had before you, empty for none. "
-        "A newer one that says otherwise is a conflict (409), and nothing is written.",
+        "A newer one that says otherwise is a conflict (409); where it is somebody else's, your answer is kept, set "
+        "aside, and you answer again.",
     )
     shown = serializers.ChoiceField(
-        choices=Verdict.Shown.choices,
+        choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
         default=Verdict.Shown.NOTHING,
         help_text="Whether you had seen the judge's verdict elsewhere; what was shown to you here the server knows.",
     )
@@ -287,6 +295,8 @@ class Checks(ApiView):
         project = self.enter(*READ_CONTENT)
         query = self.query(CheckQuery, PageQuery)
         reveal = Reveal.of(project, self.person)
+        if "system" in query:
+            reveal.reader.need_all("system")
         scope = Check.objects.filter(project=project, is_current=True)
         rows = _wanted(reveal.annotated(scope), query, reveal).select_related(
             "claim", "peer__system", "peer__document_set"
@@ -344,19 +354,14 @@ class CheckVerdicts(ApiView):
         project = self.enter(Verb.REVIEW)
         answer = self.body(NewVerdict)
         check = _check(project, public_id)
-        try:
-            verdict = override(
-                check=check,
-                by=self.person,
-                **{name: answer[name] for name in ANSWERED},
-                quotes=[Quote(**quote) for quote in answer["quotes"]],
-                shown=_shown(check, self.person, claimed=answer["shown"]),
-                seen=answer.get("seen", NOT_LOOKED),
-            )
-        except Conflict as refusal:
-            if shows_another(refusal):
-                meet_another(check=check, by=self.person)
-            raise
+        verdict = override(
+            check=check,
+            by=self.person,
+            **{name: answer[name] for name in ANSWERED},
+            quotes=[Quote(**quote) for quote in answer["quotes"]],
+            shown=_shown(check, self.person, claimed=answer["shown"]),
+            seen=answer.get("seen", NOT_LOOKED),
+        )
         told: Any = tell_planted(project=project, by=self.person, but=check)
         reveal = Reveal.of(project, self.person)
         given = {

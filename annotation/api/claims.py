@@ -77,7 +77,9 @@ class ClaimQuery(serializers.Serializer[Any]):
     document_set = serializers.CharField(
         required=False, help_text="Claims of the set of that id, and of its summaries."
     )
-    system = serializers.CharField(required=False, help_text="Claims of that system's summaries.")
+    system = serializers.CharField(
+        required=False, help_text="Claims of that system's summaries; needs the verb view scores."
+    )
     active = serializers.BooleanField(
         default=True, help_text="Claims that are checked at present, or those that were replaced or changed."
     )
@@ -160,6 +162,8 @@ class Claims(ApiView):
         """List the claims of a project's texts."""
         project = self.enter(*READ_CONTENT)
         query = self.query(ClaimQuery, PageQuery)
+        if "system" in query:
+            self.reader(project).need_all("system")
         scope = claims_in(project)
         return self.page(_wanted(scope, query), ClaimRow, query=query, scope=scope)
 

@@ -61,13 +61,17 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
     shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's answer: nothing, judge or planted."
+        help_text="What a reviewer had seen of the judge's answer: nothing, judge or planted; person where they "
+        "knew another's answer alone."
     )
     planted = serializers.CharField(help_text="The wrong verdict that they were shown; empty where none was.")
     in_list = serializers.IntegerField(help_text="Verdicts taken over in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
+    is_set_aside = serializers.BooleanField(
+        help_text="It never stood: somebody else had answered otherwise first."
+    )
 
 
 class StatedPercentRow(serializers.Serializer[ExplainedPercent]):

@@ -9,9 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
+from annotation.api.pagination import DEFAULT_LIMIT, LARGEST_LIMIT
 from annotation.api.schema import operation
 from annotation.models import Guideline
-from annotation.permissions import Verb
+from annotation.permissions import Verb, verbs_in
+from annotation.queries.guideline_gaps import Gaps, GuidelineGap, gaps_of, may_see_gaps
 from annotation.queries.guidelines import rendered, version_of
 from annotation.services.write_guidelines import LONGEST_NOTE, LONGEST_TEXT, write_guidelines
 
@@ -41,6 +43,55 @@ class NewGuideline(serializers.Serializer[Any]):
         help_text="The version that you had before you, 0 for none. A newer one is a conflict (409) with both, "
         "and nothing is written.",
     )
+
+
+class GapQuery(serializers.Serializer[Any]):
+    """Which gaps are wanted."""
+
+    settled = serializers.BooleanField(default=False, help_text="Those that a newer version settled.")
+    limit = serializers.IntegerField(
+        default=DEFAULT_LIMIT, min_value=1, max_value=LARGEST_LIMIT, help_text="The newest so many."
+    )
+
+
+class GapRow(serializers.Serializer[GuidelineGap]):
+    id = serializers.CharField(source="gap_id", help_text="Of the decision or verdict that carries the mark.")
+    kind = serializers.ChoiceField(["decision", "verdict"])
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    about = serializers.CharField(help_text="The claim or model unit.")
+    reason = serializers.CharField()
+    document_set = serializers.CharField()
+    summary = serializers.CharField(source="summary_id", help_text="The peer summary.")
+    marked_under = serializers.IntegerField(help_text="The version in force at that time; 0 where none was.")
+    settled_by = serializers.IntegerField(
+        allow_null=True, help_text="The first version after it; null while the gap is open."
+    )
+
+
+class GapsFound(serializers.Serializer[Gaps]):
+    count = serializers.IntegerField(
+        allow_null=True, help_text="All of that state; null while you are blind."
+    )
+    results = GapRow(many=True, source="newest", help_text="Newest first.")
+
+
+class GuidelineGaps(ApiView):
+    tag = "guidelines"
+
+    @operation("list_guideline_gaps", parameters=[GapQuery], responses=GapsFound)
+    def get(self, request: Request, slug: str) -> Response:
+        """List where people marked that the guidelines do not say how to answer.
+
+        Needs the verb "change project". Writing a new version settles what was marked before it. While you hold open
+        assessor work nothing is told, since the marks tell what others said of single texts.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        query = self.query(GapQuery)
+        if not may_see_gaps(verbs_in(self.person, project)):
+            return Response({"count": None, "results": []})
+        found = gaps_of(project, self.reader(project), is_settled=query["settled"], limit=query["limit"])
+        return Response(GapsFound(found).data)
 
 
 class Guidelines(ApiView):

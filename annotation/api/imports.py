@@ -7,11 +7,12 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
+from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.imports.fields import mapping_of
 from annotation.imports.packages import MAX_ALL_BYTES
@@ -112,7 +113,7 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
 
 class Imports(ApiView):
     tag = "imports"
-    parser_classes = (MultiPartParser, JSONParser)
+    parser_classes = (MultiPartParser, PlainJSONParser)
 
     @operation(
         "import_files",

@@ -21,6 +21,9 @@ class NoticeRow(serializers.Serializer[Notice]):
     project = serializers.CharField(source="project.slug")
     kind = NamedChoice("NoticeKind", Notice.Kind.choices)
     text = serializers.CharField()
+    count = serializers.IntegerField(
+        help_text="How many things it tells of; of disputes there is one unread notice in a project, which counts up."
+    )
     address = serializers.CharField(help_text="Path of the page where it is seen.")
     created_at = serializers.DateTimeField()
     read_at = serializers.DateTimeField(allow_null=True)

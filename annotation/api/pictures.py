@@ -17,7 +17,8 @@ from annotation.api.schema import operation
 from annotation.api.summaries import MOST_WORDS
 from annotation.permissions import Verb
 from annotation.queries.heat_map import ClaimAnswer, HeatMap, HeatRow, heat_map_page
-from annotation.queries.work_by_day import DayCounts, answered_by_day, judged_by_day
+from annotation.queries.work_by_day import DayCounts, judged_by_day
+from annotation.services.work_done import answered_so_far
 
 
 class ClaimMapQuery(serializers.Serializer[Any]):
@@ -96,10 +97,8 @@ class WorkByDayView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show how much was judged and answered on each day."""
         project = self.enter(Verb.ASSIGN)
-        done = {
-            "judged": judged_by_day(project, viewer=self.person),
-            "answered": answered_by_day(project),
-        }
+        answered, _ = answered_so_far(project, wait=True)
+        done = {"judged": judged_by_day(project, viewer=self.person), "answered": answered}
         return Response(WorkByDay(done).data)
 
 

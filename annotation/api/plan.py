@@ -16,7 +16,7 @@ from annotation.api.schema import operation
 from annotation.models import Analysis
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws
-from annotation.queries.plan import DRAWABLE
+from annotation.queries.forecasts import DRAWABLE
 from annotation.services.draw_checks import SEED_BITS
 from annotation.services.draw_planned import draw_planned
 
@@ -43,7 +43,10 @@ class KnownOfSystem(serializers.Serializer[Any]):
     judge = MeanWithInterval(allow_null=True, help_text="By the deciding judge alone.")
     estimate = MeanWithInterval(allow_null=True, help_text="What people would say, from the latest draw.")
     people = MeanWithInterval(allow_null=True, help_text="People's drawn answers alone.")
-    least = _number(help_text="Width if every check of these document sets were answered.")
+    least = _number(
+        help_text="Width if every check of these document sets were answered, or of people's own scores where all "
+        "are; null where nobody can say."
+    )
 
 
 class KnownWords(serializers.Serializer[Any]):
@@ -103,6 +106,9 @@ class PlanTarget(serializers.Serializer[Any]):
     )
     known = KnownWords()
     warning = serializers.CharField()
+    unknown = serializers.CharField(
+        help_text="Why no width is foretold, where too few answers show how far document sets differ; else empty."
+    )
     systems = KnownOfSystem(many=True)
     outlooks = serializers.DictField(
         child=serializers.DictField(child=PlanOutlook()), help_text="By size of the draw and design."

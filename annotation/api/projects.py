@@ -75,7 +75,7 @@ class ProjectRules(serializers.Serializer[Any]):
     )
     planted_share = ShareField(
         help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's; they are told "
-        "after their answer."
+        "after their answer, also of those shown before it was set to 0."
     )
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."

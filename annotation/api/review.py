@@ -12,11 +12,10 @@ from annotation.api.access import ApiView, only
 from annotation.api.checks import CheckDetail, shown_detail
 from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
-from annotation.models import Check, Draw, Label, Project, VerdictBatch
-from annotation.permissions import Verb, verbs_in
-from annotation.queries.check_draws import CheckDraw, check_draws
-from annotation.queries.reveal import Reader
-from annotation.queries.review_queue import Filter, Only, Order, QueueRow, queue
+from annotation.models import Check, Draw, Label, VerdictBatch
+from annotation.permissions import Verb
+from annotation.queries.check_draws import CheckDraw, Held, check_draws, held_by_others
+from annotation.queries.review_queue import Filter, Only, Order, QueueRow, queue, waiting_checks
 from annotation.services.accept_batch import Offer, accept_batch, offer, withdraw_batch
 from annotation.services.draw_checks import METHODS, draw_checks
 from annotation.services.lease_check import hand_out, let_go
@@ -79,6 +78,10 @@ class QueuedCheck(serializers.Serializer[QueueRow]):
     document_set = serializers.CharField(source="set_id")
     document_id = serializers.CharField(source="document_set")
     side = serializers.ChoiceField(choices=Check.Side.choices)
+    doubt = serializers.FloatField(
+        allow_null=True,
+        help_text="How unsure the judge is, 0 to 1; null where the project keeps back what it said.",
+    )
     effect = serializers.FloatField()
     human_label: Any = LabelField(
         allow_null=True, help_text="Null also where the caller must not know it yet."
@@ -95,8 +98,19 @@ class QueuePageShape(serializers.Serializer[Any]):
     results = QueuedCheck(many=True, source="rows")
 
 
+class HeldShape(serializers.Serializer[Held]):
+    """Checks on somebody's screen, which nobody else is handed."""
+
+    count = serializers.IntegerField()
+    since = serializers.DateTimeField(allow_null=True, help_text="When the first of them was opened.")
+    until = serializers.DateTimeField(
+        help_text="When the first is free again, unless its reader goes on; a sign of life holds it for five minutes."
+    )
+
+
 class HandedOut(serializers.Serializer[Any]):
     check = CheckDetail(allow_null=True, help_text="Null where nothing waits, or somebody is at all of it.")
+    held = HeldShape(allow_null=True, help_text="Where there is no check: what of the queue is with others.")
 
 
 class BatchRow(serializers.Serializer[VerdictBatch]):
@@ -141,6 +155,9 @@ class CheckDrawRow(serializers.Serializer[CheckDraw]):
     frame = serializers.IntegerField(help_text="Checks that could have been drawn.")
     drawn = serializers.IntegerField()
     answered = serializers.IntegerField()
+    held = HeldShape(
+        allow_null=True, help_text="Those without an answer that are with somebody at this moment."
+    )
     created_at = serializers.DateTimeField()
 
 
@@ -157,7 +174,7 @@ class ReviewQueue(ApiView):
         project = self.enter(Verb.REVIEW)
         query = self.query(QueueQuery)
         after = query.pop("after")
-        page = queue(project, _reader(self, project), _filters(query), after=after)
+        page = queue(project, self.reader(project), _filters(query), after=after)
         return Response(QueuePageShape(page).data)
 
 
@@ -177,13 +194,16 @@ class CheckNext(ApiView):
         after = None
         if name:
             after = only(Check.objects.filter(project=project).select_related("project"), name, "check")
-        found = hand_out(
-            project=project, reader=_reader(self, project), filters=_filters(wanted), after=after
-        )
+        reader, filters = self.reader(project), _filters(wanted)
+        found = hand_out(project=project, reader=reader, filters=filters, after=after)
         if after is not None:
             let_go(check=after, by=self.person)
         detail = shown_detail(project, found.public_id, self.person) if found else None
-        return Response({"check": detail})
+        held = None
+        if found is None:
+            waiting = waiting_checks(project, reader, filters)
+            held = held_by_others(waiting, self.person)
+        return Response({"check": detail, "held": HeldShape(held).data if held else None})
 
 
 class BatchOffer(ApiView):
@@ -198,9 +218,7 @@ class BatchOffer(ApiView):
         """
         project = self.enter(Verb.REVIEW)
         filters = _filters(self.query(QueueFilter))
-        return Response(
-            OfferShape(offer(project=project, reader=_reader(self, project), filters=filters)).data
-        )
+        return Response(OfferShape(offer(project=project, reader=self.reader(project), filters=filters)).data)
 
 
 class Batches(ApiView):
@@ -218,7 +236,7 @@ class Batches(ApiView):
         expected, fingerprint = wanted.pop("expected"), wanted.pop("fingerprint")
         batch = accept_batch(
             project=project,
-            reader=_reader(self, project),
+            reader=self.reader(project),
             filters=_filters(wanted),
             expected=expected,
             fingerprint=fingerprint,
@@ -265,10 +283,6 @@ class CheckDraws(ApiView):
         drawn = draw_checks(project=project, by=self.person, **self.body(NewCheckDraw))
         row = next(each for each in check_draws(project) if each.draw_id == drawn.public_id)
         return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
-
-
-def _reader(view: ApiView, project: Project) -> Reader:
-    return Reader(view.person, may_see_all=Verb.VIEW_SCORES in verbs_in(view.person, project))
 
 
 def _filters(words: dict[str, Any]) -> Filter:

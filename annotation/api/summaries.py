@@ -14,8 +14,11 @@ from annotation.api.document_sets import UnitRow
 from annotation.api.schema import operation
 from annotation.models import Comparison, Summary, Unit
 from annotation.models.pyramid import own_metadata
+from annotation.queries.reveal import Reader
 
 ROLES = ("model", "peer")
+_UNNAMED: dict[str, Any] = {"system": None, "metadata": {}}
+"""What stands in these places for whoever may not know who wrote a summary."""
 MOST_WORDS = 2_147_483_647
 
 
@@ -24,7 +27,10 @@ class SummaryRow(serializers.Serializer[Summary]):
     document_set = serializers.CharField(source="document_set.public_id")
     document_id = serializers.CharField(source="document_set.external_id")
     system = serializers.CharField(
-        source="system.name", allow_null=True, default=None, help_text="Who wrote it; null where unknown."
+        source="system.name",
+        allow_null=True,
+        default=None,
+        help_text="Who wrote it; null where unknown, and to callers who may not view the scores.",
     )
     roles = serializers.SerializerMethodField(help_text="model: measured against. peer: under test.")
     reference_id = serializers.CharField(source="external_id", help_text="Name of a model summary, or empty.")
@@ -37,6 +43,16 @@ class SummaryRow(serializers.Serializer[Summary]):
         held = zip(ROLES, (summary.is_model, summary.is_peer), strict=True)
         return [role for role, is_held in held if is_held]
 
+    def to_representation(self, summary: Summary) -> dict[str, Any]:
+        shown = super().to_representation(summary)
+        reader: Reader = self.context["reader"]
+        # What a file said of a summary may name its system as well.
+        return (
+            shown
+            if reader.names_systems
+            else shown | {name: _UNNAMED[name] for name in _UNNAMED if name in shown}
+        )
+
 
 class ComparisonRow(serializers.Serializer[Comparison]):
     """The summary as a peer, held against one model summary."""
@@ -47,7 +63,9 @@ class ComparisonRow(serializers.Serializer[Comparison]):
 
 class SummaryDetail(SummaryRow):
     text = serializers.CharField()
-    metadata = serializers.SerializerMethodField(help_text="As its file gave them.")
+    metadata = serializers.SerializerMethodField(
+        help_text="As its file gave them; empty to callers who may not view the scores."
+    )
     units = UnitRow(many=True)
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
 
@@ -56,7 +74,9 @@ class SummaryDetail(SummaryRow):
 
 
 class SummaryQuery(serializers.Serializer[Any]):
-    system = serializers.CharField(required=False, help_text="Summaries by the system of that name.")
+    system = serializers.CharField(
+        required=False, help_text="Summaries by the system of that name; needs the verb view scores."
+    )
     document_set = serializers.CharField(required=False, help_text="Summaries of the set of that id.")
     role = serializers.ChoiceField(choices=ROLES, required=False, help_text="Model or peer summaries alone.")
     target_words = serializers.IntegerField(
@@ -75,6 +95,9 @@ class Summaries(ApiView):
         """
         project = self.enter(*READ_CONTENT)
         query = self.query(SummaryQuery, PageQuery)
+        reader = self.reader(project)
+        if "system" in query:
+            reader.need_all("system")
         scope = Summary.objects.filter(document_set__project=project)
         columns = {
             "system": "system__name",
@@ -85,7 +108,7 @@ class Summaries(ApiView):
         if "role" in query:
             wanted[f"is_{query['role']}"] = True
         rows = scope.filter(**wanted).select_related("system", "document_set").defer("text", "metadata")
-        return self.page(rows, SummaryRow, query=query, scope=scope)
+        return self.page(rows, SummaryRow, query=query, scope=scope, context={"reader": reader})
 
 
 class OneSummary(ApiView):
@@ -103,4 +126,5 @@ class OneSummary(ApiView):
                 Prefetch("comparisons_as_peer", Comparison.objects.select_related("model").order_by("pk")),
             )
         )
-        return Response(SummaryDetail(only(summaries, public_id, "summary")).data)
+        summary = only(summaries, public_id, "summary")
+        return Response(SummaryDetail(summary, context={"reader": self.reader(project)}).data)

@@ -87,6 +87,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("units/<slug:public_id>/comments/", comments.UnitComments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
     path("guidelines/", guidelines.Guidelines.as_view()),
+    path("guidelines/gaps/", guidelines.GuidelineGaps.as_view()),
     path("guidelines/<int:version>/", guidelines.OneGuideline.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),

@@ -9,7 +9,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What somebody said of a peer summary; see `judgments` for the kinds. `superseded`: it no longer stands."""
+    """What somebody said of a peer summary; see `judgments` for the kinds.
+
+    `superseded`: it no longer stands; `set_aside`: it never did, since somebody else had answered otherwise first.
+    """
 
     peer_id: int
     kind: str
@@ -18,6 +21,7 @@ class Judgment:
     value: str | None
     submitted_at: datetime | None
     superseded: bool
+    set_aside: bool = False
     reference_id: str | None = None
     unit: int | None = None
     claim_id: str | None = None

@@ -53,6 +53,7 @@ COLUMNS = (
     Column("selected_by"),
     Column("inclusion_probability", Kind.NUMBER),
     Column("superseded", Kind.FLAG),
+    Column("set_aside", Kind.FLAG),
     Column("guideline_version", Kind.INTEGER),
 )
 
@@ -95,6 +96,7 @@ def _row(head: Row, judgment: Judgment) -> Row:
         judgment.selected_by,
         number(judgment.inclusion_probability),
         judgment.superseded,
+        judgment.set_aside,
         judgment.guideline_version,
     )
 

@@ -38,6 +38,7 @@ class _VerdictRow(NamedTuple):
     created_at: datetime
     withdrawn_at: datetime | None
     guideline_version: int | None
+    is_set_aside: bool
 
     @property
     def answered(self) -> tuple[int, str, int | str | None]:
@@ -70,6 +71,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[Judgment]:
             "created_at",
             "withdrawn_at",
             "guideline__version",
+            "is_set_aside",
         )
     ]
     standing = _standing(given)
@@ -96,6 +98,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[Judgment]:
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=row.pk not in standing,
+            set_aside=row.is_set_aside,
             guideline_version=row.guideline_version,
         )
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
-from annotation.queries.leaderboard import Leaderboard, leaderboard
+from annotation.queries.estimates import ESTIMATE
+from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -56,8 +57,12 @@ LEAGUE_COLUMNS = (
     "summaries",
     "claims",
     "claims_unscored",
+    "caption",
 )
-"""The columns of a leaderboard as one small table; `rank`, its range and `letters` are those of the ranked score."""
+"""The columns of a leaderboard as one small table; `rank`, its range and `letters` are those of the ranked score.
+
+`caption` says what the mean and its interval cover: in a column, since readers of CSV know no other place for it.
+"""
 
 
 def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
@@ -81,7 +86,14 @@ def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
                     "summaries": row.summaries,
                     "claims": row.claims,
                     "claims_unscored": row.claims_unscored,
+                    "caption": _caption(board, table, name),
                 }
+
+
+def _caption(board: Leaderboard, table: TargetTable, score: str) -> str:
+    if score == ESTIMATE and table.estimate is not None:
+        return table.estimate.caption
+    return board.captions[score]
 
 
 LEVEL = Level("systems", COLUMNS, rows)

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 
-from annotation.exports.as_csv import cell
+from annotation.exports.as_csv import cell, defused
 from annotation.exports.columns import Cell
 from annotation.refusals import Invalid
 
@@ -28,6 +28,7 @@ def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], f
         return json.dumps(lines, ensure_ascii=False, indent=2, allow_nan=False).encode()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    # Some columns are named by people.
+    writer.writerow([defused(name) for name in columns])
     writer.writerows([cell(row.get(name)) for name in columns] for row in rows)
     return text.getvalue().encode()

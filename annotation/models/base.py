@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import secrets
 
 from django.db import models
+
+ID_BYTES = 10
 
 
 def new_public_id() -> str:
@@ -13,7 +16,19 @@ def new_public_id() -> str:
 
     Random on purpose: neither an order nor a count can be read off it.
     """
-    return base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return _spelled(secrets.token_bytes(ID_BYTES))
+
+
+def public_id_of(name: str) -> str:
+    """The id of a row that is thrown away and rebuilt from others: the same whenever it is, so that links lead back.
+
+    As good as random where the name holds a public id.
+    """
+    return _spelled(hashlib.sha256(name.encode()).digest()[:ID_BYTES])
+
+
+def _spelled(number: bytes) -> str:
+    return base64.b32encode(number).decode().lower()
 
 
 class PublicRow(models.Model):

@@ -185,6 +185,12 @@ class Claim(PublicRow):
         return self.text[:80]
 
 
+DISPUTED = Q(is_disputed=True)
+AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnull=False) & ~Q(
+    human_label=F("judge_label")
+)
+
+
 class Check(PublicRow):
     """The question whether a claim is expressed in, or supported by, a text.
 
@@ -214,8 +220,14 @@ class Check(PublicRow):
         default=True, help_text="Its claim stands in the active claims of its text, as worded now."
     )
     has_number = models.BooleanField(default=False, help_text="The claim holds a figure.")
+    # In no index: what a lease changes is in none, so that handing out a check leaves them all as they are.
     leased_to = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
     )
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
@@ -255,9 +267,15 @@ class Check(PublicRow):
             models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
             models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),
             models.Index(
-                fields=("project", "-doubt", "queue_key"),
-                condition=Q(is_disputed=True),
-                name="check_disputed",
+                fields=("project", "-doubt", "queue_key"), condition=DISPUTED, name="check_disputed"
+            ),
+            models.Index(
+                fields=("project", "-effect", "queue_key"),
+                condition=DISPUTED,
+                name="check_disputed_by_effect",
+            ),
+            models.Index(
+                fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
             # What has been answered leaves the heads of the queues; without these they would be waded through.
@@ -288,9 +306,16 @@ class Check(PublicRow):
             ),
             models.Index(
                 fields=("project", "-doubt", "queue_key"),
-                condition=Q(is_current=True, human_label__isnull=False, judge_label__isnull=False)
-                & ~Q(human_label=F("judge_label")),
+                condition=AGAINST_JUDGE,
                 name="check_against_judge",
+            ),
+            models.Index(
+                fields=("project", "-effect", "queue_key"),
+                condition=AGAINST_JUDGE,
+                name="check_against_by_effect",
+            ),
+            models.Index(
+                fields=("project", "peer", "claim"), condition=AGAINST_JUDGE, name="check_against_by_peer"
             ),
         )
 
@@ -329,7 +354,9 @@ class VerdictBatch(PublicRow):
 class Verdict(PublicRow):
     """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
 
-    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
+    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict. One that was set aside
+    was given while somebody else, whom its author had not met yet, answered otherwise: it tells what its author
+    thought by themselves, and never stood.
     """
 
     class Source(models.TextChoices):
@@ -340,6 +367,7 @@ class Verdict(PublicRow):
         NOTHING = "nothing", "Nothing"
         JUDGE = "judge", "The judge's verdict"
         PLANTED = "planted", "A wrong verdict, planted"
+        PERSON = "person", "Another's answer"
 
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     source = models.CharField(max_length=8, choices=Source)
@@ -380,10 +408,17 @@ class Verdict(PublicRow):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    is_set_aside = models.BooleanField(
+        default=False, help_text="Somebody else had answered otherwise first; its author met that with it."
+    )
 
     class Meta:
         ordering = ("id",)
         constraints = (
+            models.CheckConstraint(
+                name="verdict_set_aside_never_stands",
+                condition=Q(is_set_aside=False) | Q(source="reviewer", withdrawn_at__isnull=False),
+            ),
             models.CheckConstraint(
                 name="verdict_source_is_named",
                 condition=Q(source="judge", judge__isnull=False, person__isnull=True)
@@ -400,6 +435,14 @@ class Verdict(PublicRow):
             models.CheckConstraint(
                 name="verdict_confidence_0_1",
                 condition=Q(confidence__isnull=True) | Q(confidence__gte=0, confidence__lte=1),
+            ),
+        )
+        indexes = (
+            # Few among all answers, and asked for by whoever opens the guidelines.
+            models.Index(
+                fields=("check_row",),
+                condition=Q(error_type="guideline_gap", withdrawn_at__isnull=True),
+                name="verdict_of_gap",
             ),
         )
 

@@ -78,7 +78,10 @@ class Comment(PublicRow):
 
 
 class Notice(PublicRow):
-    """Something in a project that waits for one person, told inside the app."""
+    """Something in a project that waits for one person, told inside the app.
+
+    `count` is how many things it tells of. Of disputes a person has one unread notice in a project, which counts up.
+    """
 
     class Kind(models.TextChoices):
         MENTION = "mention", "Mentioned"
@@ -87,17 +90,26 @@ class Notice(PublicRow):
         RECALLED = "recalled", "Work taken away"
         DRAWN = "drawn", "Checks drawn"
         EXPORT = "export", "Export ready"
+        DISPUTE = "dispute", "Disputes opened"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=8, choices=Kind)
     text = models.CharField(max_length=300)
     address = models.CharField(max_length=300, help_text="Path of the page where it is seen.")
+    count = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "person"),
+                condition=Q(kind="dispute", read_at__isnull=True),
+                name="notice_of_disputes_once",
+            ),
+        )
         indexes = (models.Index(fields=("person",), condition=Q(read_at__isnull=True), name="notice_unread"),)
 
     def __str__(self) -> str:

@@ -7,33 +7,27 @@ as one more rater; it is in none of their figures.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.models import Check, Comparison, Label, Sitting
+from annotation.models import Sitting
 from annotation.queries.agreement_words import drift_in_words, scale_in_words
 from annotation.queries.divided import Divided, divided_items
-from annotation.queries.judge_percents import judge_percents
+from annotation.queries.intervals import shown
 from annotation.queries.ratings import (
     PERCENTS,
-    UNMARKED,
-    CheckFacts,
     Rating,
     Scale,
     Value,
     by_pair,
-    check_answers,
-    check_facts,
     percent_categories,
-    percent_ratings,
-    questions_of,
     slots,
     touched_count,
-    whole_ratings,
 )
+from annotation.queries.scales import scales_of
 from annotation.queries.self_agreement import repeated_percents
 from evaluation import (
     Estimate,
@@ -53,11 +47,6 @@ PAIRS_SHOWN = 60
 PARTS = 3
 FEWEST_FOR_DRIFT = 30
 """Items with answers of two people below which the work is not cut into thirds."""
-LABELS = tuple(Label.values)
-SIDES: Mapping[str, tuple[str, str]] = {
-    Check.Side.REFERENCE: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
-    Check.Side.PEER: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +123,9 @@ def agreement(project: Project, key: str = "") -> dict[str, Any]:
 
     `scales` holds a `ScaleFigures` for each scale on which anybody answered, `repeats` a `Repeated` for each assessor
     who was given something twice, `judge` the deciding judge's name, `touched` counts the answers to checks that
-    are left out because they were given knowing the judge's, `imported` those that came with a file.
+    are left out because they were given knowing the judge's or another's, `imported` those that came with a file.
     """
-    facts = check_facts(project)
-    scales = [*_verdict_scales(project, facts), *_percent_scales(project), *_quality_scales(project)]
+    scales = scales_of(project)
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return {
         "judge": judge,
@@ -148,97 +136,12 @@ def agreement(project: Project, key: str = "") -> dict[str, Any]:
     }
 
 
-def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
-    answers: dict[str, list[Rating]] = defaultdict(list)
-    for answer in check_answers(project):
-        # A check may be reworded between the two queries: its answers are then out of force.
-        if (of := facts.get(answer.check)) is not None:
-            rating = Rating(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
-            answers[of.side].append(rating)
-    return [
-        Scale(
-            key=f"verdicts-{side}",
-            name=name,
-            question=question,
-            items="checks",
-            level="nominal",
-            categories=LABELS,
-            weights=None,
-            ratings=tuple(answers[side]),
-            judge={
-                str(of.key): of.judge_label for of in facts.values() if of.side == side and of.judge_label
-            },
-        )
-        for side, (name, question) in SIDES.items()
-    ]
-
-
-def _percent_scales(project: Project) -> list[Scale]:
-    ratings = percent_ratings(project)
-    return [
-        Scale(
-            key=PERCENTS,
-            name="Percents",
-            question="How much of the model unit do the marked peer units express together?",
-            items="model units",
-            level="interval",
-            categories=percent_categories(ratings),
-            weights="quadratic",
-            ratings=tuple(ratings),
-            judge=_judge_percents(project, ratings),
-        )
-    ]
-
-
-def _quality_scales(project: Project) -> list[Scale]:
-    by_question, unmarked = whole_ratings(project)
-    scales = [
-        Scale(
-            key=f"quality-{question.id}",
-            name=f"Quality {question.id.replace('_', ' ')}",
-            question=question.text,
-            items="summaries",
-            level="ordinal",
-            categories=tuple(question.values),
-            weights="quadratic",
-            ratings=tuple(by_question[question.id]),
-            judge={},
-        )
-        for question in questions_of(project)
-    ]
-    of_unmarked = Scale(
-        key=UNMARKED,
-        name="Unmarked",
-        question="How much of the unmarked peer units is related to the subject all the same?",
-        items="summaries",
-        level="interval",
-        categories=percent_categories(unmarked),
-        weights="quadratic",
-        ratings=tuple(unmarked),
-        judge={},
-    )
-    return [*scales, of_unmarked]
-
-
-def _judge_percents(project: Project, ratings: Sequence[Rating]) -> dict[str, Value]:
-    """The deciding judge's percent of each rated unit, rounded to whole ones."""
-    if project.deciding_judge is None or not ratings:
-        return {}
-    compared = {int(rating.item.partition(":")[0]) for rating in ratings}
-    peers = Comparison.objects.filter(pk__in=compared).values_list("peer_id", flat=True)
-    return {
-        f"{said.comparison_id}:{said.unit_id}": round(said.percent)
-        for said in judge_percents(sorted(set(peers)))
-        if said.judge == project.deciding_judge.name
-    }
-
-
 def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
     rated = scale.by_item()
     groups = [group for group in rated.values() if len(group) > 1]
     table, clusters = slots(groups), [group[0].cluster for group in groups]
-    alpha = alpha_interval(table, scale.level, clusters)
-    equal = observed_agreement_interval(table, clusters)
+    alpha = shown(alpha_interval(table, scale.level, clusters))
+    equal = shown(observed_agreement_interval(table, clusters))
     pairs = [
         _pair(one, other, both, scale)
         for (one, other), both in sorted(by_pair(groups).items(), key=lambda each: (-len(each[1]), each[0]))
@@ -257,7 +160,7 @@ def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
         answers=sum(map(len, groups)),
         alpha=alpha,
         equal=equal,
-        ac1=gwet_ac1_interval(table, clusters, categories=scale.categories)
+        ac1=shown(gwet_ac1_interval(table, clusters, categories=scale.categories))
         if scale.level == "nominal"
         else None,
         pairs=tuple(pairs[:PAIRS_SHOWN]),
@@ -272,9 +175,8 @@ def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
 
 def _pair(one: str, other: str, both: Sequence[tuple[Rating, Rating]], scale: Scale) -> Pair:
     first, second = [each.value for each, _ in both], [each.value for _, each in both]
-    kappa = kappa_interval(
-        first, second, scale.weights, [each.cluster for each, _ in both], categories=scale.categories
-    )
+    clusters = [each.cluster for each, _ in both]
+    kappa = shown(kappa_interval(first, second, scale.weights, clusters, categories=scale.categories))
     equal = observed_agreement([first, second])
     if scale.key != PERCENTS:
         return Pair(one, other, len(both), equal, kappa)
@@ -332,7 +234,7 @@ def _third(number: int, timed: Sequence[tuple[datetime, Sequence[Rating]]], scal
         items=len(timed),
         first_at=timed[0][0].isoformat(),
         last_at=timed[-1][0].isoformat(),
-        alpha=alpha_interval(table, scale.level, [group[0].cluster for _, group in timed]),
+        alpha=shown(alpha_interval(table, scale.level, [group[0].cluster for _, group in timed])),
         equal=observed_agreement(table),
     )
 
@@ -346,7 +248,7 @@ def _repeats(project: Project) -> list[Repeated]:
             Repeated(
                 person=person,
                 agreement=percent_agreement(first, again),
-                alpha=alpha_interval([first, again], "interval", [each.cluster for each in both]),
+                alpha=shown(alpha_interval([first, again], "interval", [each.cluster for each in both])),
             )
         )
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.queries.intervals import no_interval_in_words
 from evaluation import Estimate
 
 RELIABLE, TENTATIVE = 0.8, 0.667
@@ -10,13 +11,17 @@ ROUGH_BELOW = 10
 """Document sets below which an interval is called rough."""
 
 
+NO_SPREAD_SHOWN = "no interval: resampling shows no spread"
+"""Said of a figure that is the same in every draw of enough document sets."""
+
+
 def between(estimate: Estimate, *, digits: int = 2) -> str:
     """The value with its interval: "0.83 (0.79 to 0.87)"."""
     if estimate.value is None:
         return "not known"
     value = f"{estimate.value:.{digits}f}"
     if estimate.low is None or estimate.high is None:
-        return f"{value} (no interval)"
+        return f"{value} ({no_interval_in_words(estimate.clusters) or NO_SPREAD_SHOWN})"
     return f"{value} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
@@ -50,7 +55,9 @@ def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -
 def drift_in_words(first: Estimate, last: Estimate) -> str:
     """Whether agreement moved between the first and the last third of the work, as far as intervals tell."""
     if first.low is None or first.high is None or last.low is None or last.high is None:
-        return "Whether agreement moved cannot be said: a third of the work holds too little."
+        if fewest := no_interval_in_words(min(first.clusters, last.clusters)):
+            return f"Whether agreement moved cannot be said: a third of the work holds too little ({fewest})."
+        return f"Whether agreement moved cannot be said of a third of the work ({NO_SPREAD_SHOWN})."
     numbers = f"alpha is {between(first)} in the first third of the work and {between(last)} in the last"
     if last.high < first.low:
         return f"Agreement fell: {numbers}."
@@ -62,13 +69,7 @@ def drift_in_words(first: Estimate, last: Estimate) -> str:
 def _meaning(alpha: Estimate) -> str:
     value = alpha.value or 0.0
     if value >= RELIABLE:
-        is_sure = alpha.low is not None and alpha.low >= RELIABLE
-        rest = (
-            "the whole interval lies above that."
-            if is_sure
-            else "the value reaches that, not the whole interval."
-        )
-        return f"Krippendorff asks for {RELIABLE} to rely on data: {rest}"
+        return f"Krippendorff asks for {RELIABLE} to rely on data: {_reached(alpha)}."
     if value >= TENTATIVE:
         return (
             f"Krippendorff asks for {TENTATIVE} for tentative conclusions, which the value reaches, and for {RELIABLE} "
@@ -79,10 +80,17 @@ def _meaning(alpha: Estimate) -> str:
     return "That is no better than chance."
 
 
-def _roughness(alpha: Estimate) -> str:
+def _reached(alpha: Estimate) -> str:
+    """What of a value that reaches the bar for reliable data reaches it."""
     if alpha.low is None:
-        return " One document set gives no interval."
-    if alpha.clusters < ROUGH_BELOW:
+        return "the value reaches that, without an interval"
+    if alpha.low >= RELIABLE:
+        return "the whole interval lies above that"
+    return "the value reaches that, not the whole interval"
+
+
+def _roughness(alpha: Estimate) -> str:
+    if alpha.low is not None and alpha.clusters < ROUGH_BELOW:
         return f" With {_sets(alpha.clusters)} the interval is rough."
     return ""
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evaluation import bootstrap_means, expanded_tails
+from annotation.queries.intervals import NO_SPREAD
+from evaluation import FEWEST_FOR_INTERVAL, bootstrap_means, expanded_tails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
-FEWEST_CLUSTERS = 5
-"""With fewer an interval would be false: of 95 % ones, simulated, 50 in 100 hold with 2 clusters, 75 with 3, 87 with 4.
-
-From 5 on it is 93. A bootstrap cannot reach beyond the values that it draws from.
-"""
 
 # A draw holds one mean per column; more columns than this are done in slices, to bound the memory.
 _COLUMNS_AT_ONCE = 512
@@ -34,9 +30,9 @@ _COLUMNS_AT_ONCE = 512
 class Average:
     """A macro mean over document sets with its bootstrap interval.
 
-    `mean` is None where there is no value, `low` and `high` where there are too few clusters
-    (`FEWEST_CLUSTERS`). `n`
-    counts the document sets with a value, `left_out` the summaries without one.
+    `mean` is None where there is no value, `low` and `high` where there are too few clusters, or all have the same mean
+    (see `intervals`): who has no interval has no range of ranks either.
+    `n` counts the document sets with a value, `left_out` the summaries without one.
     """
 
     mean: float | None
@@ -195,10 +191,10 @@ def _by_cluster(
 def _bounds(
     sums: Floats, sizes: Floats, *, confidence: float, draws: int, seed: int
 ) -> list[tuple[float | None, float | None]]:
-    """The interval of each column, None twice where too few clusters have a value."""
+    """The interval of each column, None twice where too few clusters have a value or all have the same."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
     held = (sizes > 0).sum(axis=0)
-    wanted = np.flatnonzero(held >= FEWEST_CLUSTERS)
+    wanted = np.flatnonzero((held >= FEWEST_FOR_INTERVAL) & (_spread(sums, sizes) > NO_SPREAD))
     for start in range(0, len(wanted), _COLUMNS_AT_ONCE):
         some = wanted[start : start + _COLUMNS_AT_ONCE]
         means, is_said = _drawn_means(sums[:, some], sizes[:, some], draws=draws, seed=seed)
@@ -208,6 +204,16 @@ def _bounds(
                 for column, (low, high) in zip(columns, low_and_high, strict=True):
                     bounds[some[column]] = (float(low), float(high))
     return bounds
+
+
+def _spread(sums: Floats, sizes: Floats) -> Floats:
+    """By column, the highest mean of a cluster less the lowest; below 0 where none has a value."""
+    is_there = sizes > 0
+    means = sums / np.where(is_there, sizes, 1.0)
+    highest = np.where(is_there, means, -np.inf).max(axis=0, initial=-1.0)
+    lowest = np.where(is_there, means, np.inf).min(axis=0, initial=2.0)
+    spread: Floats = highest - lowest
+    return spread
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:

@@ -2,7 +2,8 @@
 
 Everything rests on answers that people gave here; what was said elsewhere and imported tells nothing of what its
 authors had seen. A person's first answer to a check is their first verdict, their final one the last that they did not
-take back. The judge is the project's deciding judge, its verdict the one that stands now.
+take back. A first answer that was set aside, since somebody else had answered otherwise, is one too. The judge is the
+project's deciding judge, its verdict the one that stands now.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Bias:
     judge's verdicts. Of the others: `overridden_unseen` and `overridden_seen` are final answers other than the
     judge's, of those given knowing nothing of it and of those given with its verdict in sight. `switched` are
     checks whose final answer is the judge's, of those answered otherwise at first, before it was revealed; those
-    where a planted verdict was shown in its place are left out.
+    where a planted verdict was shown in its place, or where they met somebody else's answer before, are left out.
     `withstood` are planted wrong verdicts that the person did not hold when they were told, of those that went
     against their first answer or came before it; `planted_already` counts those left out, where they had given the
     same wrong answer by themselves.
@@ -220,13 +221,14 @@ def _tables(project: Project) -> Mapping[int, _Table]:
 _SAID = """
 said AS (
     SELECT verdict.id, verdict.check_row_id, verdict.person_id, verdict.label, verdict.shown,
-           verdict.active_ms, verdict.batch_id, verdict.withdrawn_at, verdict.created_at, asked.judge_label
+           verdict.active_ms, verdict.batch_id, verdict.withdrawn_at, verdict.is_set_aside, asked.judge_label
     FROM annotation_verdict verdict JOIN annotation_check asked ON asked.id = verdict.check_row_id
     WHERE asked.project_id = %s AND verdict.source = 'reviewer' AND verdict.person_id IS NOT NULL
 ),
 ends AS (
     SELECT check_row_id, person_id, MIN(id) AS first_id,
            MAX(CASE WHEN withdrawn_at IS NULL THEN id END) AS final_id,
+           MAX(CASE WHEN is_set_aside THEN id END) AS set_aside_id,
            SUM(CASE WHEN batch_id IS NULL THEN active_ms ELSE 0 END) AS ms
     FROM said GROUP BY check_row_id, person_id
 )"""
@@ -236,7 +238,7 @@ WITH {_SAID},
 pairs AS (
     SELECT ends.person_id, began.label AS first_label, began.shown AS first_shown,
            ended.label AS final_label, ended.shown AS final_shown, ended.batch_id, began.judge_label,
-           look.revealed_at, look.planted_label
+           look.revealed_at, look.planted_label, ends.set_aside_id
     FROM ends
     JOIN said began ON began.id = ends.first_id
     LEFT JOIN said ended ON ended.id = ends.final_id
@@ -245,9 +247,9 @@ pairs AS (
 ),
 sorted AS (
     SELECT person_id, first_label, final_label, batch_id, judge_label,
-           batch_id IS NULL AND judge_label IS NOT NULL AND final_shown = 'nothing' AS is_unseen,
+           batch_id IS NULL AND judge_label IS NOT NULL AND final_shown IN ('nothing', 'person') AS is_unseen,
            batch_id IS NULL AND judge_label IS NOT NULL AND final_shown = 'judge' AS is_seen,
-           first_shown = 'nothing' AND revealed_at IS NOT NULL AND planted_label IS NULL
+           first_shown = 'nothing' AND revealed_at IS NOT NULL AND planted_label IS NULL AND set_aside_id IS NULL
                AND final_label IS NOT NULL AND first_label <> judge_label AS has_differed
     FROM pairs
 ),
@@ -259,7 +261,7 @@ told AS (
            (SELECT held.label FROM annotation_verdict held
             WHERE held.check_row_id = look.check_row_id AND held.person_id = look.person_id
               AND held.created_at <= look.disclosed_at
-              AND (held.withdrawn_at IS NULL OR held.withdrawn_at > look.disclosed_at)
+              AND (held.withdrawn_at IS NULL OR held.withdrawn_at > look.disclosed_at OR held.is_set_aside)
             ORDER BY held.id DESC LIMIT 1) AS held_label
     FROM annotation_checklook look JOIN annotation_check asked ON asked.id = look.check_row_id
     WHERE asked.project_id = %s AND look.planted_label IS NOT NULL AND look.disclosed_at IS NOT NULL

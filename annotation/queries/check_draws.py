@@ -1,4 +1,4 @@
-"""The draws of checks for reviewers: how many were drawn of how many, and how far they are answered."""
+"""The draws of checks for reviewers: how many were drawn of how many, answered, and are with somebody."""
 
 from __future__ import annotations
 
@@ -8,19 +8,39 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import connection
-from django.db.models import Count, F, Func, IntegerField
+from django.db.models import Count, F, Func, IntegerField, Min, OuterRef, Q, Subquery
+from django.utils import timezone
 
-from annotation.models import Draw, DrawnCheck
+from annotation.models import Check, CheckLook, Draw, DrawnCheck
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
     from annotation.models import Project
 
 SHOWN = 25
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """So many checks are on somebody's screen at this moment, and are handed to nobody else.
+
+    `since` is when the first of them was opened by whoever has it, None where it was handed out but not opened yet;
+    `until` is when the first of them is free again, unless its reader gives another sign of life.
+    """
+
+    count: int
+    since: datetime | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CheckDraw:
-    """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's."""
+    """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
+
+    `held` tells of those without an answer that are on somebody's screen; None where none is.
+    """
 
     draw_id: str
     method: str
@@ -30,14 +50,18 @@ class CheckDraw:
     drawn: int
     answered: int
     created_at: datetime
+    held: Held | None = None
 
     @property
     def is_complete(self) -> bool:
         return self.answered == self.drawn
 
 
-def check_draws(project: Project) -> list[CheckDraw]:
-    """The latest draws of checks, the newest first. Two queries."""
+def check_draws(project: Project, *, but: User | None = None) -> list[CheckDraw]:
+    """The latest draws of checks, the newest first. Two queries; one more where some are not complete.
+
+    What is on the screen of `but`, the reader, does not count as held.
+    """
     drawn = Draw.objects.filter(project=project, item=Draw.Item.CHECK).order_by("-pk")
     # The frame may name a million checks: it is counted where it lies, and once, not with each check of the draw.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
@@ -45,8 +69,9 @@ def check_draws(project: Project) -> list[CheckDraw]:
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at")
     rows = list(framed.values_list(*columns)[:SHOWN])
     counts = _counts([row[0] for row in rows])
+    held = _held([key for key, (drawn, answered) in counts.items() if answered < drawn], but)
     return [
-        CheckDraw(public_id, method, share, seed, frame, *counts.get(key, (0, 0)), created_at)
+        CheckDraw(public_id, method, share, seed, frame, *counts.get(key, (0, 0)), created_at, held.get(key))
         for key, public_id, method, share, seed, frame, created_at in rows
     ]
 
@@ -58,6 +83,41 @@ def _counts(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {draw: (drawn, answered) for draw, drawn, answered in counted}
 
 
-def open_draws(project: Project) -> list[CheckDraw]:
-    """Those of the latest draws in which checks still wait for their answer."""
-    return [draw for draw in check_draws(project) if not draw.is_complete]
+def _held(keys: Sequence[int], but: User | None) -> dict[int, Held]:
+    """By draw what of it waits and is on somebody's screen."""
+    if not keys:
+        return {}
+    waiting = DrawnCheck.objects.filter(draw__in=keys, verdict__isnull=True, check_row__is_current=True)
+    others = waiting.filter(_is_held("check_row__", but)).annotate(opened=_opened("check_row", "check_row__"))
+    counted = (
+        others.order_by()
+        .values_list("draw")
+        .annotate(Count("pk"), Min("opened"), Min("check_row__lease_until"))
+    )
+    return {draw: Held(*columns) for draw, *columns in counted}
+
+
+def held_by_others(waiting: QuerySet[Check], person: User) -> Held | None:
+    """What of a queue is on other people's screens at this moment; None where nothing is. One query.
+
+    It reads all that waits: ask it of draws, and of queues that handed out nothing.
+    """
+    others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
+    found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
+    return Held(**found) if found["count"] else None
+
+
+def _is_held(path: str, but: User | None) -> Q:
+    held = Q(**{f"{path}leased_to__isnull": False, f"{path}lease_until__gt": timezone.now()})
+    return held if but is None else held & ~Q(**{f"{path}leased_to": but})
+
+
+def _opened(check: str, path: str) -> Subquery:
+    """When whoever has the check opened it first."""
+    looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
+    return Subquery(looks.order_by().values("opened_at")[:1])
+
+
+def open_draws(project: Project, *, but: User | None = None) -> list[CheckDraw]:
+    """Those of the latest draws in which checks still wait for their answer; `but` as for `check_draws`."""
+    return [draw for draw in check_draws(project, but=but) if not draw.is_complete]

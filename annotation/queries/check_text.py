@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +22,21 @@ PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
 
 # By hand: they are asked at every claim, and rows of units, which may be hundreds, took longer to make than to ask.
-_OF_SUMMARY = """
-SELECT position, start, "end" FROM annotation_unit WHERE summary_id = %s AND retired_by_id IS NULL ORDER BY position
+_PLACE = 'unit.document_id, unit.id, unit.position, unit.start, unit."end"'
+_OF_SUMMARY = f"FALSE AS is_context, {_PLACE} FROM annotation_unit unit WHERE summary_id = %s"
+_OF_DOCUMENTS = f"""
+FALSE AS is_context, {_PLACE} FROM annotation_unit unit
+JOIN annotation_document ON annotation_document.id = unit.document_id WHERE annotation_document.document_set_id = %s
 """
-_BESIDE = """
-SELECT id, position, start, "end" FROM annotation_unit
-WHERE summary_id = %s AND position BETWEEN %s AND %s AND retired_by_id IS NULL ORDER BY position
+_CONTEXT = f"TRUE, {_PLACE} FROM annotation_unit unit WHERE summary_id = %s AND position BETWEEN %s AND %s"
+_UNITS = "SELECT {held} AND unit.retired_by_id IS NULL ORDER BY unit.position"
+_UNITS_AND_CONTEXT = """
+SELECT {held} AND unit.retired_by_id IS NULL
+UNION ALL
+SELECT {context} AND unit.retired_by_id IS NULL
+ORDER BY position
 """
-_TEXTS = "SELECT id, text FROM annotation_document WHERE document_set_id = %s"
-_OF_DOCUMENTS = """
-SELECT unit.document_id, unit.position, unit.start, unit."end"
-FROM annotation_unit unit JOIN annotation_document ON annotation_document.id = unit.document_id
-WHERE annotation_document.document_set_id = %s AND unit.retired_by_id IS NULL ORDER BY unit.position
-"""
+_DOCUMENTS = "SELECT id, text FROM annotation_document WHERE document_set_id = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +57,47 @@ class ContextUnit:
     is_here: bool
 
 
-def text_held_against(check: Check) -> list[TextUnit]:
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What stands around a claim: the text that decides it, and the unit that it was taken from with those beside it.
+
+    `context` is empty where the claim belongs to no unit of a summary.
+    """
+
+    held_against: tuple[TextUnit, ...]
+    context: tuple[ContextUnit, ...]
+
+
+def texts_around(check: Check) -> Texts:
+    """The text that decides the check and the claim's own, as they are cut at present."""
+    unit, source = check.claim.unit, check.claim.claim_set.summary
+    if unit is None or source is None:
+        return Texts(held_against=text_held_against(check), context=())
+    held, key = _held(check)
+    place = (source.pk, unit.position - 1, unit.position + 1)
+    rows = _rows(_UNITS_AND_CONTEXT.format(held=held, context=_CONTEXT), key, *place)
+    return Texts(
+        held_against=tuple(_in_text(check, [row for is_context, *row in rows if not is_context])),
+        context=tuple(
+            ContextUnit(number=number, text=source.text[start:end], is_here=key == unit.pk)
+            for is_context, _, key, number, start, end in rows
+            if is_context
+        ),
+    )
+
+
+def text_held_against(check: Check) -> tuple[TextUnit, ...]:
     """The units of the text that decides the check: the peer summary, or its source documents."""
-    if check.side == Check.Side.REFERENCE:
-        return text_of(check.peer)
-    texts: dict[int, str] = dict(_rows(_TEXTS, check.peer.document_set_id))
-    found: list[TextUnit] = []
-    before: int | None = None
-    for document, number, start, end in _rows(_OF_DOCUMENTS, check.peer.document_set_id):
-        found.append(_numbered(number, start, end, texts[document], is_new_text=document != before))
-        before = document
-    return found
+    held, key = _held(check)
+    return tuple(_in_text(check, [row for _, *row in _rows(_UNITS.format(held=held), key)]))
 
 
 def text_of(summary: Summary) -> list[TextUnit]:
     """The units of a summary as they are cut at present."""
     return [
-        _numbered(number, start, end, summary.text) for number, start, end in _rows(_OF_SUMMARY, summary.pk)
+        _numbered(number, start, end, summary.text)
+        for *_, number, start, end in _rows(_UNITS.format(held=_OF_SUMMARY), summary.pk)
     ]
-
-
-def context_of(check: Check) -> Iterator[ContextUnit]:
-    """The unit that the claim was taken from, with the ones beside it."""
-    unit = check.claim.unit
-    text = check.claim.claim_set.summary
-    if unit is None or text is None:
-        return
-    for key, number, start, end in _rows(_BESIDE, text.pk, unit.position - 1, unit.position + 1):
-        yield ContextUnit(number=number, text=text.text[start:end], is_here=key == unit.pk)
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
@@ -108,6 +123,24 @@ def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) 
         near for place in interesting for near in range(place - PASSAGE_MARGIN, place + PASSAGE_MARGIN + 1)
     } or set(range(WHOLE_TEXT_UP_TO))
     return [place for place in range(count) if place in wanted]
+
+
+def _held(check: Check) -> tuple[str, int]:
+    """Where the units of the text that decides the check are, as part of a statement with the key that it asks for."""
+    if check.side == Check.Side.REFERENCE:
+        return _OF_SUMMARY, check.peer_id
+    return _OF_DOCUMENTS, check.peer.document_set_id
+
+
+def _in_text(check: Check, rows: Iterable[Sequence[Any]]) -> Iterator[TextUnit]:
+    """Units with their words; those of a summary belong to no document."""
+    texts: dict[int | None, str] = {None: check.peer.text}
+    if check.side == Check.Side.PEER:
+        texts = dict(_rows(_DOCUMENTS, check.peer.document_set_id))
+    before: int | None = None
+    for document, _, number, start, end in rows:
+        yield _numbered(number, start, end, texts[document], is_new_text=document != before)
+        before = document
 
 
 def _words(text: str) -> set[str]:

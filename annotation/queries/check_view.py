@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import connection
 
@@ -28,10 +28,9 @@ from annotation.queries.check_text import (
     WHOLE_TEXT_UP_TO,
     ContextUnit,
     TextUnit,
-    context_of,
     found_passages,
     shown_places,
-    text_held_against,
+    texts_around,
 )
 from annotation.queries.planted import label_to_plant, planted_verdict
 from annotation.queries.reveal import is_judge_visible_to
@@ -39,7 +38,6 @@ from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 # Statements by hand: each claim that comes on screen asks them, and they took longer to build than to answer.
 _CHECK = Part(Check, "annotation_check")
@@ -49,17 +47,18 @@ _CLAIM = Part(Claim, "claim", ("id", "public_id", "claim_set_id", "unit_id", "te
 _CLAIM_SET = Part(ClaimSet, "claim_set", ("id", "public_id", "summary_id", "document_set_id"))
 _UNIT = Part(Unit, "unit", ("id", "public_id", "position"))
 _MODEL = Part(Summary, "model", ("id", "public_id", "text"))
-_IN_VIEW_PARTS = (_CHECK, _PEER, _SET, _CLAIM, _CLAIM_SET, _UNIT, _MODEL)
-_IN_VIEW = """
+_TEXT_PARTS = (_PEER, _SET, _CLAIM, _CLAIM_SET, _UNIT, _MODEL)
+_FIND = "SELECT {columns} FROM annotation_check WHERE public_id = %s AND project_id = %s"
+# From both ends of the check, whose row is at hand: joining it too made the database plan for longer than it read.
+_TEXTS = """
 SELECT {columns}
-FROM annotation_check
-JOIN annotation_summary peer ON peer.id = annotation_check.peer_id
+FROM annotation_summary peer
 JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
-JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
+CROSS JOIN annotation_claim claim
 JOIN annotation_claimset claim_set ON claim_set.id = claim.claim_set_id
 LEFT JOIN annotation_unit unit ON unit.id = claim.unit_id
 LEFT JOIN annotation_summary model ON model.id = claim_set.summary_id
-WHERE annotation_check.{which} AND annotation_check.project_id = %s
+WHERE peer.id = %s AND claim.id = %s
 """
 _VERDICT = Part(Verdict, "verdict")
 _SAID = """
@@ -122,7 +121,11 @@ class JudgeSaid:
 
 @dataclass(frozen=True, slots=True)
 class PersonSaid:
-    """One person's answer (or an imported one), withdrawn or not. `in_batch` tells that a list was taken over whole."""
+    """One person's answer (or an imported one), withdrawn or not.
+
+    `met_another` tells that they knew somebody else's answer and not the judge's; `in_batch` that a list was taken over
+    whole; `is_set_aside` that it never stood, since somebody else had answered otherwise first.
+    """
 
     verdict_id: str
     who: str
@@ -135,9 +138,11 @@ class PersonSaid:
     error: str
     confidence: float | None
     saw_judge: bool
+    met_another: bool
     in_batch: bool
     at: datetime
     is_withdrawn: bool
+    is_set_aside: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,16 +225,30 @@ class CheckView:
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
-    check = _in_view(project, "public_id = %s", public_id)
-    if check is None:
+    with connection.cursor() as cursor:
+        cursor.execute(_FIND.format(columns=_CHECK.columns), [public_id, project.pk])
+        found = cursor.fetchone()
+    if found is None:
         raise NotFound("There is no such check in this project.")
+    check = _CHECK.read(iter(found))
+    check.project = project
+    return with_texts(check)
+
+
+def with_texts(check: Check) -> Check:
+    """The same check, now with the rows that its screen reads: its peer summary, and its claim's origin."""
+    columns = ", ".join(part.columns for part in _TEXT_PARTS)
+    with connection.cursor() as cursor:
+        cursor.execute(_TEXTS.format(columns=columns), [check.peer_id, check.claim_id])
+        row = iter(cursor.fetchone())
+    check.peer = _PEER.read(row)
+    check.peer.document_set = _SET.read(row)
+    check.claim = claim = _CLAIM.read(row)
+    claim.claim_set = claim_set = _CLAIM_SET.read(row)
+    unit, model = _UNIT.read(row), _MODEL.read(row)
+    claim.unit = unit if claim.unit_id else None
+    claim_set.summary = model if claim_set.summary_id else None
     return check
-
-
-def first_check(project: Project, queue: QuerySet[Check]) -> Check | None:
-    """The first check of a queue of the project, as `check_of` gives it; None where the queue is empty."""
-    first, values = queue.values_list("pk", flat=True)[:1].query.sql_with_params()
-    return _in_view(project, f"id = ({first})", *values)
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
@@ -261,9 +280,11 @@ def check_view(
     outcome = _outcome(check, person, look, said)
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
-    units = text_held_against(check)
+    texts = texts_around(check)
     lit = _lit(check, person, look, said, outcome)
-    passages = _passages(units, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text)
+    passages = _passages(
+        texts.held_against, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
+    )
     model = check.claim.claim_set.summary
     return CheckView(
         check_id=check.public_id,
@@ -272,10 +293,10 @@ def check_view(
         claim=check.claim.text,
         is_current=check.is_current,
         unit_number=check.claim.unit.position if check.claim.unit else None,
-        context=tuple(context_of(check)),
+        context=texts.context,
         passages=passages,
-        is_whole_text=whole_text or len(units) <= WHOLE_TEXT_UP_TO,
-        text_units=len(units),
+        is_whole_text=whole_text or len(texts.held_against) <= WHOLE_TEXT_UP_TO,
+        text_units=len(texts.held_against),
         document_set=check.peer.document_set.external_id,
         summary_id=check.peer.public_id,
         text_id=model.public_id if model else check.peer.document_set.public_id,
@@ -292,7 +313,8 @@ def outcome_of(check: Check, person: User, *, look: CheckLook | None) -> Outcome
 def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) -> Outcome:
     people = _people(said, person)
     own = _newest(one for one in people if one.is_own)
-    is_shown = is_judge_visible_to(check, knows=said.was_shown or any(one.is_own for one in people))
+    has_answered = any(one.is_own and not one.is_set_aside for one in people)
+    is_shown = is_judge_visible_to(check, knows=said.was_shown or has_answered)
     judge, told, is_fooled = _said_to(check, person, look, said) if is_shown else (None, "", False)
     # Other people's answers draw towards them as a judge's do, so they are revealed together.
     knows_all = is_shown and not is_fooled
@@ -316,27 +338,6 @@ def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) ->
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if is_shown else "",
     )
-
-
-def _in_view(project: Project, which: str, *values: Any) -> Check | None:
-    """The check that this part of a statement names, with the rows that its screen reads."""
-    columns = ", ".join(part.columns for part in _IN_VIEW_PARTS)
-    with connection.cursor() as cursor:
-        cursor.execute(_IN_VIEW.format(columns=columns, which=which), [*values, project.pk])
-        found = cursor.fetchone()
-    if found is None:
-        return None
-    row = iter(found)
-    check = _CHECK.read(row)
-    check.project = project
-    check.peer = _PEER.read(row)
-    check.peer.document_set = _SET.read(row)
-    check.claim = claim = _CLAIM.read(row)
-    claim.claim_set = claim_set = _CLAIM_SET.read(row)
-    unit, model = _UNIT.read(row), _MODEL.read(row)
-    claim.unit = unit if claim.unit_id else None
-    claim_set.summary = model if claim_set.summary_id else None
-    return check
 
 
 def _said_to(
@@ -403,10 +404,12 @@ def _people(said: _Said, person: User) -> list[PersonSaid]:
             error_type=verdict.error_type,
             error=verdict.get_error_type_display() if verdict.error_type else "",
             confidence=verdict.confidence,
-            saw_judge=verdict.shown != Verdict.Shown.NOTHING,
+            saw_judge=verdict.shown in (Verdict.Shown.JUDGE, Verdict.Shown.PLANTED),
+            met_another=verdict.shown == Verdict.Shown.PERSON,
             in_batch=verdict.batch_id is not None,
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
+            is_set_aside=verdict.is_set_aside,
         )
         for name, verdict in said.verdicts
         if verdict.source == Verdict.Source.REVIEWER

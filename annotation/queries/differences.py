@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.models import SCORES
 from annotation.queries.averages import CONFIDENCE, SEED
+from annotation.queries.intervals import has_interval
 from annotation.queries.leaderboard import means_at
 from annotation.queries.ranking import LEVEL
 from annotation.refusals import Invalid
@@ -25,7 +26,7 @@ class Pair:
     """Two systems on the document sets that both have; `difference` is first minus second.
 
     `p` and `adjusted_p` (Holm's) come of the permutation test; `tukey_low`, `tukey_high` and `tukey_p` of the analysis
-    of variance, over the sets that all systems have. None where nothing can be said.
+    of variance, over the sets that all systems have. None where nothing can be said, and no interval of too few sets.
     """
 
     first: str
@@ -108,6 +109,8 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     compared = compare_systems(values, found.cluster_of, seed=SEED)
     anova = system_anova(values, confidence=CONFIDENCE)
     tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
+    common = set(found.sets).intersection(*values.values())
+    is_bounded = has_interval(len({found.cluster_of[name] for name in common}))
     pairs = []
     for pair in compared:
         honest = tukey.get((pair.first, pair.second))
@@ -121,8 +124,8 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
                 adjusted_p=pair.adjusted_p,
                 holds=pair.is_different(LEVEL),
                 tukey_difference=honest.difference if honest else None,
-                tukey_low=honest.low if honest else None,
-                tukey_high=honest.high if honest else None,
+                tukey_low=honest.low if honest and is_bounded else None,
+                tukey_high=honest.high if honest and is_bounded else None,
                 tukey_p=honest.p if honest else None,
             )
         )

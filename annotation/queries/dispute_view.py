@@ -14,11 +14,10 @@ from annotation.models import Adjudication, Check, Claim, Dispute, Label, Unit
 from annotation.queries.check_text import (
     ContextUnit,
     TextUnit,
-    context_of,
     found_passages,
     shown_places,
-    text_held_against,
     text_of,
+    texts_around,
 )
 from annotation.queries.disputes import DisputeFilter, Kind, held_by, kind_of, left_in
 from annotation.queries.disputes import text_of as words_of
@@ -187,7 +186,8 @@ def lit(
 def _of_check(
     dispute: Dispute, check: Check, person: User, filters: DisputeFilter, *, whole_text: bool
 ) -> DisputeView:
-    units = text_held_against(check)
+    texts = texts_around(check)
+    units = texts.held_against
     voices = voices_on_check(check, person)
     found = found_passages(check.claim.text, [unit.text for unit in units])
     return _view(
@@ -196,7 +196,7 @@ def _of_check(
         filters,
         side=check.side,
         unit_number=check.claim.unit.position if check.claim.unit else None,
-        context=tuple(context_of(check)),
+        context=texts.context,
         passages=lit(units, voices, found=found, whole_text=whole_text),
         text_units=len(units),
         voices=voices,

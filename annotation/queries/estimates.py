@@ -17,6 +17,7 @@ from django.db.models import Count, Q
 from annotation.models import Assignment, Check, Draw
 from annotation.queries.averages import CONFIDENCE, Average
 from annotation.queries.drawn_items import Framed, framed_items
+from annotation.queries.intervals import has_interval, no_interval_in_words
 from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, DrawEstimate, estimate_systems_from_draw
 
 if TYPE_CHECKING:
@@ -260,6 +261,8 @@ def _estimated(result: DrawEstimate, *, from_people: bool) -> Estimated:
 
 def _average(result: DrawEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
     """Cut to [0, 1], where coverage lies: nothing that could be true is lost."""
+    if not has_interval(result.answered_documents, low, high):
+        low = high = None
     return Average(mean=_within(mean), low=_within(low), high=_within(high), n=result.documents, left_out=0)
 
 
@@ -279,7 +282,7 @@ def _state_words(state: State, framed: Framed, answered: int) -> str:
     if answered < TOO_FEW_DOCUMENTS:
         return (
             f"Not every system has answers in {TOO_FEW_DOCUMENTS} document sets (fewest: {answered}): too few to lean "
-            f"on the judge, so people's drawn answers stand alone."
+            f"on the judge, so people's drawn answers stand alone{_without_interval(answered)}."
         )
     fewest = f"Every system has answers in {answered} document sets or more"
     if state == State.PEOPLE:
@@ -287,6 +290,10 @@ def _state_words(state: State, framed: Framed, answered: int) -> str:
     if state == State.FEW:
         return f"{fewest}; below {FEW_DOCUMENTS} an interval may miss more often than it says."
     return f"{fewest}."
+
+
+def _without_interval(answered: int) -> str:
+    return f", {why}" if (why := no_interval_in_words(answered)) else ""
 
 
 def _saved_words(systems: Mapping[str, Estimated]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 WORDS: Mapping[str, str] = {
     # answers of reviewers
     "override": "answered a claim",
+    "set answer aside": "answered a claim that somebody had answered otherwise: set aside",
     "withdraw verdict": "took back an answer to a claim",
     "ask for the judge's verdict": "asked to see the judge's verdict",
     "learn of a planted verdict": "learned that a verdict was planted",

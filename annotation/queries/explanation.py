@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 
-from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Score, Summary, Unit
+from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.queries.claim_history import ClaimHistory, ToldChange, told
 from annotation.queries.formulas import Formula, coverage_formula, formulas_of, unit_formula
 from annotation.queries.judge_percents import JudgePercent, judge_percents
@@ -31,13 +30,6 @@ from evaluation import (
     UnitCoverage,
     UnitSource,
 )
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from annotation.models import System
-
-PER_SYSTEM = 200
 
 SOURCES: dict[UnitSource, str] = {
     "adjudicated": "settled by an adjudicator",
@@ -152,19 +144,6 @@ def summary_of(project: Project, public_id: str) -> Summary:
     if summary is None:
         raise NotFound("There is no such peer summary in this project.")
     return summary
-
-
-def scores_of_system(project: Project, system: System) -> QuerySet[Score]:
-    """The scores of a system's summaries, at each target length the lowest coverage first: what to look at first."""
-    return (
-        Score.objects.filter(project=project, summary__system=system)
-        .select_related("summary__document_set")
-        .order_by(
-            F("summary__target_words").asc(nulls_last=True),
-            F("coverage").asc(nulls_last=True),
-            "summary__document_set__external_id",
-        )[:PER_SYSTEM]
-    )
 
 
 def explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, blockquote, list_block
 
 from annotation.models import Guideline
 from annotation.refusals import NotFound
@@ -51,10 +52,12 @@ _TAGS = frozenset(
 )
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _SCHEMES = frozenset({"http", "https", "mailto"})
+_INTERRUPTED = ["paragraph", "reference", "blockquote"]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 Kind = Literal["same", "gone", "new"]
 Pieces = list[tuple[Kind, str]]
+BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +158,25 @@ def _lower_headings(state: StateCore) -> None:
         token.tag = f"h{min(level, LOWEST_HEADING)}"
 
 
+def _as_deep_as_is_read(rule: BlockRule, *, levels: int) -> BlockRule:
+    """The rule, but not where what lies in it would be too deep for the parser, which leaves that out in silence.
+
+    Its lines become a paragraph then, with their signs as they were typed.
+    """
+
+    def limited(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        is_too_deep = state.level + levels >= state.md.options["maxNesting"]
+        return not is_too_deep and rule(state, start, end, silent)
+
+    return limited
+
+
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    rules = parser.block.ruler
+    # What a rule may interrupt is the parser's own choice, and is lost unless it is said again.
+    rules.at("blockquote", _as_deep_as_is_read(blockquote, levels=1), {"alt": [*_INTERRUPTED, "list"]})
+    rules.at("list", _as_deep_as_is_read(list_block, levels=2), {"alt": _INTERRUPTED})
     parser.core.ruler.push("lower_headings", _lower_headings)
     return parser
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from annotation.models import Check, Claim, ClaimSet, DocumentSet, System
@@ -50,12 +50,13 @@ class HeatRow:
 class HeatMap:
     """One page of claims at one target length.
 
-    `after` names the claim that the next page starts after, "" at the end.
+    `after` names the claim that the next page starts after, "" at the end; `claims` counts those of all pages.
     """
 
     systems: tuple[str, ...]
     rows: tuple[HeatRow, ...]
     after: str
+    claims: int
 
 
 def heat_map_page(project: Project, *, target_words: int | None, after: str = "") -> HeatMap:
@@ -82,6 +83,9 @@ def heat_map_page(project: Project, *, target_words: int | None, after: str = ""
             HeatRow(claim.public_id, claim.text, claim.set_name, answers[claim.key]) for claim in shown
         ),
         after=shown[-1].public_id if len(claims) > CLAIMS_ON_A_PAGE else "",
+        claims=_checks(target_words)
+        .filter(project=project)
+        .aggregate(all=Count("claim", distinct=True))["all"],
     )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from django.db.models import Count, Max, Min
 
 from annotation.models import Check, Draw, DrawnCheck, Judge, Verdict
+from annotation.queries.draw_work import event_of, method_in_words
+from annotation.queries.intervals import shown
 from annotation.queries.judge_words import Basis
 from annotation.queries.ratings import (
     CheckAnswer,
@@ -83,7 +85,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
         ties=0 if drawn is not None else sum(label is None for label in majority.values()),
         imported=sum(any(each.at is None for each in by_check[check]) for check in labels),
         basis=basis,
-        agreement=observed_agreement_interval(slots(groups), [group[0].cluster for group in groups]),
+        agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
         compared=len(groups),
     )
 
@@ -114,17 +116,20 @@ def _basis(
         least=Min("drawn_checks__inclusion_probability"),
         most=Max("drawn_checks__inclusion_probability"),
     )
-    latest = draws.order_by("-pk").first()
-    if latest is None:
+    made = [draw for draw in draws.order_by("-pk") if draw.drawn]
+    if not made:
         return Basis(kind="chosen", frame=frame), None
-    of_draw = partial(Basis, frame=frame, method=latest.method, drawn=latest.drawn, answered=latest.answered)
+    # As estimates do: a new draw that waits for answers does not put out of force one that has them.
+    latest = next((draw for draw in made if draw.answered == draw.drawn), made[0])
+    how = method_in_words(latest.method, event_of(latest))
+    of_draw = partial(Basis, frame=frame, method=how, drawn=latest.drawn, answered=latest.answered)
     if latest.answered < latest.drawn:
         return of_draw(kind="open"), None
-    if not latest.least or latest.most > ALIKE * latest.least:
-        return of_draw(kind="uneven"), None
     rows = DrawnCheck.objects.filter(draw=latest, check_row__is_current=True)
     labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
     others = len(answered.keys() - labels.keys())
+    if not latest.least or latest.most > ALIKE * latest.least:
+        return of_draw(kind="uneven", others=others), None
     return of_draw(kind="drawn", frame=len(latest.frame), others=others), labels
 
 
@@ -157,14 +162,24 @@ def in_order(
     return sorted(known, key=place)
 
 
-def names_of(versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
-    """A name for each version: the judge's, with a number where there are several of it."""
+def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
+    """A name for each version: the judge's, with a number where there are several of it in the project.
+
+    Versions are numbered by their first verdict, so that a number stays with its version whoever answers what.
+    """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
-    counts = Counter(judge for judge, _ in versions)
-    numbers: Counter[int] = Counter()
-    names: dict[VersionKey, str] = {}
-    for judge, signature in versions:
-        numbers[judge] += 1
-        name = judges[judge].name
-        names[judge, signature] = name if counts[judge] == 1 else f"{name}-{numbers[judge]}"
-    return names
+    verdicts = Verdict.objects.filter(
+        source=Verdict.Source.JUDGE, check_row__project=project, judge__in=judges
+    )
+    rows = verdicts.order_by().values_list("judge_id", "origin_name").annotate(first=Min("pk"))
+    of_judge: dict[int, list[str]] = defaultdict(list)
+    for judge, signature, _ in sorted(rows, key=lambda row: row[2]):
+        of_judge[cast("int", judge)].append(signature)
+    return {
+        (judge, signature): _numbered(judges[judge].name, of_judge[judge], signature)
+        for judge, signature in versions
+    }
+
+
+def _numbered(name: str, signatures: Sequence[str], signature: str) -> str:
+    return name if len(signatures) == 1 else f"{name}-{signatures.index(signature) + 1}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.db.models import Count, Max, Q, Sum
 
 from annotation.models import Judge, JudgeCall, Run, Verdict
+from annotation.queries.intervals import shown
 from annotation.queries.judge_answers import (
     Humans,
     Said,
@@ -129,7 +130,7 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     known = {version: answers for version, answers in said.items() if answers.keys() & humans.labels.keys()}
     order = in_order(project, known, humans)
     kept = order[:MOST_VERSIONS]
-    names = names_of(kept)
+    names = names_of(project, kept)
     versions = [_version(project, each, names, known[each], facts, humans) for each in kept]
     return {
         "checks": len(humans.labels),
@@ -163,7 +164,7 @@ def _version(
         errors=[humans.errors.get(check, "") for check in checks],
     )
     probabilities = [said[check].probability for check in checks]
-    report = judge_report(held.labels, held.people, held.documents, probabilities=probabilities)
+    report = shown(judge_report(held.labels, held.people, held.documents, probabilities=probabilities))
     splits = splits_of(held)
     trust, is_trusted = trust_in_words(
         report, basis=humans.basis, people=humans.agreement, compared=humans.compared

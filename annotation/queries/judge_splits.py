@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annotation.models import Check
+from annotation.queries.intervals import shown
 from annotation.queries.ratings import CheckFacts
 from evaluation import Estimate, JudgeReport, Label, judge_reports
 
@@ -98,7 +99,7 @@ def _errors(held: Held) -> list[Split]:
 
 def _split(key: str, name: str, held: Held, parts: Sequence[PartOf]) -> Split:
     reports = judge_reports(held.labels, held.people, parts, held.documents, bins=1)
-    rows = [(part, _part(part[1], report)) for part, report in reports.items()]
+    rows = [(part, _part(part[1], shown(report))) for part, report in reports.items()]
     rows.sort(key=lambda row: (row[0][0], _accuracy(row[1]) if row[0][0] == 0 else 0.0, row[0][1]))
     return Split(key=key, name=name, parts=tuple(row for _, row in rows))
 

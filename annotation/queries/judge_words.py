@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.models import Check, Draw
+from annotation.models import Check
 from annotation.queries.agreement_words import in_percent
+from annotation.queries.intervals import no_interval_in_words
 from evaluation import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport
 
 RIGHT_AT_LEAST = 0.9
@@ -15,8 +16,6 @@ MOVES_AT_MOST = 0.05
 BAR = f"the bar of {in_percent(RIGHT_AT_LEAST)} right answers and {100 * MOVES_AT_MOST:.0f} points of bias"
 APART = 0.05
 """The level at which two versions are told apart."""
-FEWEST_SETS = 5
-"""Document sets that a part needs before anything is said of it."""
 
 SIDES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignment"}
 
@@ -25,10 +24,10 @@ SIDES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignme
 class Basis:
     """What people's answers stand for.
 
-    `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of a finished draw in which all had
-    about the same chance; `others` are left out), `uneven` (a finished draw with unequal chances), `open` (a draw
-    that is not finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the checks that
-    could have been answered.
+    `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of the latest finished draw, in which
+    all had about the same chance; `others`, answered beyond it, are left out), `uneven` (that draw had unequal chances;
+    `others` are in), `open` (there are draws and none is finished) or `chosen` (people came to these checks in no
+    recorded way). `frame` counts the checks that could have been answered, `method` says how they were drawn.
     """
 
     kind: str
@@ -56,7 +55,6 @@ def basis_in_words(basis: Basis, checks: int) -> str:
             )
             return f"People answered all {basis.frame:,} checks of {sides}: the figures describe {described}."
         case "drawn":
-            method = Draw.Method(basis.method).label.lower()
             others = (
                 f" {_checks(basis.others)} that people answered beyond the draw "
                 f"{'is' if basis.others == 1 else 'are'} left out."
@@ -64,13 +62,14 @@ def basis_in_words(basis: Basis, checks: int) -> str:
                 else ""
             )
             return (
-                f"{_checks(basis.drawn)} of {basis.frame:,} were drawn ({method}) and all of them are answered: the "
-                f"figures stand for all {basis.frame:,}.{others}"
+                f"{_checks(basis.drawn)} of {basis.frame:,} were drawn ({basis.method}) and all of them are answered: "
+                f"the figures stand for all {basis.frame:,}.{others}"
             )
         case "uneven":
             return (
                 f"{_checks(basis.drawn)} were drawn with unequal chances, which are not evened out here: the figures "
-                f"describe the {checks:,} answered checks only, and the doubtful ones are over-represented."
+                f"describe the {checks:,} answered checks only, and those on which the judge was expected to be off "
+                "are over-represented."
             )
         case "open":
             return (
@@ -97,15 +96,17 @@ def trust_in_words(
     numbers = _numbers(report)
     human = _people_beside(people, compared)
     if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
-        return f"Nobody can say yet, from one document set: {numbers}{human}.", None
+        why = (
+            no_interval_in_words(accuracy.clusters)
+            or "no interval of its bias, the same in all document sets"
+        )
+        return f"Nobody can say yet, for there is {why}: {numbers}{human}.", None
     if report.documents < FEW_DOCUMENTS:
         return (
             f"Nobody can say yet, for {report.documents} document sets are fewer than the {FEW_DOCUMENTS} that this "
             f"takes: {numbers}{human}."
         ), None
-    scope = (
-        "" if basis.is_representative else " on the checks that people answered, which are no random sample"
-    )
+    scope = _scope(basis)
     if reasons := _shortfalls(report):
         return f"No{scope}, for {' and '.join(reasons)}: {numbers}{human}.", False
     is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
@@ -116,6 +117,18 @@ def trust_in_words(
     else:
         return f"Yes{scope}, by {BAR}: {numbers}{human}.", True
     return f"It cannot be told{scope}, for {open_end}: {numbers}{human}.", None
+
+
+def _scope(basis: Basis) -> str:
+    """On which checks alone what is said holds; empty where the answers stand for all."""
+    if basis.is_representative:
+        return ""
+    if basis.kind == "open":
+        return " on the checks answered so far"
+    if basis.kind == "uneven":
+        chosen = ", or that people chose" if basis.others else ""
+        return f" on the checks that were drawn, with unequal chances{chosen}"
+    return " on the checks that people answered, which are no random sample"
 
 
 def _shortfalls(report: JudgeReport) -> list[str]:
@@ -150,10 +163,7 @@ def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]
     worse = [
         (part.value, split, name, part)
         for split, name, part in parts
-        if part.value is not None
-        and part.high is not None
-        and part.clusters >= FEWEST_SETS
-        and part.high < whole.low
+        if part.value is not None and part.high is not None and part.high < whole.low
     ]
     if not worse:
         return "No system, length, side or type of claim stands out: no interval lies wholly below that of all checks."

@@ -185,7 +185,7 @@ def sitting_counts(project: Project, person: User) -> SittingCounts:
 
 
 def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
-    """What waits in a project for somebody who may do so much there; at most five queries."""
+    """What waits in a project for somebody who may do so much there; at most six queries."""
     disputes, is_counted_out = 0, True
     if Verb.ADJUDICATE in verbs:
         disputes, is_counted_out = left_in(project, person, DisputeFilter())
@@ -194,7 +194,7 @@ def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
         disputes=disputes,
         is_counted_out=is_counted_out,
         sets_in_queue=offer.sets if offer and offer.in_hand is None else 0,
-        draws=tuple(open_draws(project)) if Verb.REVIEW in verbs else (),
+        draws=tuple(open_draws(project, but=person)) if Verb.REVIEW in verbs else (),
     )
 
 

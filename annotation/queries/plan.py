@@ -1,30 +1,22 @@
-"""What is known now, and what answers to more claims would bring: how wide intervals would be, by how they are drawn.
-
-A forecast goes by the latest draw of checks that is answered, else by the judge's own probabilities (see `Basis`).
-Sizes count the checks of a whole draw over all systems and target lengths; a system gets its share of them.
-"""
+"""The plan page's payload: what is known now, and what draws of so many checks would bring, by how they are drawn."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, Draw, DrawnCheck, Score, System, Verdict
-from annotation.queries.averages import CONFIDENCE, Average, Observation, averages
-from annotation.queries.drawn_items import Framed, document_of, framed_items, framed_now
-from annotation.queries.estimates import (
-    Estimates,
-    EstimateTable,
-    Progress,
-    covariates,
-    draws_of_coverage,
-    estimates,
-)
+from annotation.models import Check, DrawnCheck, Score, System, Verdict
+from annotation.queries.averages import Average, Observation, averages
+from annotation.queries.drawn_items import Framed, document_of
+from annotation.queries.estimates import Estimates, EstimateTable, estimates
+from annotation.queries.forecasts import DESIGNS, DOUBTS, Forecasts, Place, forecasts
+from annotation.queries.intervals import has_interval
+from annotation.queries.leaderboard import means_at
 from annotation.queries.plan_words import (
-    Basis,
     Clusters,
     Short,
     basis_in_words,
@@ -32,127 +24,29 @@ from annotation.queries.plan_words import (
     documents_in_words,
     hours_in_words,
     reached_in_words,
+    unknown_in_words,
     wanted_in_words,
 )
 from evaluation import (
+    FEWEST_FOR_INTERVAL,
     TOO_FEW_DOCUMENTS,
     Design,
     DrawnItem,
-    EvaluationError,
     Forecast,
-    forecast_widths,
-    forecast_without_pilot,
+    estimate_systems_from_draw,
 )
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
-DESIGNS: tuple[Design, ...] = ("people", "uniform", "stratified", "active")
-DRAWABLE: tuple[Design, ...] = ("uniform", "stratified", "active")
-"""Designs that a draw can have; people alone are drawn uniformly."""
 WIDTHS = (0.4, 0.3, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02)
 """Widths of an interval that can be wished for."""
 STEPS = (1, 1.5, 2, 3, 5, 7)
 LEAST_SIZE = 10
+ALL = 1 - 1e-9
+"""The share decided by people from which on it is everything, but for rounding."""
 TIMED_AT_MOST = 1000
 """The median time is taken over so many of the newest answers."""
-
-SURE, FAIRLY, DOUBTFUL = "sure", "fairly sure", "doubtful"
-DOUBTS = (SURE, FAIRLY, DOUBTFUL)
-"""Strata by the judge's probability p of yes: sure within .1 of 0 or 1, doubtful within .25 of a half."""
-_SURE_WITHIN, _DOUBTFUL_WITHIN = 0.1, 0.25
-
-
-def doubt(probability: float | None) -> str:
-    """The stratum of a probability of yes; doubtful where the judge gave none."""
-    if probability is None or abs(probability - 0.5) <= _DOUBTFUL_WITHIN:
-        return DOUBTFUL
-    return SURE if min(probability, 1 - probability) <= _SURE_WITHIN else FAIRLY
-
-
-Place = tuple[int | None, str]
-"""A target length and a system."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forecasts:
-    """A forecast for each system at each target length that has one, and what all of them go by."""
-
-    basis: Basis
-    pilot: Progress | None
-    framed: Framed
-    of: dict[Place, Forecast]
-
-    @property
-    def checks(self) -> int:
-        """How many checks the frame holds."""
-        return sum(len(items) for of_target in self.framed.items.values() for items in of_target.values())
-
-    def share(self, place: Place, size: int) -> int:
-        """How many checks of a draw of this size a system gets: the same share of every system and length."""
-        target, system = place
-        held = len(self.framed.items[target][system])
-        return min(held, round(size * held / self.checks))
-
-    def chances(self, size: int, design: Design) -> Iterator[tuple[Place, str, str, float]]:
-        """Of every check that a forecast knows: its place, stratum of doubt, public id and chance to be drawn."""
-        for place, forecast in self.of.items():
-            target, system = place
-            found = forecast.probabilities(self.share(place, size), design)
-            ids = self.framed.ids[target][system]
-            for public_id, stratum, chance in zip(ids, forecast.strata, found, strict=True):
-                yield place, str(stratum), public_id, chance
-
-
-def forecasts(project: Project) -> Forecasts:
-    """What the plan goes by: the latest draw of checks that is answered, or the judge's own probabilities."""
-    pilot = next(
-        (draw for draw in draws_of_coverage(project) if draw.item == Draw.Item.CHECK and draw.is_complete),
-        None,
-    )
-    if pilot is not None:
-        framed = framed_items(project, Draw.objects.get(project=project, public_id=pilot.draw_id))
-        known = covariates(framed)
-        try:
-            found = {place: _from_pilot(items, known) for place, items in _places(framed)}
-        except EvaluationError:
-            # Some system has answers in fewer than two document sets: nothing can be learnt of it.
-            return _without_pilot(project, pilot, Basis.PILOT_TOO_SMALL)
-        return Forecasts(Basis.PILOT, pilot, framed, found)
-    return _without_pilot(project, None, Basis.JUDGE)
-
-
-def _from_pilot(items: Sequence[DrawnItem], known: Mapping[str, Sequence[float]] | None) -> Forecast:
-    spreads = [_spread(item.judge) for item in items]
-    return forecast_widths(items, spreads, strata=_strata(items), covariates=known, confidence=CONFIDENCE)
-
-
-def _without_pilot(project: Project, pilot: Progress | None, basis: Basis) -> Forecasts:
-    framed = framed_now(project)
-    if not framed.has_judge:
-        return Forecasts(Basis.NOTHING, pilot, framed, {})
-    found = {
-        place: forecast_without_pilot(items, strata=_strata(items), confidence=CONFIDENCE)
-        for place, items in _places(framed)
-        if len({item.document for item in items}) > 1
-    }
-    return Forecasts(basis if found else Basis.TOO_FEW_SETS, pilot, framed, found)
-
-
-def _places(framed: Framed) -> Iterator[tuple[Place, Sequence[DrawnItem]]]:
-    for target, of_target in framed.items.items():
-        for system, items in of_target.items():
-            yield (target, system), items
-
-
-def _strata(items: Sequence[DrawnItem]) -> list[str]:
-    return [doubt(item.judge) for item in items]
-
-
-def _spread(probability: float | None) -> float:
-    """The standard deviation of an answer that is yes with this probability; the most where nothing is known."""
-    p = 0.5 if probability is None else probability
-    return math.sqrt(p * (1 - p))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +67,10 @@ class Outlook:
 
 
 def plan(project: Project, key: str = "") -> dict[str, Any]:
-    """The plan page's payload: what is known, and by target length what draws of which sizes would bring."""
+    """The plan page's payload: what is known, and by target length what draws of which sizes would bring.
+
+    Where people have answered every check nothing is foretold: the least widths are those that their answers give.
+    """
     found = forecasts(project)
     known = estimates(project)
     sizes = ladder(found.checks)
@@ -181,14 +78,14 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     alone = _judge_alone(project)
     ids = dict(System.objects.filter(project=project).values_list("name", "public_id"))
     held = _document_sets(project, found.framed)
-    checks, unanswered = checks_by_people(project)
+    is_complete = bool(found.checks) and not unanswered_checks(project)
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
         "basis": found.basis,
         "basis_in_words": basis_in_words(found.basis, found.pilot),
         "pilot": found.pilot and found.pilot.draw_id,
         "pilot_answered": found.pilot.answered if found.pilot else 0,
-        "complete": complete_in_words(checks) if checks and not unanswered else "",
+        "complete": complete_in_words(found.checks) if is_complete else "",
         "checks": found.checks,
         "came_after": found.framed.came_after,
         "drawn_before": answered_before(project),
@@ -197,7 +94,17 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
         "pace_in_words": hours_in_words(pace, timed),
         "sizes": [{"size": size, "hours": None if pace is None else size * pace / 3600} for size in sizes],
         "targets": [
-            _at_target(found, known, target, sizes, alone, ids, held.get(target, 0)) for target in targets
+            _at_target(
+                found,
+                known,
+                target,
+                sizes,
+                alone,
+                ids,
+                held.get(target, 0),
+                answered=people_widths(project, target) if is_complete else None,
+            )
+            for target in targets
         ],
     }
 
@@ -210,12 +117,17 @@ def _at_target(
     alone: Mapping[Place, Average],
     ids: Mapping[str, str],
     sets: int,
+    *,
+    answered: Mapping[str, float] | None,
 ) -> dict[str, Any]:
-    systems = {
+    """`answered` are the widths that people's answers to everything give, None where some are missing."""
+    foretold = {
         system: found.of[target, system]
         for system in found.framed.items[target]
         if (target, system) in found.of
     }
+    systems = foretold if answered is None else {}
+    least = _least(foretold) if answered is None else answered
     outlooks = (
         {
             str(size): {design: asdict(_outlook(found, target, systems, size, design)) for design in DESIGNS}
@@ -225,21 +137,24 @@ def _at_target(
         else {}
     )
     table = known.at(target)
+    can_be_drawn = frozenset(found.drawable)
+    ids_held = [name for of in found.framed.ids[target].values() for name in of if name in can_be_drawn]
     documents = len({item.document for items in found.framed.items[target].values() for item in items})
     clusters = Clusters(groups=documents, sets=sets)
     now = widest_now(table, found.framed.items[target])
     wanted = [_wanted(width, outlooks, systems, now, clusters) for width in WIDTHS] if systems else []
     return {
         "target_words": target,
-        "checks": sum(len(items) for items in found.framed.items[target].values()),
+        "checks": len(ids_held),
         "documents": documents,
         "document_sets": sets,
         "cluster": clusters.noun,
         "widest_now": now,
         "known": {"state": table.state, "sentence": table.sentence, "caption": table.caption},
         "warning": documents_in_words(clusters),
+        "unknown": _unknown_in_words(systems, clusters),
         "systems": [
-            _now(target, system, table, alone, systems.get(system)) | {"system_id": ids.get(system, "")}
+            _now(target, system, table, alone, least.get(system)) | {"system_id": ids.get(system, "")}
             for system in found.framed.items[target]
         ],
         "outlooks": outlooks,
@@ -258,11 +173,10 @@ def _document_sets(project: Project, framed: Framed) -> dict[int | None, int]:
     return {target: len({set_of[public_id] for public_id in of_target}) for target, of_target in ids.items()}
 
 
-def checks_by_people(project: Project) -> tuple[int, int]:
-    """How many checks there are to draw from, and how many of them no person has answered."""
+def unanswered_checks(project: Project) -> int:
+    """How many of the checks that can be drawn no person has answered."""
     checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
-    checks = checks.exclude(final_source=Check.Decider.RULE)
-    return checks.count(), checks.filter(human_label__isnull=True).count()
+    return checks.exclude(final_source=Check.Decider.RULE).filter(human_label__isnull=True).count()
 
 
 def widest_now(table: EstimateTable, systems: Iterable[str]) -> float | None:
@@ -277,9 +191,9 @@ def _now(
     system: str,
     table: EstimateTable,
     alone: Mapping[Place, Average],
-    forecast: Forecast | None,
+    least: float | None,
 ) -> dict[str, Any]:
-    """What is known of a system now."""
+    """What is known of a system now, and the `least` width that it could have."""
     estimated = (table.systems or {}).get(system)
     judge = alone.get((target, system))
     return {
@@ -287,18 +201,75 @@ def _now(
         "estimate": asdict(estimated.shown) if estimated else None,
         "people": asdict(estimated.people) if estimated else None,
         "judge": asdict(judge) if judge else None,
-        "least": forecast.least if forecast else None,
+        "least": least,
     }
+
+
+def _least(systems: Mapping[str, Forecast]) -> dict[str, float]:
+    """The widths that are foretold of answers to everything, where any is."""
+    return {
+        system: each.least
+        for system, each in systems.items()
+        if each.least is not None and has_interval(each.document_count)
+    }
+
+
+def people_widths(project: Project, target: int | None) -> dict[str, float]:
+    """By system, the width of the interval of coverage by Student's t, over the document sets that people decided.
+
+    Systems without an interval are left out. The document sets of a group count together as one, as in estimates.
+    """
+    found = means_at(project, target)
+    decided = found.of("human_share")
+    by_people = {
+        system: {
+            name: coverage for name, coverage in of_sets.items() if decided[system].get(name, 0.0) >= ALL
+        }
+        for system, of_sets in found.of("coverage").items()
+    }
+    answered = {
+        system: _as_answered(of_sets, found.cluster_of) for system, of_sets in by_people.items() if of_sets
+    }
+    widths: dict[str, float] = {}
+    for system, result in (estimate_systems_from_draw(answered) if answered else {}).items():
+        low, high = result.classical_low, result.classical_high
+        if has_interval(result.documents) and low is not None and high is not None and high > low:
+            widths[system] = high - low
+    return widths
+
+
+def _as_answered(of_sets: Mapping[str, float], cluster_of: Mapping[str, str]) -> list[DrawnItem]:
+    """A system's document sets as a draw of all of them."""
+    sizes = Counter(cluster_of[name] for name in of_sets)
+    return [
+        DrawnItem(
+            document=cluster_of[name],
+            share=1 / sizes[cluster_of[name]],
+            judge=None,
+            probability=1.0,
+            is_drawn=True,
+            answer=coverage,
+        )
+        for name, coverage in of_sets.items()
+    ]
+
+
+def _unknown_in_words(systems: Mapping[str, Forecast], clusters: Clusters) -> str:
+    """Why no width is foretold, where that is so for want of knowing how far document sets differ."""
+    is_unknown = bool(systems) and not any(each.knows_documents for each in systems.values())
+    return unknown_in_words(clusters) if is_unknown else ""
 
 
 def _outlook(
     found: Forecasts, target: int | None, systems: Mapping[str, Forecast], size: int, design: Design
 ) -> Outlook:
     shares = {system: found.share((target, system), size) for system in systems}
-    answered = min(each.answered_documents(shares[system], design) for system, each in systems.items())
+    held = {system: each.answered_documents(shares[system], design) for system, each in systems.items()}
+    answered = min(held.values())
     is_few = design != "people" and answered < TOO_FEW_DOCUMENTS
     widths = {
-        system: None if is_few else each.width(shares[system], design) for system, each in systems.items()
+        system: each.width(shares[system], design) if has_interval(held[system]) and not is_few else None
+        for system, each in systems.items()
     }
     known = [width for width in widths.values() if width is not None]
     is_known = len(known) == len(widths)
@@ -317,8 +288,8 @@ def _outlook(
 
 def _by_stratum(forecast: Forecast, chances: Sequence[float]) -> dict[str, float]:
     sums = dict.fromkeys(DOUBTS, 0.0)
-    for stratum, chance in zip(forecast.strata, chances, strict=True):
-        sums[str(stratum)] += chance
+    for place in forecast.open_places:
+        sums[str(forecast.strata[place])] += chances[place]
     return {stratum: round(total, 1) for stratum, total in sums.items()}
 
 
@@ -334,11 +305,10 @@ def _wanted(
     `is_reached` tells that the widest interval of `now` is no wider already.
     """
     reached = {design: _first(outlooks, design, width) for design in DESIGNS}
-    short = [
-        Short(system, held=each.document_count, needed=each.documents_for(width))
-        for system, each in systems.items()
-        if all(size is None for size in reached.values()) and each.least > width
-    ]
+    is_out_of_reach = all(size is None for size in reached.values())
+    lacking = [_short(system, each, width) for system, each in systems.items() if is_out_of_reach]
+    short = [each for each in lacking if each is not None]
+    unknown = _unknown_in_words(systems, clusters)
     is_reached = now is not None and now <= width
     steps = [int(size) for size in outlooks]
     return {
@@ -349,9 +319,18 @@ def _wanted(
         "sentence": (
             reached_in_words(width, now, len(systems))
             if now is not None and is_reached
-            else wanted_in_words(width, reached, short, len(systems), ladder=steps, clusters=clusters)
+            else unknown
+            or wanted_in_words(width, reached, short, len(systems), ladder=steps, clusters=clusters)
         ),
     }
+
+
+def _short(system: str, forecast: Forecast, width: float) -> Short | None:
+    """That a system needs more documents for a width; None where it does not, or nobody can say."""
+    held, needed, least = forecast.document_count, forecast.documents_for(width), forecast.least
+    if needed is None or least is None or (least <= width and has_interval(held)):
+        return None
+    return Short(system, held=held, needed=max(FEWEST_FOR_INTERVAL, needed))
 
 
 def _first(outlooks: Mapping[str, Mapping[Design, Any]], design: Design, width: float) -> int | None:
@@ -387,22 +366,6 @@ def answered_before(project: Project) -> int:
         draw__project=project, verdict__isnull=False, check_row__is_current=True, check_row__side="reference"
     )
     return drawn.order_by().values("check_row").distinct().count()
-
-
-def planned_chances(project: Project, *, size: int, design: Design) -> dict[str, tuple[float, str]]:
-    """By public id the chance of every check in such a draw, and the stratum that it is drawn in, as forecast.
-
-    What came after the answered draw that the forecast goes by has the chance that it would have by lot.
-    """
-    found = forecasts(project)
-    now = framed_now(project) if found.basis == Basis.PILOT else found.framed
-    chances = {
-        public_id: (chance, f"{place[0]} {place[1]} {stratum}")
-        for place, stratum, public_id, chance in found.chances(size, design)
-    }
-    names = [name for of_target in now.ids.values() for ids in of_target.values() for name in ids]
-    by_lot = (min(1.0, size / max(1, len(names))), "came after")
-    return {name: chances.get(name, by_lot) for name in names}
 
 
 def _judge_alone(project: Project) -> dict[Place, Average]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from annotation.queries.intervals import no_interval_in_words
 from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 DESIGN_NAMES: dict[Design, str] = {
     "people": "people alone",
     "uniform": "uniform",
-    "stratified": "stratified",
+    "stratified": "stratified by doubt",
     "active": "active",
 }
 
@@ -56,8 +57,9 @@ class Basis(StrEnum):
 
 _TRUSTING = (
     "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
-    "yes to 80 %. Where it is surer than it is right, intervals come out wider. A first draw shows how far that holds, "
-    "and the next forecast goes by it."
+    "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
+    "as independent; where they rise and fall together, intervals come out wider. A first draw shows how far that "
+    "holds, and the next forecast goes by it."
 )
 
 
@@ -67,7 +69,8 @@ def basis_in_words(basis: Basis, pilot: Progress | None) -> str:
         case Basis.PILOT if pilot is not None:
             return (
                 f"The forecast goes by the draw of {pilot.created_at:%Y-%m-%d}: how far the judge was off on its "
-                f"{pilot.drawn:,} answered checks. It assumes that people go on answering alike; the fewer these "
+                f"{pilot.drawn:,} answered checks, and how far document sets differ, over all systems of a target "
+                "length together. It assumes that people go on answering alike; the fewer these "
                 "answers are, the rougher it is. Estimates go by the latest draw that is answered, so a new one with "
                 "fewer checks would make intervals wider."
             )
@@ -97,7 +100,7 @@ def hours_in_words(seconds: float | None, timed: int) -> str:
 def complete_in_words(checks: int) -> str:
     """That no draw is needed, where people have answered everything."""
     answered = "the only check" if checks == 1 else f"all {checks:,} checks"
-    return f"People have answered {answered}: the leaderboard's people alone is complete, and no draw adds to it."
+    return f"People have answered {answered}: coverage on the leaderboard is theirs alone, and no draw adds to it."
 
 
 def reached_in_words(width: float, now: float, systems: int) -> str:
@@ -107,7 +110,15 @@ def reached_in_words(width: float, now: float, systems: int) -> str:
     known = (
         f"No interval is wider than {told:.2f} now" if systems > 1 else f"The interval is {told:.2f} wide now"
     )
-    return f"{known}, so the wished {width:.2f} is reached."
+    return f"{known}: {width:.2f} is reached already."
+
+
+def unknown_in_words(clusters: Clusters) -> str:
+    """Why no width is foretold where the answers show no difference between document sets."""
+    return (
+        f"It cannot be told from so few answers how far {clusters.nouns} differ, so no width is foretold: the answers' "
+        "own noise is as large."
+    )
 
 
 def wanted_in_words(
@@ -160,14 +171,42 @@ def _short_in_words(short: Sequence[Short], systems: int) -> str:
 def documents_in_words(clusters: Clusters) -> str:
     """What the number of independent document sets allows; empty where it is enough."""
     unit = f" {clusters.nouns}" if clusters.groups < clusters.sets else ""
+    why = no_interval_in_words(clusters.groups, clusters.noun)
+    none = f" ({why})" if why else ""
     if clusters.groups < TOO_FEW_DOCUMENTS:
         return (
-            f"{_sets(clusters)} here. Below {TOO_FEW_DOCUMENTS}{unit} an estimate leans on people's drawn answers "
-            "alone, so nothing is foretold of what the judge would add."
+            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit} an estimate leans on people's drawn "
+            "answers alone, so nothing is foretold of what the judge would add."
         )
     if clusters.groups < FEW_DOCUMENTS:
         return f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit} an interval may miss more often than it says."
     return ""
+
+
+def width_in_words(reachable: float | None) -> str:
+    """How the width was found that is shown where nobody asked for one."""
+    if reachable is None:
+        return (
+            "Nobody has asked for a width, and half of all checks reach none of these: the widest is shown."
+        )
+    return f"Nobody has asked for a width: {reachable:g} is the narrowest of these that half of all checks reach."
+
+
+def new_draw_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
+    """That a size is that of a new draw, and what of earlier draws' answers counts in it.
+
+    `answered` of the `checks` that can be drawn have the answer of an earlier draw.
+    """
+    told = (
+        f"This is a new draw of {size:,}, not {size:,} more: once all of it is answered, the estimate goes by it "
+        "alone."
+    )
+    if not answered:
+        return told
+    earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
+    kept = f"{earlier} an answer from earlier draws: where it is drawn again it keeps that answer and nobody is asked"
+    about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
+    return f"{told} {kept}{about}; what is not drawn again does not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:

@@ -1,30 +1,35 @@
 """Planted verdicts: a wrong one in the judge's place, to see whether its reader follows it.
 
-Nothing must tell it from a true one. Its words and evidence are those of a real verdict that the same judge gave
-elsewhere, it is as sure as the judge is of its own, and it takes as long to show: in a project that plants, all of this
-is found for every check, also where the true verdict is shown in the end.
+Nothing must tell it from a true one. Its words, its evidence and how sure it is are those of one real verdict that
+the same judge gave elsewhere, about as sure as it is of its own here; and it takes as long to show: in a project that
+plants, all of this is found for every check, also where the true verdict is shown in the end.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Case, Value, When
 
 from annotation.models import Check, Label, Verdict
-from annotation.queries.check_text import found_passages, text_held_against
+from annotation.queries.check_text import TextUnit, found_passages, text_held_against
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 SURE_UP_TO, SURE_FROM = 0.1, 0.9
 """Probabilities of yes at which a judge is all but certain, so that the opposite may be planted."""
+NEAR = 0.15
+"""A verdict is lent where it is about as sure, of the other answer, as the judge is of its own: queues go by doubt."""
 HASH_BITS = 64
 OPPOSITE: dict[str | None, str] = {Label.YES: Label.NO, Label.NO: Label.YES}
+_QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 MOST_MODELS = 500
 """Of so many verdicts of the judge on the same set, its claim's first, the one that fits best is taken."""
 
@@ -46,6 +51,7 @@ class _Model:
     public_id: str
     claim_id: int
     claim: str
+    label: str
     probability: float | None
     reason: str
     evidence: tuple[int, ...]
@@ -57,8 +63,9 @@ def label_to_plant(check: Check, person: User) -> str | None:
     A hash of project, person and check chooses, so that the choice is the same at every sight. Only checks whose
     answer is beyond doubt are chosen: the judge is all but certain, or other people have answered as it did, and no
     adjudicator or rule has settled it; and of these only where a verdict can be made that looks like the judge's.
+    Nothing is planted for whoever met another's answer: they would know better.
     """
-    if check.project.planted_share <= 0:
+    if check.project.planted_share <= 0 or _met_another(check, person):
         return None
     wrong = OPPOSITE.get(_beyond_doubt(check, person))
     found = planted_verdict(check, wrong or Label.NO)
@@ -70,13 +77,14 @@ def planted_verdict(check: Check, label: str) -> PlantedVerdict | None:
     units = text_held_against(check)
     found = found_passages(check.claim.text, [unit.text for unit in units])
     close = {units[place].number for place in found}
-    probability = as_sure(check.judge_probability, label)
-    fitting = _fitting(check, label, numbers={unit.number for unit in units})
-    best = min(fitting, key=lambda model: _distance(model, check, probability, close), default=None)
+    best = min(_fitting(check, label, units), key=lambda model: _distance(model, check, close), default=None)
     if best is None:
         return None
     return PlantedVerdict(
-        label=label, probability=probability, reason=best.reason, evidence=tuple(sorted(best.evidence))
+        label=label,
+        probability=best.probability,
+        reason=best.reason,
+        evidence=tuple(sorted(best.evidence)),
     )
 
 
@@ -88,13 +96,33 @@ def _beyond_doubt(check: Check, person: User) -> str | None:
     return truth if truth == check.judge_label else None
 
 
-def _fitting(check: Check, label: str, *, numbers: Collection[int]) -> Iterator[_Model]:
-    """Verdicts of that label whose evidence lies in this text, and whose reason names nothing of another claim."""
-    own = _words(check.claim.text)
+def _fitting(check: Check, label: str, units: Sequence[TextUnit]) -> Iterator[_Model]:
+    """Verdicts of that label, about as sure, that could have been given here.
+
+    Their evidence lies in this text, and their reason names nothing of another claim or of another text.
+    """
+    own, numbers = _words(check.claim.text), {unit.number for unit in units}
+    here = " ".join([check.claim.text, *(unit.text for unit in units)]).casefold()
     for model in _models(check, label):
         of_its_claim = _words(model.reason) & _words(model.claim)
-        if of_its_claim <= own and set(model.evidence) <= set(numbers):
+        is_of_here = of_its_claim <= own and set(model.evidence) <= numbers
+        if is_of_here and _speaks_of(model.reason, here, numbers) and _apart(model, check, label) <= NEAR:
             yield model
+
+
+def _speaks_of(reason: str, here: str, numbers: Collection[int]) -> bool:
+    """Whether what a reason quotes, and every number in it, stands in the claim or the text, or numbers its units."""
+    quoted = (found.casefold() for groups in _QUOTED.findall(reason) for found in groups if found)
+    figures = set(_FIGURE.findall(reason)) - set(_FIGURE.findall(here))
+    return all(words in here for words in quoted) and figures <= {str(number) for number in numbers}
+
+
+def _apart(model: _Model, check: Check, label: str) -> float:
+    """How far it is from as sure as the judge is of its own answer here; infinite where only one of them says so."""
+    wanted, given = _as_sure(check.judge_probability, label), model.probability
+    if wanted is None or given is None:
+        return 0.0 if wanted is given else math.inf
+    return abs(wanted - given)
 
 
 def _models(check: Check, label: str) -> Iterator[_Model]:
@@ -118,25 +146,19 @@ def _models(check: Check, label: str) -> Iterator[_Model]:
     for public_id, claim_id, claim, probability, reason, evidence in rows.order_by(is_same, "pk").values_list(
         *columns
     )[:MOST_MODELS]:
-        yield _Model(public_id, claim_id, claim, probability, reason, tuple(evidence))
+        yield _Model(public_id, claim_id, claim, label, probability, reason, tuple(evidence))
 
 
-def _distance(
-    model: _Model, check: Check, probability: float | None, close: Collection[int]
-) -> tuple[bool, bool, float, str]:
+def _distance(model: _Model, check: Check, close: Collection[int]) -> tuple[bool, bool, float, str]:
     """How far a verdict is from what the judge would say of this check; a hash decides between those alike."""
     is_beside = not set(model.evidence) <= set(close)
-    apart = (
-        0.0
-        if None in (probability, model.probability)
-        else abs((probability or 0) - (model.probability or 0))
-    )
+    apart = _apart(model, check, model.label)
     tie = hashlib.sha256(f"{check.public_id}:{model.public_id}".encode()).hexdigest()
     return is_beside, model.claim_id != check.claim_id, round(apart, 1), tie
 
 
-def as_sure(probability: float | None, label: str) -> float | None:
-    """As sure of the wrong answer as the judge is of its own: the doubt that a queue tells beforehand fits both."""
+def _as_sure(probability: float | None, label: str) -> float | None:
+    """The probability of yes of somebody as sure of that label as the judge is of its own."""
     if probability is None:
         return None
     surer = max(probability, 1 - probability)
@@ -147,6 +169,10 @@ def _is_chosen(check: Check, person: User) -> bool:
     seed = f"planted:{check.project.public_id}:{person.pk}:{check.public_id}"
     place = int.from_bytes(hashlib.sha256(seed.encode()).digest()[: HASH_BITS // 8], "big")
     return place < check.project.planted_share * float(2**HASH_BITS)
+
+
+def _met_another(check: Check, person: User) -> bool:
+    return Verdict.objects.filter(check_row=check, person=person, is_set_aside=True).exists()
 
 
 def _said_by_others(check: Check, person: User) -> str | None:

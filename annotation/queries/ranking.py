@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.queries.averages import CONFIDENCE, DRAWS, FEWEST_CLUSTERS, SEED
+from annotation.queries.averages import CONFIDENCE, DRAWS, SEED
+from annotation.queries.intervals import has_interval
 from evaluation import PairComparison, compact_letters, compare_systems, indistinct_groups, rank_ranges
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ NAMED_AT_MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A system's range of ranks, None twice where nothing can be said of it, and its letters.
+    """A system's range of ranks, None twice where its mean has no interval, and its letters.
 
     Systems that share a letter cannot be told apart; `group_marks` says of each group of the ranking in turn whether
     the system stands in it.
@@ -83,13 +84,12 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
     groups = indistinct_groups(order, different)
     letters = compact_letters(order, different)
     clusters = {cluster_of[name] for of_system in values.values() for name in of_system}
-    held = {system: len({cluster_of[name] for name in of_system}) for system, of_system in values.items()}
     return Ranking(
         score=score,
         places={
             system: Place(
-                low=ranges[system].low if held[system] >= FEWEST_CLUSTERS else None,
-                high=ranges[system].high if held[system] >= FEWEST_CLUSTERS else None,
+                low=ranges[system].low if averages[system].low is not None else None,
+                high=ranges[system].high if averages[system].low is not None else None,
                 letters=letters[system],
                 group_marks=tuple(system in group for group in groups),
             )
@@ -136,20 +136,20 @@ def sentence(
 
 def _too_little(best: Average, compared: Sequence[PairComparison], clusters: int, first: str) -> str:
     """Why nothing can be said of how surely the first is ahead; empty where something can."""
-    if best.low is None:
+    if not has_interval(best.n):
         told = "1 document set is" if best.n == 1 else f"{best.n} document sets are"
         return f"{first} is ahead, but {told} too few to say how surely."
     least = least_p(compared, clusters)
     if least is None or least <= LEVEL:
         return ""
     return (
-        f"{first} is ahead, but with {clusters} document sets and {len(compared)} "
+        f"{first} is ahead, but with {clusters} document sets and {len(compared):,} "
         f"{'pair' if len(compared) == 1 else 'pairs'} of systems no difference could hold after correction."
     )
 
 
 def _told_apart(first: str, others: Sequence[str], compared: Sequence[PairComparison]) -> str:
-    near, above = _near_and_above(first, compared)
+    near, above = _near_and_above(first, others, compared)
     if above:
         return (
             f"{first} has the highest mean, but on the document sets that both have {listed(above)} "
@@ -175,19 +175,24 @@ def _sets_in_words(first: str, others: Collection[str], compared: Sequence[PairC
     return f"the document sets that both have ({min(counts)} to {max(counts)})"
 
 
-def _near_and_above(first: str, compared: Sequence[PairComparison]) -> tuple[list[str], list[str]]:
-    """The systems that cannot be told apart from this one, and those that are better than it on common sets."""
-    near, above = [], []
+def _near_and_above(
+    first: str, others: Sequence[str], compared: Sequence[PairComparison]
+) -> tuple[list[str], list[str]]:
+    """The systems that cannot be told apart from this one, and those that are better than it on common sets.
+
+    Both in the order of `others`, so that those named of many are the next ones.
+    """
+    near, above = set(), set()
     for pair in compared:
         if first not in (pair.first, pair.second):
             continue
         other = pair.second if pair.first == first else pair.first
         ahead = (pair.difference or 0.0) * (1 if pair.first == first else -1)
         if not pair.is_different(LEVEL):
-            near.append(other)
+            near.add(other)
         elif ahead < 0:
-            above.append(other)
-    return near, above
+            above.add(other)
+    return [other for other in others if other in near], [other for other in others if other in above]
 
 
 def _is_same(one: Average, other: Average) -> bool:

@@ -1,8 +1,13 @@
 """What one person may see of what the judge and other people said of a check, and since when.
 
 The project's reveal mode decides, and what the person did: whoever has answered a check, or was shown the
-judge's verdict on it, knows. Every door asks here. What is asked of one check, at every claim that comes on screen,
-is asked in statements by hand: building them anew as queries took several times as long as the answers.
+judge's verdict on it, knows; an answer that was set aside reveals nothing yet. Queues may go by how sure the judge is
+(its doubt, and that a panel's members differ) in all modes; the figure itself is kept back with the verdict, because a
+judge that is surer of one answer than of the other tells by it what it said. Who wrote a summary is told to those who
+may view scores, and to nobody else. Every door asks here.
+
+What is asked of one check, at every claim that comes on screen, is asked in statements by hand: building them anew
+as queries took several times as long as the answers.
 """
 
 from __future__ import annotations
@@ -28,27 +33,65 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Check, CheckLook, Project, Verdict
 from annotation.models.by_hand import Part
-from annotation.refusals import NotFound
+from annotation.permissions import STANDING, Verb, require_as_read, standing_values
+from annotation.refusals import NotAllowed, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
     from django.db.models.sql.compiler import SQLCompiler
 
+COLUMNS_SEEN = {
+    "judge_label": "seen_judge",
+    "human_label": "seen_human",
+    "final_label": "seen_final",
+    "final_source": "seen_source",
+    "is_disputed": "seen_disputed",
+}
+"""What `as_seen` puts in the place of these columns of a check."""
+OF_THE_JUDGE = ("judge_probability", "unscored_reason")
+"""What else of a check's columns tells what its judge said."""
+
 # Looked up check by check: for an EXISTS PostgreSQL gathers first all that the person ever answered.
 _KNOWN = """
-((SELECT id FROM annotation_verdict WHERE check_row_id = {check} AND person_id = %s LIMIT 1) IS NOT NULL
+((
+    SELECT id FROM annotation_verdict
+    WHERE check_row_id = {check} AND person_id = %s AND NOT is_set_aside LIMIT 1
+) IS NOT NULL
 OR (
     SELECT id FROM annotation_checklook
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL)
+"""
+_FOOLED = """
+EXISTS (
+    SELECT 1 FROM annotation_checklook
+    WHERE check_row_id = {check} AND person_id = %s
+        AND revealed_at IS NOT NULL AND planted_label IS NOT NULL AND disclosed_at IS NULL
+)
+"""
+_TAKEN_FOR_TRUE = """
+SELECT look.check_row_id, look.planted_label, (
+    SELECT label FROM annotation_verdict
+    WHERE check_row_id = look.check_row_id AND person_id = look.person_id AND withdrawn_at IS NULL
+    ORDER BY id DESC LIMIT 1
+)
+FROM annotation_checklook look JOIN annotation_check ON annotation_check.id = look.check_row_id
+WHERE look.person_id = %s AND annotation_check.project_id = %s
+    AND look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL
 """
 _LOOK = Part(CheckLook, "look")
 _LOOK_OF = "SELECT {columns} FROM annotation_checklook look WHERE check_row_id = %s AND person_id = %s"
 _CHECK = Part(Check, "annotation_check")
 _SIGHT = """
 SELECT
-    EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = annotation_check.id AND person_id = %(person)s),
+    {standing},
+    EXISTS (
+        SELECT 1 FROM annotation_verdict
+        WHERE check_row_id = annotation_check.id AND person_id = %(person)s AND NOT is_set_aside
+    ),
     {check}, {look}
 FROM annotation_check
 LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
@@ -58,19 +101,51 @@ WHERE annotation_check.public_id = %(name)s AND annotation_check.project_id = %(
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody at the queues; `may_see_all` tells that scores, and so systems and answers, are open to them."""
+    """Somebody at the checks.
+
+    `may_see_all` tells that scores, and so systems and answers, are open to them; `must_wait` that the project's
+    reveal mode holds for them, whatever else they may do: they review and do not adjudicate.
+    """
 
     person: User
     may_see_all: bool = False
+    must_wait: bool = True
+
+    @classmethod
+    def holding(cls, person: User, verbs: AbstractSet[Verb]) -> Reader:
+        """The person as a reader, by what they may do in a project now."""
+        must_wait = Verb.REVIEW in verbs and Verb.ADJUDICATE not in verbs
+        return cls(person, may_see_all=Verb.VIEW_SCORES in verbs, must_wait=must_wait)
+
+    @property
+    def names_systems(self) -> bool:
+        """Whether they may know who wrote a peer summary."""
+        return self.may_see_all
+
+    def need_all(self, name: str) -> None:
+        """Refuse to filter by what would tell them a system, or who answered what. Raises NotAllowed."""
+        if not self.may_see_all:
+            raise NotAllowed(f"To filter by {name} is for those who may view the scores.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A check with what one person was shown of it so far, and whether they have ever answered it."""
+    """A check with what one person was shown of it so far, and whether they ever gave it an answer that stood."""
 
     check: Check
     look: CheckLook | None
     has_answered: bool
+
+
+def plants(project: Project, person: User) -> bool:
+    """Whether the person may at this moment take a planted verdict of the project for the judge's.
+
+    A project that plants no more still has to tell of those that were shown before: until then all that is said to
+    this person goes by what they were shown.
+    """
+    if project.planted_share > 0:
+        return True
+    return _fooled(person).filter(check_row__project=project).exists()
 
 
 def keeps_back(project: Project, reader: Reader) -> bool:
@@ -78,8 +153,8 @@ def keeps_back(project: Project, reader: Reader) -> bool:
 
     Where wrong verdicts are planted, a list of the true ones would give them away.
     """
-    is_open = project.reveal == Project.Reveal.SHOWN and not project.planted_share
-    return not (reader.may_see_all or is_open)
+    is_shown = project.reveal == Project.Reveal.SHOWN
+    return reader.must_wait and (not is_shown or plants(project, reader.person))
 
 
 def hides_movement(project: Project, reader: Reader, *, is_told: bool = False) -> bool:
@@ -89,7 +164,7 @@ def hides_movement(project: Project, reader: Reader, *, is_told: bool = False) -
     those who may view the scores. Where wrong verdicts are planted it would give this one away, unless they are told
     of it already (`is_told`).
     """
-    return not reader.may_see_all or (project.planted_share > 0 and not is_told)
+    return not reader.may_see_all or (not is_told and plants(project, reader.person))
 
 
 def is_judge_visible(check: Check, person: User, *, asked: bool = False) -> bool:
@@ -108,21 +183,27 @@ def is_judge_visible_to(check: Check, *, knows: bool, asked: bool = False) -> bo
 
 def knows(person: User) -> Q:
     """The checks of which the person has seen what others said: they answered them, or were shown it."""
-    return Q(_Known(F("pk"), person=person))
+    return Q(_Asked(F("pk"), statement=_KNOWN, person=person))
 
 
-class _Known(Func):
-    """Whether the person knows of the check with this key what others said."""
+def knows_the_truth(person: User) -> Q:
+    """Those of them of which the person does not take a planted verdict for the judge's."""
+    return knows(person) & ~Q(_Asked(F("pk"), statement=_FOOLED, person=person))
+
+
+class _Asked(Func):
+    """A condition by hand on the check with this key, and on one person as often as it names one."""
 
     output_field = BooleanField()
 
-    def __init__(self, check: F, *, person: User) -> None:
+    def __init__(self, check: F, *, statement: str, person: User) -> None:
         super().__init__(check)
+        self.statement = statement
         self.person = person
 
     def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[str | int, ...]]:
-        check, values = compiler.compile(self.source_expressions[0])
-        return _KNOWN.format(check=check), (*values, self.person.pk) * 2
+        check, _none = compiler.compile(self.source_expressions[0])
+        return self.statement.format(check=check), (self.person.pk,) * self.statement.count("%s")
 
 
 def look_of(check: Check, person: User) -> CheckLook | None:
@@ -133,15 +214,19 @@ def look_of(check: Check, person: User) -> CheckLook | None:
     return _LOOK.read(iter(found)) if found else None
 
 
-def sight_of(project: Project, public_id: str, person: User) -> Sight:
-    """A check of the project, its row alone, with what the person knows of it, in one query. Raises NotFound."""
+def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> Sight:
+    """A check of the project, its row alone, with what the person knows of it, for the verb that they are about to do.
+
+    In one statement with what they may do. Raises NotFound, and as `require` what that does.
+    """
     with connection.cursor() as cursor:
-        statement = _SIGHT.format(check=_CHECK.columns, look=_LOOK.columns)
-        cursor.execute(statement, {"name": public_id, "project": project.pk, "person": person.pk})
+        statement = _SIGHT.format(standing=STANDING, check=_CHECK.columns, look=_LOOK.columns)
+        cursor.execute(statement, {**standing_values(person, project), "name": public_id})
         found = cursor.fetchone()
     if found is None:
         raise NotFound("There is no such check in this project.")
-    has_answered, *columns = found
+    roles, is_blind_now, has_answered, *columns = found
+    require_as_read(person, project, verb, roles, is_blind_now)
     values = iter(columns)
     check = _CHECK.read(values)
     check.project = project
@@ -152,24 +237,34 @@ def sight_of(project: Project, public_id: str, person: User) -> Sight:
 def untold(person: User, project: Project) -> QuerySet[CheckLook]:
     """Planted verdicts that the person was shown in the project and does not know to be planted, once they answered."""
     answered = Verdict.objects.filter(check_row=OuterRef("check_row_id"), person=person)
-    return CheckLook.objects.filter(
-        Exists(answered),
-        person=person,
-        check_row__project=project,
-        planted_label__isnull=False,
-        revealed_at__isnull=False,
-        disclosed_at__isnull=True,
-    )
+    return _fooled(person).filter(Exists(answered), check_row__project=project)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenForTrue:
+    """A check of which somebody takes a planted verdict for the judge's, and their own answer that stands, if any."""
+
+    check: int
+    planted: str
+    own: str | None
+
+
+def taken_for_true(person: User, project: Project) -> list[TakenForTrue]:
+    """What the person takes for the judge's verdict and is not. They are told once they answered, so these are few."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKEN_FOR_TRUE, [person.pk, project.pk])
+        return [TakenForTrue(*found) for found in cursor.fetchall()]
 
 
 def fooling(person: User) -> QuerySet[CheckLook]:
     """Looks at the outer check after which the person takes a planted verdict for the judge's."""
+    return _fooled(person).filter(check_row=OuterRef("pk"))
+
+
+def _fooled(person: User) -> QuerySet[CheckLook]:
+    """Looks after which the person takes a planted verdict for the judge's."""
     return CheckLook.objects.filter(
-        check_row=OuterRef("pk"),
-        person=person,
-        revealed_at__isnull=False,
-        planted_label__isnull=False,
-        disclosed_at__isnull=True,
+        person=person, revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True
     )
 
 

@@ -9,24 +9,34 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Case, Exists, F, FilteredRelation, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import BigIntegerField, Case, Exists, F, Func, OuterRef, Q, Value, When
 
-from annotation.models import Check, CheckLook, Draw, DrawnCheck, Judge, Label, Membership, Project, Verdict
+from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
 from annotation.permissions import ROLE_VERBS, Verb
-from annotation.queries.reveal import Reader, as_seen, keeps_back, knows
-from annotation.refusals import Invalid, NotAllowed
+from annotation.queries.reveal import (
+    Reader,
+    TakenForTrue,
+    as_seen,
+    keeps_back,
+    knows,
+    knows_the_truth,
+    plants,
+    taken_for_true,
+)
+from annotation.refusals import Invalid
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 PAGE_SIZE = 40
 COUNTED_UP_TO = 1000
+END_OF_KEYS = 2**63
 QUEUE_COLUMNS = (
     "public_id",
     "side",
@@ -138,11 +148,19 @@ class Place:
         """The place that a cursor names. Raises Invalid."""
         try:
             value, queue_key, public_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-            return cls(value=float(value), queue_key=int(queue_key), public_id=str(public_id))
-        except (ValueError, TypeError, binascii.Error) as error:
+            place = cls(value=float(value), queue_key=int(queue_key), public_id=str(public_id))
+            place.refuse_impossible()
+            return place
+        except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
             raise Invalid(
                 "This page of the queue is not there: start from the top.", field="after"
             ) from error
+
+    def refuse_impossible(self) -> None:
+        """Raises ValueError where no row could be there, so that no database is asked for what it cannot hold."""
+        is_possible = math.isfinite(self.value) and 0 <= self.queue_key < END_OF_KEYS
+        if not (is_possible and self.public_id.isascii() and self.public_id.isalnum()):
+            raise ValueError("no row could be there")
 
     def __str__(self) -> str:
         values = json.dumps([self.value, self.queue_key, self.public_id])
@@ -151,14 +169,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """`human_label` and `is_disputed` are left out where the reader must not know them yet."""
+    """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
+    keeps back what the judge said."""
 
     check_id: str
     claim: str
     document_set: str
     set_id: str
     side: str
-    doubt: float
+    doubt: float | None
     effect: float
     human_label: str | None
     is_disputed: bool
@@ -191,8 +210,9 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     page = list(following.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)[: PAGE_SIZE + 1])
     shown = page[:PAGE_SIZE]
     counted = count(waiting)
+    is_kept_back = keeps_back(project, reader)
     return QueuePage(
-        rows=tuple(_queue_row(check) for check in shown),
+        rows=tuple(_queue_row(check, is_kept_back=is_kept_back) for check in shown),
         after=str(Place.of(shown[-1], filters)) if len(page) > PAGE_SIZE else None,
         counted=min(counted, COUNTED_UP_TO),
         is_counted_out=counted <= COUNTED_UP_TO,
@@ -204,7 +224,7 @@ def _with_answers(checks: QuerySet[Check], project: Project, reader: Reader) -> 
 
     Whoever may see all is not shown the answers of others before their own either: they answer here too.
     """
-    if project.planted_share:
+    if plants(project, reader.person):
         seen = as_seen(checks, reader.person)
         told: QuerySet[Any] = seen.annotate(told_human=F("seen_human"), told_disputed=F("seen_disputed"))
         return told
@@ -242,11 +262,11 @@ def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySe
     if filters.document_set:
         waiting = waiting.filter(peer__document_set__public_id=filters.document_set)
     if filters.system:
-        _need_all(reader, "system")
+        reader.need_all("system")
         waiting = waiting.filter(peer__system__public_id=filters.system)
     if filters.reviewer:
         if filters.reviewer != reader.person.username:
-            _need_all(reader, "reviewer")
+            reader.need_all("reviewer")
         said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
         waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
     match filters.order:
@@ -294,29 +314,27 @@ def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
 
 
 def _as_told(checks: QuerySet[Check], project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
-    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said."""
-    if not project.planted_share:
-        return _by_answers(_only(checks, project, filters.only), filters).filter(knows(reader.person))
-    # Begun from the reader's own, so that it costs no more than they answered.
-    answered = Verdict.objects.filter(person=reader.person).values("check_row")
-    shown = CheckLook.objects.filter(person=reader.person, revealed_at__isnull=False).values("check_row")
-    told = as_seen(checks.filter(pk__in=answered.union(shown)), reader.person)
+    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said.
+
+    Where a wrong verdict was planted, it goes by that and their own answer, as long as they take it for the judge's.
+    """
+    told = _by_answers(_only(checks, project, filters.only), filters).filter(knows_the_truth(reader.person))
+    fooled = taken_for_true(reader.person, project)
+    taken_so = [taken.check for taken in fooled if _is_taken_so(taken, filters)]
+    return told | checks.filter(pk__in=taken_so) if taken_so else told
+
+
+def _is_taken_so(taken: TakenForTrue, filters: Filter) -> bool:
+    """Whether it belongs there to whoever knows of their own answer, and of a planted one in the judge's place."""
+    if taken.own is None or filters.label not in ("", taken.own):
+        return False
     match filters.only:
-        case Only.WAITING | Only.SPLIT:
-            told = told.filter(seen_human__isnull=True)
-        case Only.DISPUTED:
-            told = told.filter(seen_disputed=True)
         case Only.AGAINST:
-            is_against = ~Q(seen_human=F("seen_judge"))
-            told = told.filter(is_against, seen_human__isnull=False, seen_judge__isnull=False)
-        case Only.ANSWERED:
-            told = told.filter(seen_human__isnull=False)
-    return told.filter(seen_human=filters.label) if filters.label else told
-
-
-def _need_all(reader: Reader, name: str) -> None:
-    if not reader.may_see_all:
-        raise NotAllowed(f"To filter by {name} is for those who may view the scores.")
+            return taken.own != taken.planted
+        case Only.ANSWERED | Only.ALL:
+            return True
+        case _:
+            return False
 
 
 def _drawn_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
@@ -325,12 +343,9 @@ def _drawn_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet
     draw = draws.values_list("pk", flat=True).first()
     if draw is None:
         raise Invalid("There is no such draw of checks in this project.", field="draw")
-    in_draw = FilteredRelation("drawn", condition=Q(drawn__draw=draw))
-    waiting = Check.objects.filter(project=project, is_current=True).annotate(drawn_in=in_draw)
-    # A column of its own, so that what follows it asks for no second join.
-    waiting = waiting.filter(drawn_in__pk__isnull=False, drawn_in__verdict__isnull=True).alias(
-        drawn_as=F("drawn_in__pk")
-    )
+    waiting = Check.objects.filter(
+        project=project, is_current=True, drawn__draw=draw, drawn__verdict__isnull=True
+    ).alias(drawn_as=F("drawn__pk"))
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     return waiting.exclude(knows(reader.person)).order_by("drawn_as")
@@ -344,9 +359,7 @@ def count(waiting: QuerySet[Check]) -> int:
 def _following(waiting: QuerySet[Check], project: Project, filters: Filter, place: Place) -> QuerySet[Check]:
     """Those that follow a place. The first condition of each alone is what an index can use."""
     if filters.draw:
-        here = DrawnCheck.objects.filter(draw__public_id=filters.draw, check_row__public_id=place.public_id)
-        # What is not in the draw comes before all that is.
-        return waiting.filter(Q(drawn_as__gt=Coalesce(Subquery(here.order_by().values("pk")[:1]), 0)))
+        return waiting.filter(Q(drawn_as__gt=_PlaceInDraw(filters.draw, place.public_id)))
     if filters.order == Order.DOCUMENT:
         return _following_in_document(waiting, project, place)
     column = filters.order.value
@@ -356,6 +369,29 @@ def _following(waiting: QuerySet[Check], project: Project, filters: Filter, plac
         | Q(queue_key=place.queue_key, public_id__gt=place.public_id)
     )
     return waiting.filter(Q(**{f"{column}__lte": place.value}) & beyond)
+
+
+class _PlaceInDraw(Func):
+    """The place of a check in a draw, both by their public ids; what is not in it comes before all that is."""
+
+    output_field = BigIntegerField()
+
+    def __init__(self, draw: str, check: str) -> None:
+        super().__init__()
+        self.names = (check, draw)
+
+    def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[str, ...]]:
+        return _PLACE_IN_DRAW, self.names
+
+
+_PLACE_IN_DRAW = """
+COALESCE((
+    SELECT place.id FROM annotation_drawncheck place
+    JOIN annotation_check here ON here.id = place.check_row_id
+    JOIN annotation_draw draw ON draw.id = place.draw_id
+    WHERE here.public_id = %s AND draw.public_id = %s
+), 0)
+"""
 
 
 def _following_in_document(waiting: QuerySet[Check], project: Project, place: Place) -> QuerySet[Check]:
@@ -370,14 +406,14 @@ def _beyond_in_document(waiting: QuerySet[Check], peer: int, claim: int) -> Quer
     return waiting.filter(Q(peer_id__gte=peer) & (Q(peer_id__gt=peer) | Q(claim_id__gt=claim)))
 
 
-def _queue_row(check: Any) -> QueueRow:
+def _queue_row(check: Any, *, is_kept_back: bool) -> QueueRow:
     return QueueRow(
         check_id=check.public_id,
         claim=check.claim.text,
         document_set=check.peer.document_set.external_id,
         set_id=check.peer.document_set.public_id,
         side=check.side,
-        doubt=check.doubt,
+        doubt=None if is_kept_back else check.doubt,
         effect=check.effect,
         human_label=check.told_human,
         is_disputed=bool(check.told_disputed),

@@ -17,7 +17,9 @@ from annotation.queries.averages import Observation, set_means
 from annotation.queries.drawn_items import document_of
 from annotation.queries.people_changed import ranks
 from annotation.queries.sensitivity_words import (
+    alone_in_words,
     blend_in_words,
+    in_place_in_words,
     judges_in_words,
     length_in_words,
     people_in_words,
@@ -44,6 +46,7 @@ class Scored(NamedTuple):
     coverage: float | None
     coverage_judge: float | None
     brevity: float | None
+    human_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherJudge:
+    """What summaries would score with another deciding judge: with people's answers kept, and without people."""
+
+    name: str
+    coverage: Coverages
+    alone: Coverages
+
+
+@dataclass(frozen=True, slots=True)
 class WhatIf:
     """What summaries would score under other choices.
 
@@ -63,7 +75,7 @@ class WhatIf:
     """
 
     blend: tuple[Coverages, Coverages]
-    judges: Sequence[Variant]
+    judges: Sequence[OtherJudge]
     people: Sequence[Variant]
     incomplete: Sequence[tuple[str, int]]
     checks: int
@@ -117,6 +129,7 @@ def scored_summaries(project: Project) -> list[Scored]:
         "coverage",
         "coverage_judge",
         "brevity",
+        "human_share",
     )
     return [Scored(*row) for row in rows.order_by("summary_id").values_list(*columns)]
 
@@ -142,9 +155,10 @@ def _at_target(
     project: Project, target_words: int | None, rows: Sequence[Scored], found: WhatIf
 ) -> dict[str, Any]:
     present = _order("now", _means(rows, {}), {})
-    alone = Variant(_alone(project), {row.summary: row.coverage_judge for row in rows})
-    judges = [alone, *found.judges] if _differs(alone, rows) else list(found.judges)
-    by_judge = [_order(each.name, _means(rows, each.coverage), present.means) for each in judges]
+    by_judge = [
+        _order(each.name, _means(rows, each.coverage), present.means)
+        for each in _by_judges(project, rows, found.judges)
+    ]
     here = {row.summary for row in rows}
     of_people = [
         _order(each.name, _means(rows, each.coverage), present.means)
@@ -163,16 +177,43 @@ def _at_target(
             "length": length_in_words(length, has_target=target_words is not None),
             "blend": blend_in_words(blend, is_human_first=project.blend == Project.Blend.HUMAN_FIRST),
             "judges": judges_in_words(
-                by_judge, present.ahead, judge=_judge_of(project, rows), systems=len(present.means)
+                by_judge,
+                present.ahead,
+                judge=_judge_of(project, rows),
+                systems=len(present.means),
+                others=len(found.judges),
+                is_all_by_people=_is_all_by_people(rows),
             ),
             "people": people_in_words(of_people, present.ahead, systems=len(present.means)),
         },
     }
 
 
-def _alone(project: Project) -> str:
-    judge = project.deciding_judge
-    return f"{judge.name} alone, without people" if judge else "without people"
+def _by_judges(project: Project, rows: Sequence[Scored], others: Sequence[OtherJudge]) -> list[Variant]:
+    """The deciding judge alone where people changed anything, then every other one: with people's answers, and alone.
+
+    With people's answers it is not shown where people decide everything: it would be the order of now.
+    """
+    deciding = project.deciding_judge.name if project.deciding_judge else ""
+    own = Variant(alone_in_words(deciding), {row.summary: row.coverage_judge for row in rows})
+    variants = [own] if _differs(own, rows) else []
+    is_all_by_people = _is_all_by_people(rows)
+    for other in others:
+        replacing = Variant(in_place_in_words(other.name, deciding), other.coverage)
+        alone = Variant(alone_in_words(other.name), other.alone)
+        if not is_all_by_people:
+            variants.append(replacing)
+        if is_all_by_people or any(
+            is_apart(other.coverage.get(row.summary), other.alone.get(row.summary)) for row in rows
+        ):
+            variants.append(alone)
+    return variants
+
+
+def _is_all_by_people(rows: Iterable[Scored]) -> bool:
+    """Whether people decide all of every coverage that there is."""
+    shares = [row.human_share for row in rows if row.coverage is not None]
+    return bool(shares) and all(share is not None and share >= 1 - SAME for share in shares)
 
 
 def _judge_of(project: Project, rows: Iterable[Scored]) -> str:
@@ -183,7 +224,7 @@ def _judge_of(project: Project, rows: Iterable[Scored]) -> str:
 
 def _differs(alone: Variant, rows: Iterable[Scored]) -> bool:
     """Whether people changed anything of what the judge said, and the judge can stand alone."""
-    return any(_is_apart(row.coverage, alone.coverage[row.summary]) for row in rows)
+    return any(is_apart(row.coverage, alone.coverage.get(row.summary)) for row in rows)
 
 
 def _by_length(project: Project, rows: Sequence[Scored], present: Order) -> Turning | None:
@@ -206,7 +247,7 @@ def _by_blend(project: Project, rows: Sequence[Scored], found: WhatIf, present: 
     """Coverage by the weight of people in units that have both; None where there is no such unit."""
     by_judge, by_people = found.blend
     if not any(
-        _is_apart(by_judge[row.summary], by_people[row.summary]) for row in rows if row.summary in by_judge
+        is_apart(by_judge[row.summary], by_people[row.summary]) for row in rows if row.summary in by_judge
     ):
         return None
     return _turning(
@@ -219,7 +260,8 @@ def _by_blend(project: Project, rows: Sequence[Scored], found: WhatIf, present: 
     )
 
 
-def _is_apart(one: float | None, other: float | None) -> bool:
+def is_apart(one: float | None, other: float | None) -> bool:
+    """Whether two scores differ by more than rounding; where either is missing nothing can be said."""
     return one is not None and other is not None and abs(one - other) > SAME
 
 

@@ -20,7 +20,10 @@ def length_in_words(found: Turning | None, *, has_target: bool) -> str:
     """Who leads at which weight of coverage against brevity."""
     if found is None:
         if not has_target:
-            return "There is no target length here, so nothing is known of brevity, and the composite is coverage."
+            return (
+                "There is no target length here, so nothing is known of brevity: there is no composite but at a = 1, "
+                "where it is coverage."
+            )
         return "No summary has both coverage and a brevity, so there is no composite."
     said = _both(found, "a")
     if found.left_out:
@@ -43,14 +46,36 @@ def blend_in_words(found: Turning | None, *, is_human_first: bool) -> str:
     return f"{rule} {_both(found, 'w')}"
 
 
-def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str, systems: int) -> str:
+def alone_in_words(judge: str) -> str:
+    """The name of the order by a judge without people; without a name, that without people."""
+    return f"{judge} alone, without people" if judge else "the judge alone, without people"
+
+
+def in_place_in_words(judge: str, deciding: str) -> str:
+    """The name of the order with another judge in place of the deciding one, which may be nobody."""
+    place = f"{deciding}'s place" if deciding else "the deciding judge's place"
+    return f"{judge} in {place} and people's answers kept"
+
+
+def judges_in_words(
+    orders: Sequence[Order],
+    ahead: Sequence[str],
+    *,
+    judge: str,
+    systems: int,
+    others: int = 0,
+    is_all_by_people: bool = False,
+) -> str:
     """Whether another judge, or the deciding one without people, would put another system first.
 
     `judge` is the name of the deciding one, empty where it has answered nothing here; `systems` counts those in the
-    order by coverage.
+    order by coverage, `others` the other judges that have answered everything.
     """
     if systems == 1:
         return ONE_SYSTEM
+    settled = "People decide everything here, so another judge changes nothing." if is_all_by_people else ""
+    if settled and not orders:
+        return settled
     if not orders and not judge:
         return "No judge's answers decide anything here, so there is no order by a judge to show."
     if not orders:
@@ -58,10 +83,11 @@ def judges_in_words(orders: Sequence[Order], ahead: Sequence[str], *, judge: str
             f"There is no other order to show: people have changed nothing of what {judge} says, and no other judge "
             "has answered every check."
         )
-    return " ".join(
-        f"By {order.name}, {_ahead_in_words(order, ahead)} ({_tau(order)}{_moved(order)})."
+    told = [
+        f"With {order.name}, {_ahead_in_words(order, ahead)} ({_tau(order)}{_moved(order)})."
         for order in orders
-    )
+    ]
+    return " ".join([settled, *told] if settled and others else told)
 
 
 def people_in_words(orders: Sequence[Order], ahead: Sequence[str], *, systems: int) -> str:
@@ -111,11 +137,12 @@ def _turns_in_words(found: Turning, letter: str) -> str:
         return ""
     if not found.crossings:
         return "No two systems change places in between." if found.pairs > 1 else ""
-    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs} pairs"
+    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     nearest = min(found.crossings, key=lambda turn: abs(turn.weight - found.own))
+    count = len(found.crossings)
     return (
-        f"Of {pairs} of systems {len(found.crossings)} change{'s' if len(found.crossings) == 1 else ''} places on the "
-        f"way up; nearest to the present {letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
+        f"Of {pairs} of systems {count:,} change{'s' if count == 1 else ''} places on the way up; nearest to the "
+        f"present {letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.db.models.functions import TruncDate
@@ -33,6 +33,12 @@ class DayCounts:
     @property
     def done(self) -> int:
         return sum(self.by_day.values())
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> DayCounts:
+        """The counts from what `payload` gave."""
+        by_day = {date.fromisoformat(day): count for day, count in stored["by_day"].items()}
+        return cls(scope=stored["scope"], by_day=by_day)
 
 
 def judged_by_day(project: Project, *, viewer: User) -> DayCounts:
@@ -77,3 +83,9 @@ def answered_by_day(project: Project) -> DayCounts:
         .annotate(day=TruncDate(Min("created_at")))
     )
     return DayCounts(scope=checks.count(), by_day=dict(Counter(first.values_list("day", flat=True))))
+
+
+def payload(project: Project) -> dict[str, Any]:
+    """What reviewers answered by day as plain values, to be stored; `DayCounts.read` reads them."""
+    counts = answered_by_day(project)
+    return {"scope": counts.scope, "by_day": {day.isoformat(): n for day, n in sorted(counts.by_day.items())}}

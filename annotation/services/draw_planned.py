@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.models import Check, Draw, Project
 from annotation.permissions import Verb, require
-from annotation.queries.plan import DRAWABLE, planned_chances
+from annotation.queries.forecasts import DRAWABLE, planned_chances
 from annotation.refusals import Invalid
 from annotation.services.draw_checks import Framed, frame_of, new_seed, record_draw
 from evaluation import fixed_size_draw, uniform_draw

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Check
+from annotation.models.by_hand import Part
 from annotation.permissions import Verb, require
-from annotation.queries.check_view import first_check
 from annotation.queries.reveal import sight_of
 from annotation.queries.review_queue import Filter, following_check, waiting_checks
 from annotation.services.look_at_check import see
@@ -24,14 +24,21 @@ if TYPE_CHECKING:
     from annotation.queries.reveal import Reader
 
 LEASE = timedelta(minutes=5)
-MOST_TRIES = 50
-"""How often somebody else may be quicker before a queue counts as empty."""
+SPARE = timedelta(minutes=1)
+"""A lease is written so much longer than is promised: whoever goes on within it has nothing written again."""
 
-# One statement that looks and takes: of two who ask for the same check at once, one gets it.
 _TAKE = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s
 WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s)
 """
+# One statement that looks, takes and reads: of two who ask at once each gets a check of their own.
+_TAKE_FIRST = """
+UPDATE annotation_check SET leased_to_id = %s, lease_until = %s WHERE id = ({first} {unless_locked})
+RETURNING {columns}
+"""
+# What somebody else takes or answers at this moment is passed over; SQLite lets one writer in at a time.
+_UNLESS_LOCKED = "FOR NO KEY UPDATE OF annotation_check SKIP LOCKED"
+_CHECK = Part(Check, "annotation_check")
 
 
 def hand_out(
@@ -41,7 +48,8 @@ def hand_out(
 
     `after` is the check that they are at; after the queue's end it begins anew. Nobody else is handed the check until
     five minutes have passed without a sign of its reader. Whoever has its address may open it all the same, and
-    of two who answer the second is told. Raises as `waiting_checks`.
+    of two who answer the second is told. It comes as its row alone: `check_view.with_texts` adds what its screen
+    reads. Raises as `waiting_checks`.
     """
     require(reader.person, project, Verb.REVIEW)
     return _hand_out(project, reader, filters, after)
@@ -53,16 +61,21 @@ def move_on(*, project: Project, reader: Reader, filters: Filter, here: str) -> 
     `here` is its public id. The same as `look_at`, `keep` and `hand_out`, which ask each for itself what the reader
     may do. Raises as they do, and NotFound.
     """
-    require(reader.person, project, Verb.REVIEW)
-    sight = sight_of(project, here, reader.person)
+    sight = sight_of(project, here, reader.person, verb=Verb.REVIEW)
     see(sight=sight, by=reader.person)
-    _take(sight.check.pk, reader.person)
+    keep(check=sight.check, by=reader.person)
     return _hand_out(project, reader, filters, sight.check)
 
 
 def keep(*, check: Check, by: User) -> None:
     """Go on holding a check for its reader, or take it up where nobody else holds it."""
-    _take(check.pk, by)
+    now = timezone.now()
+    is_fresh = check.lease_until is not None and check.lease_until >= now + LEASE
+    if check.leased_to_id == by.pk and is_fresh:
+        return
+    until, over = _written(now + LEASE + SPARE), _written(now)
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, [by.pk, until, check.pk, by.pk, over])
 
 
 def let_go(*, check: Check, by: User) -> None:
@@ -81,21 +94,21 @@ def _hand_out(project: Project, reader: Reader, filters: Filter, after: Check | 
 
 
 def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Check | None:
-    free = waiting.filter(_free_for(person))
-    for _ in range(MOST_TRIES):
-        check = first_check(project, free)
-        if check is None or _take(check.pk, person):
-            return check
-    return None
-
-
-def _take(key: int, person: User) -> bool:
     now = timezone.now()
-    until, over = (connection.ops.adapt_datetimefield_value(moment) for moment in (now + LEASE, now))
+    is_free = Q(leased_to=None) | Q(leased_to=person) | Q(lease_until__lt=now)
+    first, values = waiting.filter(is_free).values_list("pk", flat=True)[:1].query.sql_with_params()
+    unless_locked = _UNLESS_LOCKED if connection.features.has_select_for_update_skip_locked else ""
+    statement = _TAKE_FIRST.format(first=first, unless_locked=unless_locked, columns=_CHECK.columns)
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, [person.pk, until, key, person.pk, over])
-        return bool(cursor.rowcount)
+        cursor.execute(statement, [person.pk, _written(now + LEASE + SPARE), *values])
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    check = _CHECK.read(iter(found))
+    check.project = project
+    return check
 
 
-def _free_for(person: User) -> Q:
-    return Q(leased_to=None) | Q(leased_to=person) | Q(lease_until__lt=timezone.now())
+def _written(moment: datetime) -> Any:
+    """A moment as the database takes it in a statement by hand: SQLite as text."""
+    return connection.ops.adapt_datetimefield_value(moment)

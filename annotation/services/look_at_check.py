@@ -27,8 +27,7 @@ def look_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
     `asked` is that they asked for the verdict now; it counts only where the project shows it on request. The first
     sight of either is kept; later ones change nothing.
     """
-    require(by, check.project, Verb.REVIEW)
-    see(sight=sight_of(check.project, check.public_id, by), by=by, asked=asked)
+    see(sight=sight_of(check.project, check.public_id, by, verb=Verb.REVIEW), by=by, asked=asked)
     return _look(check, by)
 
 
@@ -96,19 +95,6 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
         unique_fields=["check_row", "person"],
         update_fields=["revealed_at"],
     )
-
-
-@transaction.atomic
-def meet_another(*, check: Check, by: User) -> CheckLook:
-    """Record that the person was shown what another has answered, for both answers met: from now on they know.
-
-    Nothing is planted then.
-    """
-    require(by, check.project, Verb.REVIEW)
-    _open(check, by)
-    mine = CheckLook.objects.filter(check_row=check, person=by)
-    mine.filter(revealed_at=None).update(revealed_at=timezone.now())
-    return _look(check, by)
 
 
 @transaction.atomic

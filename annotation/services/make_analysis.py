@@ -7,6 +7,7 @@ them, large ones are shown the old ones, marked as such, while a worker makes th
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
-from annotation.models import Analysis, Project
-from annotation.queries import agreement, differences, judge_quality, leaderboard, plan
+from annotation.models import Analysis, Project, Summary
+from annotation.queries import agreement, differences, judge_quality, leaderboard, plan, work_by_day
 from annotation.queries.averages import SEED
 from annotation.queries.fingerprint import Inputs, inputs_of
 from annotation.queries.runs import is_worker_alive
@@ -33,6 +34,10 @@ MAKE_ANALYSIS = "annotation.make_analysis"
 """The task's name at the queue."""
 WAITED_FOR = 3_000
 """Up to so many scores a page waits for its statistics."""
+PAIRS_WAITED_FOR = 5_000
+"""Up to so many pairs of systems it waits for those that compare them: a hundred systems at one target length."""
+WORK_BY_DAY = "work by day"
+"""The key, among plans, under which it is stored what reviewers answered on each day."""
 ASKED_SECONDS = 90
 """After so long without an answer of a worker somebody else may ask."""
 
@@ -43,18 +48,30 @@ def _nothing(project: Project) -> Sequence[object]:
     return ()
 
 
+def _no_pairs(project: Project) -> int:
+    return 0
+
+
+def pairs_of_systems(project: Project) -> int:
+    """How many pairs of systems can be compared, over all target lengths."""
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    rows = peers.order_by().values_list("target_words").annotate(systems=Count("system", distinct=True))
+    return sum(math.comb(systems, 2) for _, systems in rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Making:
     """How one kind of statistics is made.
 
     `compute` takes the project and the key and gives a payload of plain JSON values. `inputs` names what it depends
     on beyond the common fingerprint. `shape` is raised when the payload changes its form: what was stored
-    in another shape counts as never made.
+    in another shape counts as never made. `pairs` counts the pairs of systems that are compared for it.
     """
 
     compute: Callable[[Project, str], Any]
     inputs: Callable[[Project], Sequence[object]] = _nothing
     shape: int = 1
+    pairs: Callable[[Project], int] = _no_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +103,18 @@ def _by_key(project: Project, key: str) -> Any:
     return make(project, rest)
 
 
+def _plan_or_work(project: Project, key: str) -> Any:
+    """The plan, or the work that it builds on by day."""
+    return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project)
+
+
 MAKINGS: Mapping[Analysis.Kind, Making] = {
-    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=2),
-    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=2),
-    Analysis.Kind.PLAN: Making(plan.plan, shape=2),
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=4, pairs=pairs_of_systems),
+    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=3),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=4),
+    Analysis.Kind.PLAN: Making(_plan_or_work, shape=4),
     # Other judges' answers write no score of this project.
-    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=2),
+    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=4),
 }
 """Every kind that can be made; the one place where they are named."""
 
@@ -108,13 +130,17 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
     if row is not None and row.inputs == inputs.fingerprint:
         return _told(row, making)
-    if inputs.scores <= WAITED_FOR or not is_worker_alive():
+    if _is_soon_made(project, making, inputs) or not is_worker_alive():
         return make(project=project, kind=kind, key=key)
     _ask_worker(project=project, kind=kind, key=key)
     # What was made by an older program has another shape and cannot be shown.
     if row is None or not row.inputs or row.payload.get("shape") != making.shape:
         return Made(payload=None)
     return _told(row, making, is_stale=True)
+
+
+def _is_soon_made(project: Project, making: Making, inputs: Inputs) -> bool:
+    return inputs.scores <= WAITED_FOR and making.pairs(project) <= PAIRS_WAITED_FOR
 
 
 def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -61,6 +61,31 @@ def tell_of_work(
     for count, keys in people.items():
         what = "a document set" if count == 1 else f"{count:,} document sets"
         tell(project=project, people=keys, kind=kind, text=f"{who} {did} {what}{more}.", address=address)
+
+
+def count_up(
+    *, project: Project, counts: Mapping[int, int], kind: str, words: Callable[[int], str], address: str
+) -> None:
+    """Let the one unread notice of a kind that each person has in a project tell of so many more things.
+
+    `counts` is by the key of the person; `words` makes the line of how many it tells of by now. Whoever has no unread
+    one gets one. Call it last in the transaction of the act: it holds these notices, so that two acts at once both
+    count. `text` and `address` as for `tell`.
+    """
+    open_ones = Notice.objects.filter(project=project, person__in=counts, kind=kind, read_at=None)
+    held = list(open_ones.select_for_update().order_by("person"))
+    missing = sorted(set(counts) - {notice.person_id for notice in held})
+    if missing:
+        Notice.objects.bulk_create(
+            [Notice(project=project, person_id=key, kind=kind, address=address, count=0) for key in missing],
+            # Another act may have left one since: it counts up as well.
+            ignore_conflicts=True,
+        )
+        held = list(open_ones.select_for_update().order_by("person"))
+    for notice in held:
+        notice.count += counts[notice.person_id]
+        notice.text = words(notice.count)
+    Notice.objects.bulk_update(held, ["count", "text"])
 
 
 def mark_read(*, notice: Notice, by: User) -> Notice:

@@ -11,8 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.models import Dispute, Project
+from django.urls import reverse
+
+from annotation.models import Dispute, Membership, Notice, Project
+from annotation.models.base import public_id_of
 from annotation.models.claim import QUEUE_KEY_BITS
+from annotation.permissions import ROLE_VERBS, Verb
+from annotation.queries.disputes import answered_by
+from annotation.services.notices import count_up
 
 if TYPE_CHECKING:
     from annotation.records import Answers, SummaryRecord
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
 FEWEST_VOICES = 2
 ANSWERS = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
+_ADJUDICATING = {role.value for role, verbs in ROLE_VERBS.items() if Verb.ADJUDICATE in verbs}
 DIGITS = 9
 """Differences of percents are compared after rounding, so that 20 points are 20 points."""
 
@@ -29,15 +36,24 @@ Target = tuple[int | None, int | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What the dispute of one target must say. `is_due`: there must be a row, for it waits or was settled."""
+    """What the dispute of one target must say. `is_due`: there must be a row, for it waits or was settled.
+
+    `name` is the target's, and the same for as long as it may be disputed.
+    """
 
     target: Target
+    name: str
     queue_key: int
     is_due: bool
     why: str
     state: str
     spread: float
     voices: int
+
+    def opens(self, row: Dispute | None) -> bool:
+        """Whether it waits from now on. What an adjudicator takes up again is their own act, and opens nothing."""
+        was_waiting = row is not None and row.state != Dispute.State.AGREED
+        return self.is_due and self.state == Dispute.State.OPEN and not was_waiting
 
     def columns(self, row: Dispute | None = None) -> dict[str, object]:
         """The derived columns; one that waits no longer, or was settled, keeps why it once did."""
@@ -54,12 +70,15 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
     """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
 
     One query where nothing changed. Rows of claims that were reworded and units that were cut otherwise go:
-    there is nothing left to settle. Decisions are rows of their own and stay.
+    there is nothing left to settle. They come back under the same public id where that is undone. Decisions are rows of
+    their own and stay. Adjudicators are told of what opened.
     """
     stored = stored_disputes([record.summary.pk for record in records])
-    new, changed = [], []
+    new, changed, opened = [], [], []
     for due in (due for record in records for due in dues(project, record)):
         row = stored.pop(due.target, None)
+        if due.opens(row):
+            opened.append(due.target)
         if row is None:
             if due.is_due:
                 new.append(_row(project, due))
@@ -76,6 +95,36 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
         )
     if stored:
         Dispute.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
+    if opened:
+        _tell_adjudicators(project, opened)
+
+
+def _tell_adjudicators(project: Project, opened: Sequence[Target]) -> None:
+    """One notice for each who may settle some of what opened; it counts up until they read it."""
+    people = _adjudicators(project)
+    own = set()
+    if people and not project.own_adjudication:
+        checks = {check for check, *_ in opened if check is not None}
+        comparisons = {comparison for _, comparison, *_ in opened if comparison is not None}
+        own = answered_by(checks, comparisons, people)
+    counts = {person: sum((person, *target) not in own for target in opened) for person in people}
+    if counts := {person: count for person, count in counts.items() if count}:
+        count_up(
+            project=project,
+            counts=counts,
+            kind=Notice.Kind.DISPUTE,
+            words=_opened_in_words,
+            address=reverse("adjudicate", args=[project.slug]),
+        )
+
+
+def _adjudicators(project: Project) -> list[int]:
+    members = Membership.objects.filter(project=project).order_by("user").values_list("user_id", "roles")
+    return [user for user, roles in members if _ADJUDICATING & set(roles)]
+
+
+def _opened_in_words(count: int) -> str:
+    return "A dispute has opened." if count == 1 else f"{count:,} disputes have opened."
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[Target, Dispute]:
@@ -116,6 +165,7 @@ def _due(project: Project, *, target: Target, name: str, values: Sequence[float]
     waiting = Dispute.State.OPEN if is_due else Dispute.State.AGREED
     return Due(
         target=target,
+        name=name,
         queue_key=queue_key,
         is_due=is_due,
         why=Dispute.Why.DIFFERS if differs else Dispute.Why.AUDIT,
@@ -147,6 +197,7 @@ def _stable_key(name: str) -> int:
 def _row(project: Project, due: Due) -> Dispute:
     check, comparison, unit, claim = due.target
     return Dispute(
+        public_id=public_id_of(f"dispute of {due.name}"),
         project=project,
         check_row_id=check,
         comparison_id=comparison,

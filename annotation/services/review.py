@@ -14,12 +14,14 @@ from annotation.permissions import Verb, require
 from annotation.queries.check_text import text_held_against
 from annotation.queries.guidelines import current_id
 from annotation.queries.reveal import look_of
-from annotation.refusals import Conflict, Invalid, NotAllowed, Refusal
+from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.events import log
 from annotation.services.look_at_check import disclose, reveal
 from annotation.services.rescore import rescore_now
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from django.contrib.auth.models import User
 
 NOT_LOOKED = "not looked"
@@ -36,7 +38,19 @@ class Quote:
     end: int
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reviewer says of a check. `evidence` holds unit numbers in order, those of `quotes` among them."""
+
+    label: str
+    reason: str
+    evidence: tuple[int, ...]
+    quotes: tuple[Quote, ...]
+    error_type: str
+    confidence: float | None
+    active_ms: int
+
+
 def override(
     *,
     check: Check,
@@ -55,15 +69,17 @@ def override(
 
     The summary's final scores follow in the same transaction. `seen` is the public id of the
     last reviewer's verdict that `by` had on screen ("" for none): where another one has arrived
-    since, Conflict (code `newer_verdict`) carries both answers and nothing is written; `is_own` in
-    it tells that `by` gave it, in another window. Somebody else who gave the same answer is no conflict: both
-    are kept. Left out, no such test is made. Conflict too (code
+    since, Conflict (code `newer_verdict`) carries both answers; `is_own` in it tells that `by` gave it, in
+    another window. Where it tells what somebody else has said, the answer is kept, set aside: it never stands, yet it
+    is what `by` thought by themselves, and what they answer next they answer knowing the other's. Somebody else who
+    gave the same answer is no conflict: both stand. Left out, no such test is made; Invalid (field `seen`) where it
+    names no reviewer's verdict on this check. Conflict too (code
     `claim_changed`) where the claim was reworded, split, joined or deleted since.
 
     What `by` had seen of the judge is known from their looks at the check and their answers to it; `shown` is
-    what the caller knows beyond that. With the answer the judge's verdict is revealed to them; a planted one that
-    they knew is disclosed. The first answer of somebody who knew nothing is also that of every draw in which
-    the check waits.
+    what the caller knows beyond that. With an answer that stands the judge's verdict is revealed to them; a planted one
+    that they knew is disclosed with any. The first answer of somebody who knew nothing is also that of every draw in
+    which the check waits.
 
     Evidence holds unit numbers of the text that the claim is held against, as it is cut now; those of `quotes`
     count among them. Invalid (field `evidence`) where that text has no such unit.
@@ -73,37 +89,42 @@ def override(
     _validate(label=label, confidence=confidence, evidence=evidence, error_type=error_type, quotes=quotes)
     if active_ms < 0:
         raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
+    answer = Answer(
+        label=label,
+        reason=reason.strip(),
+        evidence=tuple(sorted({*evidence, *(quote.unit for quote in quotes)})),
+        quotes=tuple(quotes),
+        error_type=error_type,
+        confidence=confidence,
+        active_ms=min(active_ms, LONGEST_MS),
+    )
+    # Raised when all is written: what meets another answer is refused, and kept.
+    given = _give(answer, check=check, by=by, claimed=shown, seen=seen)
+    if isinstance(given, Conflict):
+        raise given
+    return given
+
+
+@transaction.atomic
+def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Verdict | Conflict:
     check = lock(check)
-    newest = _newest_review(check)
-    if seen not in (NOT_LOOKED, newest.public_id if newest else "") and not _agrees(newest, by, label):
-        raise _conflict(check, by=by, label=label, reason=reason, newest=newest, seen=seen)
     if not check.is_current:
-        raise _claim_changed(label=label, reason=reason)
-    named = sorted({*evidence, *(quote.unit for quote in quotes)})
-    _check_units(check, named)
+        raise _claim_changed(answer)
+    _check_units(check, answer.evidence)
+    newest = _newest_review(check)
+    if _is_overtaken(check, answer, by=by, newest=newest, seen=seen):
+        if newest is not None and newest.person_id != by.pk:
+            _set_aside(answer, check=check, by=by, claimed=claimed, newest=newest)
+        return _conflict(check, answer, by=by, newest=newest, seen=seen)
+    return _let_stand(answer, check=check, by=by, claimed=claimed)
+
+
+def _let_stand(answer: Answer, *, check: Check, by: User, claimed: str) -> Verdict:
     before = (check.final_label, check.final_source)
     look = look_of(check, by)
-    known = _known(check, by, look, claimed=shown)
-    verdict = Verdict.objects.create(
-        check_row=check,
-        source=Verdict.Source.REVIEWER,
-        person=by,
-        label=label,
-        confidence=confidence,
-        evidence=named,
-        quotes=[asdict(quote) for quote in quotes],
-        error_type=error_type,
-        reason=reason.strip(),
-        shown=known,
-        active_ms=min(active_ms, LONGEST_MS),
-        guideline_id=current_id(check.project),
-    )
-    if known == Verdict.Shown.NOTHING:
-        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
-    look = reveal(check=check, to=by, look=look)
-    if known == Verdict.Shown.PLANTED:
-        look.check_row, look.person = check, by
-        disclose(look)
+    known = _known(check, by, look, claimed=claimed)
+    verdict = _keep(answer, check=check, by=by, known=known)
+    _tell_if_planted(reveal(check=check, to=by, look=look), check=check, by=by, known=known)
     rescore_now(project=check.project, summary_ids=[check.peer_id])
     log(
         project=check.project,
@@ -111,26 +132,85 @@ def override(
         verb="override",
         target=check,
         data={
-            "verdict": verdict.public_id,
-            "label": label,
-            "reason": verdict.reason,
+            **_logged(verdict),
             "final_before": before[0],
             "final_source_before": before[1],
-            "shown": known,
-            **({"error_type": error_type} if error_type else {}),
         },
     )
     return verdict
 
 
+def _set_aside(answer: Answer, *, check: Check, by: User, claimed: str, newest: Verdict) -> None:
+    """Keep an answer that does not stand, since its author now meets another's. Sent again, it is not kept twice."""
+    kept = Verdict.objects.filter(check_row=check, person=by, is_set_aside=True, pk__gt=newest.pk)
+    if kept.filter(label=answer.label, reason=answer.reason).exists():
+        return
+    look = look_of(check, by)
+    known = _known(check, by, look, claimed=claimed)
+    verdict = _keep(answer, check=check, by=by, known=known, set_aside_at=timezone.now())
+    _tell_if_planted(look, check=check, by=by, known=known)
+    log(
+        project=check.project,
+        actor=by,
+        verb="set answer aside",
+        target=check,
+        data={**_logged(verdict), "newer": newest.public_id},
+    )
+
+
+def _keep(
+    answer: Answer, *, check: Check, by: User, known: str, set_aside_at: datetime | None = None
+) -> Verdict:
+    verdict = Verdict.objects.create(
+        check_row=check,
+        source=Verdict.Source.REVIEWER,
+        person=by,
+        label=answer.label,
+        confidence=answer.confidence,
+        evidence=list(answer.evidence),
+        quotes=[asdict(quote) for quote in answer.quotes],
+        error_type=answer.error_type,
+        reason=answer.reason,
+        shown=known,
+        active_ms=answer.active_ms,
+        guideline_id=current_id(check.project),
+        withdrawn_at=set_aside_at,
+        is_set_aside=set_aside_at is not None,
+    )
+    if known == Verdict.Shown.NOTHING:
+        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+    return verdict
+
+
+def _tell_if_planted(look: CheckLook | None, *, check: Check, by: User, known: str) -> None:
+    if look is not None and known == Verdict.Shown.PLANTED:
+        look.check_row, look.person = check, by
+        disclose(look)
+
+
+def _logged(verdict: Verdict) -> dict[str, object]:
+    return {
+        "verdict": verdict.public_id,
+        "label": verdict.label,
+        "reason": verdict.reason,
+        "shown": verdict.shown,
+        **({"error_type": verdict.error_type} if verdict.error_type else {}),
+    }
+
+
 def _known(check: Check, by: User, look: CheckLook | None, *, claimed: str) -> str:
-    """What the person knew of the judge's verdict before this answer."""
+    """What the person knew of the judge's verdict before this answer, or else of another's answer."""
     if look is not None and look.revealed_at is not None:
         is_fooled = look.planted_label is not None and look.disclosed_at is None
         return Verdict.Shown.PLANTED if is_fooled else Verdict.Shown.JUDGE
-    if Verdict.objects.filter(check_row=check, person=by).exists():
-        return Verdict.Shown.JUDGE
-    return claimed
+    before = Verdict.objects.filter(check_row=check, person=by).order_by("is_set_aside", "pk")
+    match before.values_list("is_set_aside", flat=True).first():
+        case False:
+            return Verdict.Shown.JUDGE
+        case True if claimed == Verdict.Shown.NOTHING:
+            return Verdict.Shown.PERSON
+        case _:
+            return claimed
 
 
 @transaction.atomic
@@ -210,41 +290,61 @@ def _newest_review(check: Check) -> Verdict | None:
     )
 
 
-def _agrees(newest: Verdict | None, by: User, label: str) -> bool:
-    """Whether what came in between is the same answer of somebody else."""
-    return newest is not None and newest.person_id != by.pk and newest.label == label
+def _is_overtaken(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> bool:
+    """Whether another answer came, or went, since the person looked; the same answer of somebody else does not count.
+
+    Raises Invalid where `seen` names no answer that anybody ever gave to this check.
+    """
+    if seen in (NOT_LOOKED, newest.public_id if newest else ""):
+        return False
+    given = Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER)
+    if seen and not given.filter(public_id=seen).exists():
+        raise Invalid(
+            f"No reviewer's answer to this check has the id {seen!r}. Give the last one that you had before you, or "
+            "leave it empty for none.",
+            field="seen",
+        )
+    return newest is None or newest.person_id == by.pk or newest.label != answer.label
 
 
-def _conflict(
-    check: Check, *, by: User, label: str, reason: str, newest: Verdict | None, seen: str
-) -> Conflict:
+def _conflict(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> Conflict:
     """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
     theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
     changed = newest or Verdict.objects.filter(check_row=check, public_id=seen).first()
     is_own = changed is not None and changed.person_id == by.pk
-    did = (
-        "You answered this in another window"
-        if is_own
-        else "Somebody answered this check since you opened it"
-    )
-    look = "look at the one from there" if is_own else "look at theirs"
     return Conflict(
-        f"{did}. Your answer is kept here: {look}, then answer again.",
+        _OWN_IN_BETWEEN if is_own else _ANOTHERS_IN_BETWEEN if newest else _GONE_IN_BETWEEN,
         code="newer_verdict",
-        details={"yours": {"label": label, "reason": reason}, "theirs": theirs, "is_own": is_own},
+        details={
+            "yours": {"label": answer.label, "reason": answer.reason},
+            "theirs": theirs,
+            "is_own": is_own,
+        },
     )
 
 
-def shows_another(refusal: Refusal) -> bool:
-    """Whether this refusal of an answer tells what somebody else has answered, so that the person now knows."""
-    details = refusal.details
-    return refusal.code == "newer_verdict" and bool(details["theirs"]) and not details["is_own"]
+_OWN_IN_BETWEEN = (
+    "You answered this check in another window since you opened it. Your answer is kept here: look at the one from "
+    "there, then answer again."
+)
+_ANOTHERS_IN_BETWEEN = (
+    "Somebody answered this check otherwise since you opened it. Your answer is kept, set aside: look at theirs, then "
+    "answer again."
+)
+_GONE_IN_BETWEEN = (
+    "Somebody took their answer to this check back since you opened it. Your answer is kept here: if you stand by it, "
+    "send it again."
+)
 
 
-def _claim_changed(*, label: str, reason: str) -> Conflict:
+def _claim_changed(answer: Answer) -> Conflict:
     return Conflict(
         "The claim was changed since you opened it, and this wording is no longer checked. Your answer is kept "
         "here: go on with the claim as it is worded now.",
         code="claim_changed",
-        details={"yours": {"label": label, "reason": reason}, "theirs": None, "is_own": False},
+        details={
+            "yours": {"label": answer.label, "reason": answer.reason},
+            "theirs": None,
+            "is_own": False,
+        },
     )

@@ -11,8 +11,18 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
 from annotation.models import Assignment, Check, Judge, PublishedPercent, UnitJudgment, Verdict
-from annotation.queries.sensitivity import Coverages, Variant, WhatIf, scored_summaries, sensitivity
-from annotation.records import score_rules, summary_records
+from annotation.queries.published import published_assessor
+from annotation.queries.sensitivity import (
+    Coverages,
+    OtherJudge,
+    Scored,
+    Variant,
+    WhatIf,
+    is_apart,
+    scored_summaries,
+    sensitivity,
+)
+from annotation.records import Voice, score_rules, summary_records
 from evaluation import ScoreRules, score
 
 if TYPE_CHECKING:
@@ -28,8 +38,8 @@ def what_if(project: Project, key: str = "") -> dict[str, Any]:
     judges, incomplete = _judges(project, checks)
     found = WhatIf(
         blend=_by_blend(project),
-        judges=[Variant(judge.name, _coverages(_deciding(project, judge), None)) for judge in judges],
-        people=[_without(project, person) for person in _people(project)],
+        judges=[_with_judge(project, judge) for judge in judges],
+        people=_without_each(project, rows),
         incomplete=incomplete,
         checks=checks,
     )
@@ -41,16 +51,27 @@ def _coverages(
     summary_ids: Sequence[int] | None,
     *,
     rules: ScoreRules | None = None,
-    without: int | None = None,
+    without: Voice | None = None,
 ) -> Coverages:
     rules = rules or score_rules(project)
     records = summary_records(project, summary_ids, without=without)
     return {record.summary.pk: score(record.value, rules).coverage for record in records}
 
 
+def _with_judge(project: Project, judge: Judge) -> OtherJudge:
+    """What all summaries would score if this judge decided."""
+    rules = score_rules(project)
+    coverage: dict[int, float | None] = {}
+    alone: dict[int, float | None] = {}
+    for record in summary_records(_deciding(project, judge), None):
+        scored = score(record.value, rules)
+        coverage[record.summary.pk], alone[record.summary.pk] = scored.coverage, scored.coverage_judge
+    return OtherJudge(judge.name, coverage, alone)
+
+
 def _by_blend(project: Project) -> tuple[Coverages, Coverages]:
     """At both ends of the weight, the summaries whose units got percents; the others do not depend on it."""
-    published = PublishedPercent.objects.filter(comparison__peer__document_set__project=project)
+    published = _published(project)
     judged = _percents(project).order_by().values_list("assignment__comparison__peer_id", flat=True)
     peers = {*published.order_by().values_list("comparison__peer_id", flat=True), *judged}
     rules = replace(score_rules(project), blend="weighted")
@@ -108,17 +129,65 @@ def _deciding(project: Project, judge: Judge) -> Project:
     return other
 
 
-def _people(project: Project) -> list[User]:
-    """Who has given percents or verdicts that count."""
+def _without_each(project: Project, rows: Sequence[Scored]) -> list[Variant]:
+    """What summaries would score without each of those whose answers count.
+
+    Of people who are named in imports those alone whose answers change a score: a file may repeat what others said.
+    """
+    present = {row.summary: row.coverage for row in rows}
+    imported = [_without(project, name, voice) for name, voice in _imported(project)]
+    changing = [
+        each
+        for each in imported
+        if any(_is_other(score, present[key]) for key, score in each.coverage.items() if key in present)
+    ]
+    return [*(_without(project, name, voice) for name, voice in _people(project)), *changing]
+
+
+def _is_other(one: float | None, other: float | None) -> bool:
+    return (one is None) != (other is None) or is_apart(one, other)
+
+
+def _people(project: Project) -> list[tuple[str, Voice]]:
+    """The members who have given percents or verdicts that count."""
     assessors = _percents(project).order_by().values("assignment__sitting__assessor")
     reviewers = _verdicts(project).filter(person__isnull=False).order_by().values("person")
-    return list(User.objects.filter(Q(pk__in=assessors) | Q(pk__in=reviewers)).order_by("username"))
+    people = User.objects.filter(Q(pk__in=assessors) | Q(pk__in=reviewers)).order_by("username")
+    return [(name, Voice(person=key)) for key, name in people.values_list("pk", "username")]
 
 
-def _without(project: Project, person: User) -> Variant:
-    """What the summaries that somebody answered on would score without that person."""
-    percents = _percents(project).filter(assignment__sitting__assessor=person).order_by()
-    verdicts = _verdicts(project).filter(person=person).order_by()
-    judged = percents.values_list("assignment__comparison__peer_id", flat=True)
-    touched = {*judged, *verdicts.values_list("check_row__peer_id", flat=True)}
-    return Variant(person.username, _coverages(project, sorted(touched), without=person.pk))
+def _imported(project: Project) -> list[tuple[str, Voice]]:
+    """Those who are named in imports with verdicts or percents that count, called as among raters."""
+    verdicts = _verdicts(project).filter(source=Verdict.Source.REVIEWER, person__isnull=True)
+    reviewers = [
+        (origin, Voice(origin_name=origin))
+        for origin in verdicts.order_by("origin_name").values_list("origin_name", flat=True).distinct()
+    ]
+    lines = _published(project).order_by("score__origin_name", "score__assessor")
+    assessors = [
+        (published_assessor(assessor, origin), Voice(origin_name=origin, assessor=assessor))
+        for origin, assessor in lines.values_list("score__origin_name", "score__assessor").distinct()
+    ]
+    return [*reviewers, *assessors]
+
+
+def _published(project: Project) -> QuerySet[PublishedPercent]:
+    return PublishedPercent.objects.filter(comparison__peer__document_set__project=project)
+
+
+def _without(project: Project, name: str, voice: Voice) -> Variant:
+    """What the summaries that somebody answered on would score without them."""
+    verdicts = voice.verdicts(_verdicts(project)).order_by().values_list("check_row__peer_id", flat=True)
+    touched = {*_judged_by(project, voice), *verdicts}
+    return Variant(name, _coverages(project, sorted(touched), without=voice))
+
+
+def _judged_by(project: Project, voice: Voice) -> set[int]:
+    """The summaries that somebody gave percents for."""
+    if voice.person is not None:
+        own = _percents(project).filter(assignment__sitting__assessor=voice.person).order_by()
+        return set(own.values_list("assignment__comparison__peer_id", flat=True))
+    if voice.assessor is None:
+        return set()
+    lines = _published(project).filter(score__assessor=voice.assessor, score__origin_name=voice.origin_name)
+    return set(lines.order_by().values_list("comparison__peer_id", flat=True))

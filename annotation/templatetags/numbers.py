@@ -8,6 +8,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from annotation.queries.intervals import why_no_interval
+from evaluation import FEWEST_FOR_INTERVAL
+
 if TYPE_CHECKING:
     from annotation.queries.assessment import JudgedUnit
     from annotation.queries.check_view import PersonSaid
@@ -37,6 +40,24 @@ def short(value: float | None) -> str:
 def width(value: float | None) -> str:
     """The width of an interval on 0 to 1, upwards of 1 told as such; a dash where there is none."""
     return "1 or more" if value is not None and value >= 1 else score(value)
+
+
+@register.filter
+def thousands(count: int) -> str:
+    """A whole number with commas between thousands: "10,000"."""
+    return f"{count:,}"
+
+
+@register.filter
+def no_interval(clusters: int) -> str:
+    """Why figures of so many document sets have no interval: "no interval: 3 document sets, 5 needed"."""
+    return why_no_interval(clusters)
+
+
+@register.simple_tag
+def fewest_sets() -> int:
+    """Document sets, or groups of them, below which there is no interval."""
+    return FEWEST_FOR_INTERVAL
 
 
 @register.filter

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
+from django.http.request import RawPostDataException
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -188,7 +189,7 @@ def _sitting_of(sitting: Sitting | None) -> Sitting:
 def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
     try:
         body = json.loads(request.body)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, RawPostDataException):
         raise Invalid("The body of the request is not JSON.") from None
     if not isinstance(body, dict):
         raise Invalid("The body of the request is a JSON object.")

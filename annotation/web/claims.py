@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotation.models import Claim, ClaimSet
 from annotation.permissions import Verb
 from annotation.queries.claims import Owner, changes_in, claim_text, claims_in, of_owner, text_with_claims
+from annotation.queries.reveal import Reader
 from annotation.refusals import Conflict, Invalid
 from annotation.services import change_claims
 from annotation.services.change_claims import Changed
@@ -144,7 +145,7 @@ def _show(
     theirs = refusal.details.get("theirs") if refusal else None
     context = {
         "room": room,
-        "text": claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs),
+        "text": claim_text(owner, names_systems=Reader.holding(request.user, room.verbs).names_systems),
         "refusal": refusal,
         "wanted": _wanted(request) if refusal else [],
         "yours": yours,

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.queries.heat_map import heat_map_page
 from annotation.queries.lengths import mean_lengths
-from annotation.queries.work_by_day import answered_by_day, judged_by_day
+from annotation.queries.work_by_day import DayCounts, judged_by_day
 from annotation.web.charts import (
     CalibrationPoint,
     ClaimLine,
@@ -182,12 +182,12 @@ def draw_claims(project: Project, table: TargetTable, *, after: str = "") -> tup
         "Final answers: a person's where one was given, else the deciding judge's. "
         "Systems in the leaderboard's order."
     )
-    return heat_map(lines, systems, caption=caption), page.after
+    return heat_map(lines, systems, caption=caption, of_claims=page.claims), page.after
 
 
-def draw_work(project: Project, *, viewer: User) -> Picture:
-    """What was judged and answered by the end of each day."""
-    judged, answered = judged_by_day(project, viewer=viewer), answered_by_day(project)
+def draw_work(project: Project, *, viewer: User, answered: DayCounts) -> Picture:
+    """What was judged and, by reviewers, answered by the end of each day."""
+    judged = judged_by_day(project, viewer=viewer)
     kinds = [
         Work("units judged by assessors", "judged", judged.scope, judged.by_day),
         Work("claims answered by reviewers", "answered", answered.scope, answered.by_day),

@@ -8,7 +8,9 @@ from django.shortcuts import redirect, render
 
 from annotation.models import Guideline
 from annotation.permissions import Verb
+from annotation.queries.guideline_gaps import Gaps, gaps_of, may_see_gaps
 from annotation.queries.guidelines import Pieces, current, differences, history_of, rendered, version_of
+from annotation.queries.reveal import Reader
 from annotation.refusals import Conflict, Invalid
 from annotation.services.write_guidelines import LONGEST_NOTE, LONGEST_TEXT, checked_text
 from annotation.services.write_guidelines import write_guidelines as write
@@ -87,6 +89,14 @@ def _version(text: str) -> int:
     return int(text)
 
 
+def _gaps(request: Request, room: Room) -> tuple[Gaps | None, Gaps | None]:
+    """What is open and what is settled; None for those who must not see it now, or have no use for it."""
+    if not may_see_gaps(room.verbs):
+        return None, None
+    reader = Reader.holding(request.user, room.verbs)
+    return gaps_of(room.project, reader), gaps_of(room.project, reader, is_settled=True)
+
+
 def _show(
     request: Request,
     room: Room,
@@ -99,6 +109,7 @@ def _show(
 ) -> HttpResponse:
     now = current(room.project)
     history = history_of(room.project)
+    gaps, settled = _gaps(request, room)
     standing = now.text if now else room.project.description
     shown = standing if text is None else text
     context = {
@@ -114,6 +125,8 @@ def _show(
         "wrong": (refusal.field or "") if isinstance(refusal, Invalid) else "",
         "theirs": differences(now.text, shown) if now and isinstance(refusal, Conflict) else [],
         "history": history,
+        "gaps": gaps,
+        "settled": settled,
         "compared": compared,
         "longest_text": LONGEST_TEXT,
         "longest_note": LONGEST_NOTE,

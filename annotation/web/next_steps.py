@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from annotation.models import Project, Run
 from annotation.permissions import Verb
+from annotation.web.held import held_in_words
 
 if TYPE_CHECKING:
     from annotation.queries.overview import CheckCounts, Contents, SittingCounts, Waits
@@ -86,7 +87,8 @@ def _steps(
     for draw in waits.draws[:1]:
         yield Step(
             "Answer the drawn claims",
-            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} that were drawn at random have no answer.",
+            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} that were drawn at random have no answer."
+            f" {held_in_words(draw.held)}".rstrip(),
             "review",
             f"draw={draw.draw_id}",
         )

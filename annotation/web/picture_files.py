@@ -23,7 +23,7 @@ def picture_file(request: Request, picture: Picture, *, project: Project) -> Htt
         case "png":
             return _as_file(picture.png, "image/png", f"{name}.png")
         case _:
-            return table_file(request, picture.table, columns=picture.columns, name=name)
+            return table_file(request, picture.table, columns=picture.fields, name=name)
 
 
 def _as_file(body: str | bytes, content_type: str, name: str) -> HttpResponse:

@@ -15,6 +15,7 @@ from annotation.permissions import Verb
 from annotation.queries.leaderboard import RANKED
 from annotation.refusals import Invalid, NotFound
 from annotation.services.make_analysis import Made, made
+from annotation.services.work_done import answered_so_far
 from annotation.web import target_tables
 from annotation.web.charts import Picture
 from annotation.web.drawings import (
@@ -108,7 +109,10 @@ def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
 def work_file(request: Request, slug: str) -> HttpResponse:
     """The picture of the progress page as a file."""
     room = enter(request, slug, Verb.ASSIGN, here="progress")
-    return picture_file(request, draw_work(room.project, viewer=request.user), project=room.project)
+    answered, _ = answered_so_far(room.project, wait=True)
+    assert answered is not None, "who waits for it gets it"
+    drawn = draw_work(room.project, viewer=request.user, answered=answered)
+    return picture_file(request, drawn, project=room.project)
 
 
 def _ranking(request: Request, room: Room) -> Shown:

@@ -14,8 +14,15 @@ from annotation.exports.plan import PLAN_TABLES
 from annotation.models import Analysis
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws
-from annotation.queries.plan import DESIGNS, DOUBTS, DRAWABLE, WIDTHS
-from annotation.queries.plan_words import DESIGN_NAMES, Basis, replacing_in_words
+from annotation.queries.forecasts import DESIGNS, DOUBTS, DRAWABLE
+from annotation.queries.plan import WIDTHS
+from annotation.queries.plan_words import (
+    DESIGN_NAMES,
+    Basis,
+    new_draw_in_words,
+    replacing_in_words,
+    width_in_words,
+)
 from annotation.refusals import Invalid, NotFound
 from annotation.services.draw_checks import SEED_BITS, new_seed
 from annotation.services.draw_planned import draw_planned
@@ -33,6 +40,8 @@ HOW = {
     "stratified": "by lot within each system, length and doubt; most where the judge errs most",
     "active": "each check by how far the judge is expected to be off",
 }
+SEVERAL = 2
+"""Document sets with answers below which nothing at all could be learnt of a system."""
 NOTHING: dict[str, Any] = {"targets": [], "sizes": [], "checks": 0}
 
 Payload = Mapping[str, Any]
@@ -49,14 +58,17 @@ class Line(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What is looked at: a wished width, a size and a design, each from the address or the best that there is.
+    """What is looked at: a width, a size and a design, each from the address or the best that there is.
 
-    There is no size where the address names none and no draw would add to what people have answered.
+    `is_wished` tells that somebody asked for the width; else `why_width` says how it was found. There is
+    no size where the address names none and no draw would add to what people have answered.
     """
 
     width: float
     size: int | None
     design: str
+    is_wished: bool
+    why_width: str
 
 
 class SystemLine(NamedTuple):
@@ -163,13 +175,18 @@ def _draw(found: Payload, table: Table, size: int, design: str) -> dict[str, Any
             is_narrower=now is not None and then is not None and then < now,
         ),
         "doubts": DOUBTS,
+        "new_draw": new_draw_in_words(
+            size, checks=found["checks"], answered=found["drawn_before"], is_by_lot=design == DRAWABLE[0]
+        ),
         "seed": new_seed(),
     }
 
 
 def _chosen(request: Request, found: Payload, table: Table) -> Chosen:
     """What the address asks for, else what suits the wished width. Raises NotFound for what is not planned."""
-    width = _among(WIDTHS, request.GET.get("width", ""), "width") or _reachable(found, table)
+    wished = _among(WIDTHS, request.GET.get("width", ""), "width")
+    reachable = _reachable(found, table)
+    width = wished or reachable or WIDTHS[0]
     sizes = _sizes(found, table)
     size = _among(sizes, request.GET.get("size", ""), "size") or _suited(found, table, width, sizes)
     # Without a pilot nothing shows yet that the judge's doubt means anything: by lot.
@@ -177,7 +194,7 @@ def _chosen(request: Request, found: Payload, table: Table) -> Chosen:
     design = request.GET.get("design", "") or suited
     if design not in DRAWABLE:
         raise NotFound(f"There is no design {design!r}; there are {', '.join(DRAWABLE)}.")
-    return Chosen(width, size, design)
+    return Chosen(width, size, design, is_wished=wished is not None, why_width=width_in_words(reachable))
 
 
 def _has_pilot(found: Payload) -> bool:
@@ -205,24 +222,24 @@ def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
     return named
 
 
-def _reachable(found: Payload, table: Table) -> float:
-    """The narrowest width that half of all checks reach; the widest where they reach none."""
+def _reachable(found: Payload, table: Table) -> float | None:
+    """The narrowest width that half of all checks reach; None where they reach none."""
     within = [
         wanted["width"]
         for wanted in table["wanted"]
         if any(size is not None and 2 * size <= found["checks"] for size in wanted["sizes"].values())
     ]
-    return float(min(within, default=WIDTHS[0]))
+    return min(within, default=None)
 
 
 def _sizes(found: Payload, table: Table) -> list[int]:
-    """The sizes of which anything can be foretold; the largest always."""
+    """The sizes that would bring answers in several document sets of every system; the largest always."""
     sizes = [each["size"] for each in found["sizes"]]
-    return [size for size in sizes if _is_known(table["outlooks"][str(size)])] or sizes[-1:]
+    return [size for size in sizes if _is_useful(table["outlooks"][str(size)])] or sizes[-1:]
 
 
-def _is_known(outlooks: Mapping[str, Any]) -> bool:
-    return any(outlook["widest"] is not None for outlook in outlooks.values())
+def _is_useful(outlooks: Mapping[str, Any]) -> bool:
+    return any(outlook["documents"] >= SEVERAL for outlook in outlooks.values())
 
 
 def _wanted(table: Table, width: float) -> dict[str, Any]:

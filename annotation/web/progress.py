@@ -1,4 +1,4 @@
-"""How far a project's assessors are: by set, by person, by system, and closed sets with what to look at in them."""
+"""How far a project's assessors and reviewers are: by set, person, system, draw and day, and what is closed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.http import HttpResponse
 
 from annotation.permissions import Verb, require
 from annotation.queries.assignments import queue_of, sitting_counts
+from annotation.queries.draw_work import draw_works
 from annotation.queries.flags import FASTEST_WORDS_PER_SECOND, FEWEST_ALIKE, Flags
 from annotation.queries.oversight import (
     closed_rows,
@@ -21,6 +22,7 @@ from annotation.queries.oversight import (
     system_rows,
 )
 from annotation.refusals import Invalid
+from annotation.services.work_done import answered_so_far
 from annotation.web.drawings import draw_work
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
@@ -120,7 +122,13 @@ def _closed(request: Request, room: Room) -> dict[str, object]:
 
 
 def _days(request: Request, room: Room) -> dict[str, object]:
-    return {"picture": draw_work(room.project, viewer=request.user)}
+    answered, stored = answered_so_far(room.project)
+    drawn = draw_work(room.project, viewer=request.user, answered=answered) if answered else None
+    return {"picture": drawn, "made": stored, "address": request.get_full_path()}
+
+
+def _draws(request: Request, room: Room) -> dict[str, object]:
+    return {"rows": draw_works(room.project)}
 
 
 VIEWS = (
@@ -128,6 +136,7 @@ VIEWS = (
     View("people", "Assessors", Verb.ASSIGN, _people),
     View("systems", "Systems", Verb.VIEW_SCORES, _systems),
     View("closed", "Closed", Verb.VIEW_FLAGS, _closed),
+    View("draws", "Draws", Verb.ASSIGN, _draws),
     View("days", "By day", Verb.ASSIGN, _days),
 )
 

@@ -12,9 +12,31 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.web.htmx import wants_fragment
 
-STATUS: dict[type[Refusal], int] = {NotFound: 404, NotAllowed: 403, Conflict: 409, Invalid: 422}
+
+class Unreadable(Refusal):
+    """What was sent is no form."""
+
+    default_code = "unreadable"
+
+
+class TooLarge(Refusal):
+    """What was sent is more than the server takes at once."""
+
+    default_code = "too_large"
+
+
+STATUS: dict[type[Refusal], int] = {
+    NotFound: 404,
+    NotAllowed: 403,
+    Conflict: 409,
+    Invalid: 422,
+    TooLarge: 413,
+    Unreadable: 400,
+}
 
 HEADINGS = {
+    400: "That could not be read",
+    413: "That is too much at once",
     404: "There is nothing here",
     403: "This is closed to you",
     409: "Something changed in the meantime",

@@ -19,12 +19,14 @@ from django.views.decorators.cache import never_cache
 
 from annotation.models import Check, CheckLook, ErrorType, Verdict
 from annotation.permissions import Verb
+from annotation.queries.check_draws import held_by_others
 from annotation.queries.check_view import (
     CheckView,
     check_of,
     check_view,
     outcome_of,
     own_verdict,
+    with_texts,
 )
 from annotation.queries.reveal import Reader, hides_movement, look_of
 from annotation.queries.review_queue import COUNTED_UP_TO, Filter, Only, count, waiting_checks
@@ -32,8 +34,9 @@ from annotation.queries.score_changes import ScoreChange, score_changes, scores_
 from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import review as service
 from annotation.services.lease_check import hand_out, keep, move_on
-from annotation.services.look_at_check import look_at, meet_another, tell_planted
+from annotation.services.look_at_check import look_at, tell_planted
 from annotation.services.review import Quote
+from annotation.web.held import held_in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from django.http import QueryDict
 
 ANSWERS = (("yes", "Yes", "1"), ("no", "No", "2"), ("unsure", "Unsure", "3"))
+ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
 
@@ -84,10 +88,15 @@ def next_check(request: Request, slug: str) -> HttpResponse:
     else:
         following = hand_out(project=room.project, reader=reader, filters=filters)
     if not wants_fragment(request):
-        return _to_check(request, slug, following, filters)
+        return _to_check(request, room, following, filters)
     if following is None:
-        return render(request, "review/_end.html", {"room": room, "query": urlencode(filters.as_query())})
-    return _show(request, room, following, is_ahead=True)
+        context = {
+            "room": room,
+            "search": _search(filters),
+            "held": _held_in_words(request, room, filters),
+        }
+        return render(request, "review/_end.html", context)
+    return _show(request, room, with_texts(following), is_ahead=True)
 
 
 @screen("POST")
@@ -121,9 +130,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
             seen=request.POST.get("seen", service.NOT_LOOKED),
         )
     except (Conflict, Invalid) as refusal:
-        is_met = service.shows_another(refusal)
-        look = meet_another(check=row, by=request.user) if is_met else look_of(row, request.user)
-        return _show(request, room, row, look=look, refusal=refusal, typed=typed)
+        return _show(request, room, row, look=look_of(row, request.user), refusal=refusal, typed=typed)
     told = tell_planted(project=room.project, by=request.user, but=row)
     moved = score_changes(before, scores_now(row.peer_id))
     if wants_fragment(request):
@@ -188,7 +195,7 @@ class Selected(NamedTuple):
 
 
 def reader_of(request: Request, room: Room) -> Reader:
-    return Reader(request.user, may_see_all=Verb.VIEW_SCORES in room.verbs)
+    return Reader.holding(request.user, room.verbs)
 
 
 def filters_of(request: Request) -> Filter:
@@ -197,8 +204,7 @@ def filters_of(request: Request) -> Filter:
 
 def address(slug: str, check_id: str, filters: Filter, **more: str) -> str:
     page = reverse("check", kwargs={"slug": slug, "check_id": check_id})
-    query = urlencode({**filters.as_query(), **more})
-    return f"{page}?{query}" if query else page
+    return page + _search(filters, **more)
 
 
 def _show(
@@ -219,29 +225,21 @@ def _show(
     marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
     view = check_view(row, request.user, look=look, marked=marked, whole_text=is_whole)
     typed = typed or Typed.own(view)
-    waiting = waiting_checks(room.project, reader_of(request, room), filters)
-    # Ahead of its turn nobody knows how many will be left: the page that it comes to counts on by itself.
-    left = None if is_ahead else count(waiting)
-    counts_down = bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT)
     context = {
         "room": room,
         "view": view,
         "outcome": view.outcome,
         "filters": filters,
-        "query": urlencode(filters.as_query()),
+        "search": _search(filters),
         "refusal": refusal,
         "typed": typed,
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
         "moved_in_words": _movement(request, room, moved or [], is_told=bool(view.outcome.planted)),
         "answers": ANSWERS,
-        "error_types": ErrorType.choices,
+        "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
-        "left": None if left is None else min(left, COUNTED_UP_TO),
-        "counts_down": counts_down,
-        # Whoever came by an address may answer a claim that does not wait here.
-        "is_counted": counts_down and (is_ahead or waiting.filter(pk=row.pk).exists()),
-        "is_left_counted_out": left is None or left <= COUNTED_UP_TO,
+        **_counted(request, room, filters, None if is_ahead else row),
         "before": None if is_ahead else _before(request, room, row),
     }
     return page_or_fragment(
@@ -251,6 +249,31 @@ def _show(
         context=context,
         status=status_of(refusal) if refusal else 200,
     )
+
+
+def _counted(request: Request, room: Room, filters: Filter, here: Check | None) -> dict[str, object]:
+    """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
+
+    None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
+    to counts on by itself.
+    """
+    counts_down = bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT)
+    if here is None:
+        return {
+            "left": None,
+            "counts_down": counts_down,
+            "is_counted": counts_down,
+            "is_left_counted_out": True,
+        }
+    waiting = waiting_checks(room.project, reader_of(request, room), filters)
+    left = count(waiting)
+    return {
+        "left": min(left, COUNTED_UP_TO),
+        "counts_down": counts_down,
+        # Whoever came by an address may answer a claim that does not wait here.
+        "is_counted": counts_down and waiting.filter(pk=here.pk).exists(),
+        "is_left_counted_out": left <= COUNTED_UP_TO,
+    }
 
 
 def _strip(
@@ -271,7 +294,7 @@ def _strip(
         "saved": verdict,
         "moved_in_words": _movement(request, room, moved, is_told=bool(outcome.planted)),
         "told": told,
-        "query": urlencode(filters_of(request).as_query()),
+        "search": _search(filters_of(request)),
     }
     return render(request, "review/_strip.html", context)
 
@@ -296,16 +319,28 @@ def _movement(request: Request, room: Room, moved: list[ScoreChange], *, is_told
     return "" if is_hidden else in_words(moved)
 
 
-def _to_check(request: Request, slug: str, following: Check | None, filters: Filter) -> HttpResponseRedirect:
+def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:
+    slug = room.project.slug
     if following is not None:
         return redirect(address(slug, following.public_id, filters))
-    messages.info(request, "Nothing else waits here, or somebody is at it.")
+    messages.info(request, _held_in_words(request, room, filters) or "Nothing else waits here.")
     return redirect(_queue_address(slug, filters))
 
 
+def _held_in_words(request: Request, room: Room, filters: Filter) -> str:
+    """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
+    waiting = waiting_checks(room.project, reader_of(request, room), filters)
+    return held_in_words(held_by_others(waiting, request.user))
+
+
 def _queue_address(slug: str, filters: Filter) -> str:
-    query = urlencode(filters.as_query())
-    return f"{reverse('review', kwargs={'slug': slug})}{f'?{query}' if query else ''}"
+    return reverse("review", kwargs={"slug": slug}) + _search(filters)
+
+
+def _search(filters: Filter, **more: str) -> str:
+    """What an address ends with to keep the queue, its question mark included; empty for the default."""
+    query = urlencode({**filters.as_query(), **more})
+    return f"?{query}" if query else ""
 
 
 def _before(request: Request, room: Room, row: Check) -> object:

@@ -12,13 +12,22 @@ from django.views.decorators.cache import never_cache
 
 from annotation.models import Check, DocumentSet, Draw, Project, System, VerdictBatch
 from annotation.permissions import Verb
-from annotation.queries.check_draws import check_draws, open_draws
+from annotation.queries.check_draws import Held, check_draws, held_by_others, open_draws
 from annotation.queries.reveal import Reader, keeps_back
-from annotation.queries.review_queue import Filter, Only, Order, has_panel, queue, reviewers
+from annotation.queries.review_queue import (
+    Filter,
+    Only,
+    Order,
+    has_panel,
+    queue,
+    reviewers,
+    waiting_checks,
+)
 from annotation.refusals import Conflict, Invalid
 from annotation.services import accept_batch as batches
 from annotation.services.draw_checks import draw_checks as draw
 from annotation.services.look_at_check import tell_planted
+from annotation.web.held import held_in_words
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
 from annotation.web.review import filters_of, reader_of
@@ -56,12 +65,15 @@ def review(request: Request, slug: str) -> HttpResponse:
     filters = filters_of(request)
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
+    hides_judge = keeps_back(room.project, reader)
     # Before the list is made, which tells what is true from now on.
     told = [] if after else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,
-        "is_kept_back": filters.is_of_answers and keeps_back(room.project, reader),
+        "hides_judge": hides_judge,
+        "has_panel": has_panel(room.project),
+        "is_kept_back": filters.is_of_answers and hides_judge,
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, reader, filters, after=after),
         "may_take_over": not filters.is_plain and not filters.draw,
@@ -73,7 +85,8 @@ def review(request: Request, slug: str) -> HttpResponse:
             "systems": _systems(room, filters),
             "reviewers": reviewers(room.project) if reader.may_see_all else [],
             "hidden": filters.as_query(),
-            "draws": open_draws(room.project),
+            "draws": open_draws(room.project, but=request.user),
+            "held": held_in_words(_held(room, reader, filters)),
             "told": told,
         }
     fragment = "review/_rows.html" if after else "review/_queue.html"
@@ -164,6 +177,13 @@ def _draws(request: Request, room: Room, *, refusal: Invalid | None = None) -> H
         "form": request.POST,
     }
     return render(request, "review/draws.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _held(room: Room, reader: Reader, filters: Filter) -> Held | None:
+    """What of a draw is with somebody else; of other queues it is told at their end."""
+    if not filters.draw:
+        return None
+    return held_by_others(waiting_checks(room.project, reader, filters), reader.person)
 
 
 def _share(percent: str) -> float:

@@ -16,10 +16,12 @@ from annotation.models import Project, System
 from annotation.permissions import Verb
 from annotation.queries.differences import Pair
 from annotation.queries.estimates import ESTIMATE
-from annotation.queries.explanation import explain, scores_of_system, summary_of
+from annotation.queries.explanation import explain, summary_of
+from annotation.queries.intervals import WITHOUT_SPREAD, has_interval
 from annotation.queries.leaderboard import RANKED, Average, Leaderboard, TargetTable
 from annotation.queries.published import published_means
 from annotation.queries.quality import quality_tables
+from annotation.queries.system_scores import scores_of_system
 from annotation.records import score_rules, summary_records
 from annotation.refusals import Invalid, NotFound
 from annotation.services import leaderboards as boards
@@ -33,6 +35,8 @@ from annotation.web.table_files import table_file
 from evaluation import score
 
 WITHOUT_TARGET = "none"
+PAIRS_SHOWN = 500
+"""Of more pairs of systems a page shows the surest differences; the file has all."""
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
 
@@ -107,10 +111,23 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
+        **(_intervals_told(table, column) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }
     return page_or_fragment(request, page="scores/page.html", fragment="scores/_league.html", context=context)
+
+
+def _intervals_told(table: TargetTable, column: str) -> dict[str, object]:
+    """What is to be said of intervals and ranges of ranks: nothing of what none has on this page."""
+    averages = [row.scores[column] for row in table.rows if row.scores[column].mean is not None]
+    places = table.ranking.places.values() if table.ranking else ()
+    is_alike = any(average.low is None and has_interval(average.n) for average in averages)
+    return {
+        "has_intervals": any(average.low is not None for average in averages),
+        "has_ranges": any(place.low is not None for place in places),
+        "without_spread": WITHOUT_SPREAD if is_alike else "",
+    }
 
 
 @screen("GET")
@@ -144,6 +161,8 @@ def differences(request: Request, slug: str) -> HttpResponse:
     context = {
         "room": room,
         "found": found,
+        "pairs": found.pairs[:PAIRS_SHOWN] if found else (),
+        "has_other_sets": found is not None and any(pair.sets != found.anova_sets for pair in found.pairs),
         "made": made,
         "address": request.get_full_path(),
         "column": shown.column,
@@ -160,11 +179,13 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = found(System.objects.filter(project=room.project), system_id, "system")
     board, _ = boards.board(room.project)
+    after = request.GET.get("after", "")
     context = {
         "room": room,
         "system": row,
-        "scores": scores_of_system(room.project, row),
-        "means": list(_means(board, row)) if board else [],
+        "page": scores_of_system(room.project, row, after=after),
+        "is_first": not after,
+        "means": list(_means(board, row)) if board and not after else [],
     }
     return render(request, "scores/system.html", context)
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from annotation.refusals import Invalid, Refusal
+from annotation.web.bodies import too_large
 from annotation.web.htmx import VARIES_BY, Request
 from annotation.web.refusals import refused, sign_in_first, status_of
 
@@ -64,10 +66,16 @@ def _json_answer(
         return JsonResponse(told, status=401)
     try:
         return view(cast("Request", request), *args, **kwargs)
+    except RequestDataTooBig:
+        return _told(too_large())
     except Refusal as refusal:
-        field = {"field": refusal.field} if isinstance(refusal, Invalid) else {}
-        said = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
-        return JsonResponse(said, status=status_of(refusal))
+        return _told(refusal)
+
+
+def _told(refusal: Refusal) -> JsonResponse:
+    field = {"field": refusal.field} if isinstance(refusal, Invalid) else {}
+    said = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
+    return JsonResponse(said, status=status_of(refusal))
 
 
 def _answer(

@@ -89,7 +89,8 @@ class RulesForm(forms.Form):
         help_text="0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's, to see who follows "
         "it. They are told after their answer and may change it; what they leave stands as theirs, and the planted "
         "verdict itself never counts. Fewer come where the answer is not beyond doubt, or where nothing that the judge "
-        "said of other claims would look like it there.",
+        "said of other claims would look like it there. At 0 no more are planted; who was shown one before "
+        "is told of it after their answer all the same.",
     )
     dispute_threshold = forms.FloatField(
         min_value=0,

@@ -4,6 +4,7 @@
   const room = () => document.getElementById("dispute-room");
   const form = () => document.getElementById("decision");
   const tellKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
+  const drafts = new Drafts();
   let pending = null;
 
   // Only where the text scrolls by itself: on a phone the question stays on top.
@@ -59,6 +60,10 @@
     if (pending && !pending.isConnected) pending = null;
     tellKeys("settle");
     showLit();
+    drafts.restore(form());
+  });
+  document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+    if (ctx.sourceElement.id === "decision" && ctx.response.status < 400) drafts.forget(ctx.sourceElement);
   });
   document.addEventListener("htmx:finally:request", () => tellKeys("go"));
 
@@ -66,4 +71,5 @@
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   showLit();
+  drafts.restore(form());
 })();

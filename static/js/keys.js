@@ -5,8 +5,12 @@
 (() => {
   const early = [];
   const CALM_MS = 400;
+  // A finger that lies on a key must not keep a page deaf.
+  const DEAF_AT_MOST_MS = 1_200;
+  const SIGN_MS = 2_000;
   let isReady = false;
   let calmAt = 0;
+  let deafUntil = 0;
   const TYPED = "input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]";
 
   const isVisible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
@@ -54,6 +58,7 @@
     if (detail === "settle") {
       early.length = 0;
       calmAt = performance.now() + CALM_MS;
+      deafUntil = performance.now() + DEAF_AT_MOST_MS;
     }
     isReady = detail !== "hold";
     pressEarly();
@@ -61,8 +66,19 @@
 
   function isStrayDigit(key) {
     if (performance.now() >= calmAt) return false;
-    calmAt = /^\d$/.test(key) ? performance.now() + CALM_MS : 0;
+    calmAt = /^\d$/.test(key) ? Math.min(performance.now() + CALM_MS, deafUntil) : 0;
+    if (calmAt > 0) showDropped(key);
     return calmAt > 0;
+  }
+
+  // For the eye alone: whoever hears the next claim read out is told enough.
+  function showDropped(key) {
+    const before = document.querySelector(".dropped");
+    const sign = Object.assign(document.createElement("p"), { className: "dropped", ariaHidden: "true" });
+    sign.append(Object.assign(document.createElement("b"), { textContent: key }), " came too soon: press it again.");
+    before?.remove();
+    document.body.append(sign);
+    setTimeout(() => sign.remove(), SIGN_MS);
   }
   document.addEventListener("pointerdown", () => (calmAt = 0), { capture: true });
 

@@ -11,6 +11,7 @@
   const keys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
   const time = new ActiveTime();
   const desk = new Desk((isLost) => (isLost ? say("Not saved yet: the server cannot be reached. Trying again…") : hush()));
+  const drafts = new Drafts();
   const leftOf = (page) => page.querySelector("[data-left]");
   let ahead = null;
   let isTurning = false;
@@ -75,6 +76,7 @@
   function setUp() {
     document.getElementById("comments").replaceChildren();
     time.turnTo(room().dataset.check ?? "");
+    drafts.restore(find("#answer"));
     showFound();
   }
 
@@ -100,6 +102,7 @@
   async function save(address, fields, answered) {
     tell("busy");
     const reply = await desk.send(address, fields);
+    if (reply.strip) drafts.forget(answered?.querySelector("#answer"));
     if (reply.strip) find("#strip").replaceWith(reply.strip);
     else if (reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
     else if (answered) showProblem(answered, unsaved(reply));

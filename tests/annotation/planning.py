@@ -71,16 +71,21 @@ def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> N
     )
 
 
-def answer_draw(world: World, draw: Draw, *, ms: int = 0) -> None:
-    """Rex answers all that waits in the draw, blind: yes where the judge is above .25, of every third check not."""
+def answer_draw(world: World, draw: Draw, *, ms: int = 0, label: str = "") -> None:
+    """Rex answers all that waits in the draw, blind: yes where the judge is above .25, of every third check not.
+
+    With a `label`, that to everything.
+    """
+    # Counted from the project's own first check, so that other tests' rows move nothing.
+    before = Check.objects.filter(project=world.project).order_by("pk").values_list("pk", flat=True)[0] - 1
     waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).select_related("check_row").order_by("pk")
     for row in waiting:
-        is_yes = (row.check_row.judge_probability or 0.0) > 0.25 and row.check_row_id % 3 > 0
+        is_yes = (row.check_row.judge_probability or 0.0) > 0.25 and (row.check_row_id - before) % 3 > 0
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
             source=Verdict.Source.REVIEWER,
             person=world.rex,
-            label="yes" if is_yes else "no",
+            label=label or ("yes" if is_yes else "no"),
             active_ms=ms,
         )
         row.save(update_fields=["verdict"])

@@ -165,8 +165,8 @@ OUTSIDE = {
 
 ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
-    **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), READ_CONTENT),
-    **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), READ_CONTENT),
+    **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),

@@ -50,6 +50,8 @@ WITHOUT_ROWS = {"step", "version", "table"}
 BLIND = "blind"
 """Ana with every role there is, and open work."""
 INSIDE = (*MEMBERS, BLIND)
+OPEN_TO_STRANGERS = ("tokens/", "invitations/account/")
+"""Routes of the API that are for people who have not signed in yet."""
 SITE = admin.site
 
 
@@ -300,6 +302,21 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         assert (ask.name, answer.status_code, told) == (ask.name, 401, "Token")
 
 
+def test_the_api_tells_nothing_by_options(world: World) -> None:
+    """The schema does. A stranger is turned away as by any other method, and nobody meets a fault."""
+    ids, member = api.ids_of(world), client_of(world, "olga")
+    for route in (*api.IN_PROJECT, *api.OUTSIDE):
+        path = route.address(ids)
+        is_open = route.path in OPEN_TO_STRANGERS
+        assert (path, member.options(path).status_code) == (path, 405)
+        assert (path, Client().options(path).status_code) == (path, 405 if is_open else 401)
+
+
+def test_the_schema_answers_options_without_a_fault(world: World) -> None:
+    for path in ("/api/schema/", "/api/docs/", "/api/v1/nowhere/"):
+        assert client_of(world, "olga").options(path).status_code < 500, path
+
+
 # The admin
 
 
@@ -317,7 +334,7 @@ def staff_of(world: World, name: str) -> Client:
 def a_row(world: World, model: type[Model]) -> Model:
     """A row of "harbour"; of Olga's own where rows are people's own."""
     if model is Notice:
-        return world.olga.notices.get()
+        return world.olga.notices.get(kind="mention")
     row = model._default_manager.order_by("pk").first()
     assert row is not None, model
     return row

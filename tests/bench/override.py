@@ -40,6 +40,7 @@ QUEUES = {
     "only numbers": "numbers=1",
     "panel split": "only=split",
     "only disagreements": "only=disputed",
+    "disagreements by effect": "only=disputed&order=effect",
     "people against the judge": "only=against",
 }
 

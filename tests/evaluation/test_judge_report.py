@@ -145,6 +145,17 @@ def test_documents_weaken_what_their_checks_repeat() -> None:
     assert compared.clustered_p == 0.5
 
 
+def test_documents_count_by_their_checks() -> None:
+    # The first judge is right alone on 40 checks of one document, the second alone on the one check of each of 5
+    # others. Exchanged in whole documents, the lead of 40 outweighs the five of 1 at every one of the 64 flips: all are
+    # at least as far from 0 as 40 - 5 = 35. By means of documents the second would seem the better one, 5 to 1.
+    documents = ["long"] * 40 + list("abcde")
+    right = ["yes"] * 45
+    compared = compare_judges(["yes"] * 40 + ["no"] * 5, ["no"] * 40 + ["yes"] * 5, right, documents)  # type: ignore[arg-type]
+    assert compared.difference == pytest.approx(35 / 45)
+    assert compared.clustered_p == 1
+
+
 def test_judges_that_err_alike_do_not_differ() -> None:
     assert compare_judges(["yes", "no"], ["yes", "unsure"], ["yes", "yes"]).p == 1
 

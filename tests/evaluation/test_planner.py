@@ -9,7 +9,13 @@ import pytest
 from scipy.stats import t as student
 
 from evaluation._draw_estimates import DrawnItem, estimate_from_draw
-from evaluation._planner import Design, Forecast, forecast_widths, forecast_without_pilot
+from evaluation._planner import (
+    Design,
+    Forecast,
+    forecast_widths,
+    forecast_without_pilot,
+    with_pooled_variance,
+)
 from evaluation._sampling import fixed_size_draw, uniform_draw
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, LengthMismatch
 
@@ -21,7 +27,6 @@ def forecast(
 ) -> Forecast:
     return Forecast(
         now=0.5,
-        least=0.1,
         confidence=0.95,
         floor=0.5,
         answered=2,
@@ -141,15 +146,52 @@ def test_the_fewest_labels_for_a_width_are_found() -> None:
 
 def test_a_width_below_what_documents_differ_by_takes_more_documents() -> None:
     made = forecast_widths(WORLD.pilot(), WORLD.spreads)
-    assert made.labels_for(made.least * 0.9, "active") is None
-    assert made.documents_for(made.least * 0.9) > 40
-    assert made.documents_for(made.least * 1.01) <= 40
+    least = made.least
+    assert least is not None
+    assert made.labels_for(least * 0.9, "active") is None
+    assert (made.documents_for(least * 0.9) or 0) > 40
+    assert (made.documents_for(least * 1.01) or 99) <= 40
 
 
 def test_documents_for_a_width_by_hand() -> None:
     # Variance .04: of 18 documents 2 * t(17) * sqrt(.04 / 18) = .19892, of 17 2 * t(16) * sqrt(.04 / 17) = .20566.
     assert forecast([0.0], [0]).documents_for(0.2) == 18
-    assert forecast([0.0], [0], between=0.0).documents_for(0.2) == 2
+
+
+def test_of_documents_that_seem_not_to_differ_nothing_is_foretold() -> None:
+    made = forecast([0.01] * 8, [0, 0, 1, 1, 2, 2, 3, 3], between=0.0)
+    assert (made.least, made.width(4, "uniform"), made.documents_for(0.2)) == (None, None, None)
+    assert made.labels_for(0.2, "uniform") is None
+
+
+def test_the_variance_of_documents_is_the_mean_over_systems_by_their_documents() -> None:
+    # One document at 0 and three at .04: (1 * 0 + 3 * .04) / 4 = .03, for both.
+    pooled = with_pooled_variance(
+        {"a": forecast([0.01], [0], between=0.0), "b": forecast([0.02] * 3, [0, 1, 2], between=0.04)}
+    )
+    assert [each.variance_of_documents for each in pooled.values()] == pytest.approx([0.03, 0.03])
+    # All three of b answered: 2 t(2) sqrt(.03 / 3).
+    assert pooled["b"].least == pytest.approx(2 * student.ppf(0.975, 2) * 0.1)
+    assert pooled["b"].errors.tolist() == [0.02] * 3
+
+
+def test_pooled_least_widths_are_nearer_to_the_true_ones() -> None:
+    # Twelve systems over the same documents, which differ alike; of each a twentieth is asked.
+    worlds = [World(seed) for seed in range(12)]
+    pilots = [world.items(uniform_draw(range(320), share=0.2, seed=7), [0.2] * 320) for world in worlds]
+    own = {
+        str(number): forecast_widths(pilot, world.spreads)
+        for number, (world, pilot) in enumerate(zip(worlds, pilots, strict=True))
+    }
+    # Answered in full: the variance of the documents' means is the one there is.
+    means = [np.array(world.truth).reshape(40, 8).mean(axis=1) for world in worlds]
+    true = [2 * student.ppf(0.975, 39) * each.std(ddof=1) / math.sqrt(40) for each in means]
+
+    def error(made: dict[str, Forecast]) -> float:
+        misses = [(each.least or 0.0) - goal for each, goal in zip(made.values(), true, strict=True)]
+        return math.sqrt(mean(miss**2 for miss in misses))
+
+    assert error(with_pooled_variance(own)) < error(own) / 1.5
 
 
 @pytest.mark.parametrize("design", ["uniform", "active"])
@@ -243,3 +285,49 @@ def test_documents_with_an_answer_are_expected_by_their_chances() -> None:
     made = forecast([0.01] * 4, [0, 0, 1, 1])
     assert made.answered_documents(2, "uniform") == pytest.approx(1.5)
     assert made.document_count == 2
+
+
+def with_a_settled_item(strata: list[str] | None = None) -> Forecast:
+    """Two documents of two items at .5, of which the last one's answer is known to be yes."""
+    items = [
+        DrawnItem(number // 2, 0.5, judge, 1.0, False, None)
+        for number, judge in enumerate([0.5, 0.5, 0.5, 1.0])
+    ]
+    return forecast_without_pilot(items, strata=strata, settled=[False, False, False, True])
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_what_is_settled_costs_no_answer(design: Design) -> None:
+    # Two answers for the three items that are open, all alike.
+    assert with_a_settled_item().probabilities(2, design) == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1])
+
+
+def test_what_is_settled_errs_by_nothing() -> None:
+    found = with_a_settled_item()
+    # A share of 1/2 squared times .5 * .5; people alone go by the mean (3 * .5 + 1) / 4 = .625.
+    assert found.errors.tolist() == pytest.approx([0.0625, 0.0625, 0.0625, 0])
+    assert found.people_errors.tolist() == pytest.approx([0.25 * 0.625 * 0.375] * 3 + [0])
+
+
+def test_no_more_can_be_drawn_than_is_open() -> None:
+    with pytest.raises(EvaluationError, match="Between 0 and 3 items"):
+        with_a_settled_item().probabilities(4, "uniform")
+
+
+def test_strata_hold_what_is_open() -> None:
+    found = with_a_settled_item(["a", "a", "b", "b"])
+    assert found.allocation(3) == {"a": 2, "b": 1}
+    assert found.probabilities(3, "stratified") == pytest.approx([1, 1, 1, 1])
+
+
+def test_where_all_is_settled_nothing_is_drawn() -> None:
+    items = [DrawnItem(number, 1.0, float(number), 1.0, True, float(number)) for number in range(2)]
+    found = forecast_without_pilot(items, settled=[True, True])
+    assert [found.probabilities(0, design) for design in DESIGNS] == [[1, 1]] * 4
+    # Documents at 0 and 1: variance .5, so 2 t(1) sqrt(.5 / 2).
+    assert found.width(0, "active") == pytest.approx(student.ppf(0.975, 1))
+
+
+def test_settled_goes_item_by_item() -> None:
+    with pytest.raises(LengthMismatch):
+        forecast_without_pilot([DrawnItem(0, 1.0, 0.5, 1.0, False, None)], settled=[])

@@ -81,7 +81,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
-        f"{board.confidence:.0%} bootstrap intervals ({board.draws} draws, seed {board.seed}): "
+        f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} draws, seed {board.seed}): "
         f"{board.captions[board.score]}. "
         f"The column human: {board.captions['coverage_human']}.",
         width=100,
@@ -97,7 +97,7 @@ def _said(table: TargetTable) -> Iterator[str]:
         yield table.ranking.sentence
         if table.ranking.pairs:
             yield (
-                f"{table.ranking.holding} of {table.ranking.pairs} pairs of systems differ at "
+                f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{table.ranking.level:.0%} after Holm's correction (paired permutation of document sets); systems "
                 f"that share a letter (alike) cannot be told apart. In 95% of draws a system's rank lies within "
                 f"its ranks."

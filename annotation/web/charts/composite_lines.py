@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.web.charts.kit import Drawing, Shape, circle, diamond, line, path, polygon, rectangle, words
-from annotation.web.charts.layout import Scale, across, apart, clipped, fitted, text_width, upright
+from annotation.web.charts.layout import (
+    Scale,
+    across,
+    apart,
+    clipped_within,
+    counted,
+    fitted,
+    text_width,
+    upright,
+)
 from annotation.web.charts.picture import Picture
 
 TOP, LOWEST = 14, 474
@@ -91,18 +100,19 @@ def composite_lines(
         )
     for place, of in enumerate(systems):
         shapes += _signs(of, place, len(systems), sideways, up)
-    shapes += [diamond("mark-2", sideways.at(a), bottom, 3.5) for a in crossings]
+    weights = sorted(set(crossings))
+    shapes += [diamond("mark-2", sideways.at(a), bottom, 3.5) for a in weights]
     shapes += _names(systems, [up.at(of.brevity) for of in systems], left, bottom, is_left=True)
     shapes += _names(systems, [up.at(of.coverage) for of in systems], right, bottom, is_left=False)
     crossed = (
-        f" Diamonds: the {len(crossings)} weights at which two systems change places." if crossings else ""
+        f" Diamonds: the weights at which systems change places, {len(weights):,} in all." if weights else ""
     )
     return Picture(
         name="composite-by-weight",
         title=title,
         description=(
-            f"{len(systems)} straight lines from mean brevity at a = 0 to mean coverage at a = 1, each with its own "
-            f"dashes and sign, named at both ends.{_told_of_best(systems, chosen)}{crossed}"
+            f"{counted(len(systems), 'straight line')} from mean brevity at a = 0 to mean coverage at a = 1, each with "
+            f"its own dashes and sign, named at both ends.{_told_of_best(systems, chosen)}{crossed}"
         ),
         caption=f"{caption}{crossed}".strip(),
         drawing=Drawing(round(right + BESIDE + room + 6), bottom + 48, tuple(shapes)),
@@ -145,7 +155,7 @@ def _names(
     for place, (of, end, y) in enumerate(
         zip(systems, ends, apart(ends, NAME_STEP, TOP, bottom), strict=True)
     ):
-        name = clipped(of.system, LONGEST_NAME, NAME_SIZE)
+        name = clipped_within(of.system, LONGEST_NAME, NAME_SIZE)
         hint = of.system if name != of.system else ""
         shapes.append(line("leader", x, end, x + way * 17, y))
         shapes.append(SIGNS[place % len(SIGNS)](x + way * 23, y))

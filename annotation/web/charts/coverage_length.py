@@ -13,6 +13,7 @@ from annotation.web.charts.layout import (
     Scale,
     across,
     bars,
+    counted,
     fitted,
     labelled,
     text_width,
@@ -54,8 +55,8 @@ def coverage_against_length(
     ends = [end for _, low, high in spans for end in (low, high) if end is not None]
     values = [*(of.coverage for of in points), *ends]
     up = fitted(values, FRAME.bottom, FRAME.top, floor=0.0, ceiling=1.0)
-    counted = f", counted up to the target of {target}" if target else ""
-    shapes = across(sideways, FRAME.top, FRAME.bottom, f"Mean length in {unit}{counted}")
+    up_to = f", counted up to the target of {target}" if target else ""
+    shapes = across(sideways, FRAME.top, FRAME.bottom, f"Mean length in {unit}{up_to}")
     shapes += upright(up, FRAME.left, FRAME.right, "Coverage")
     taken: list[Box] = []
     if target and 0 < a < 1:
@@ -73,8 +74,11 @@ def coverage_against_length(
     return Picture(
         name="coverage-and-length",
         title="Coverage against length" + (f", target {target} {unit}" if target else ""),
-        description=f"{len(points)} systems; across, their mean length, up, their mean coverage.{told}",
-        caption=told_of_bars(len(points), f"coverage, {covers}") + told,
+        description=f"{counted(len(points), 'system')}; across, their mean length, up, their mean coverage.{told}",
+        caption=told_of_bars(
+            len(points), f"coverage, {covers}", has_intervals=any(of.low is not None for of in points)
+        )
+        + told,
         drawing=Drawing(WIDTH, HEIGHT, (*shapes, *labels, *dots)),
         columns=("system", "mean_length", "coverage", "low", "high", "composite"),
         rows=tuple((of.system, of.length, of.coverage, of.low, of.high, of.composite) for of in points),

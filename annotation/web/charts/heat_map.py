@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from annotation.web.charts.kit import Drawing, Shape, circle, line, polygon, rectangle, words
-from annotation.web.charts.layout import clipped, text_width
+from annotation.web.charts.layout import clipped, clipped_within, counted, text_width
 from annotation.web.charts.picture import Picture
 
 CELL = 20
@@ -18,6 +18,8 @@ LONGEST_SYSTEM = 170
 TURNED = -60
 LEAST_WIDTH = 520
 HEAD_OF_SET = 22
+WIDEST_FITTED = 1400
+"""A wider picture keeps its size on a page, and is scrolled: fitted into a page its cells would be too small to see."""
 KEY = ("yes", "no", "unsure", "unscored")
 WORDS_OF_A_PERSON = "by a person"
 
@@ -45,8 +47,13 @@ class ClaimLine:
     marks: Mapping[str, ClaimMark]
 
 
-def heat_map(claims: Sequence[ClaimLine], systems: Sequence[str], *, caption: str) -> Picture:
-    """The claims in the order given, under the names of their document sets; the systems likewise."""
+def heat_map(
+    claims: Sequence[ClaimLine], systems: Sequence[str], *, caption: str, of_claims: int | None = None
+) -> Picture:
+    """The claims in the order given, under the names of their document sets; the systems likewise.
+
+    `of_claims` is how many claims there are beyond this page too, None where these are all.
+    """
     longest = max((min(text_width(name, 11), LONGEST_SYSTEM) for name in systems), default=0.0)
     top = round(longest * 0.87) + 22
     widest = max((text_width(claim.claim, CLAIM_SIZE) for claim in claims), default=0.0)
@@ -55,7 +62,7 @@ def heat_map(claims: Sequence[ClaimLine], systems: Sequence[str], *, caption: st
     shapes: list[Shape] = []
     for place, name in enumerate(systems):
         x = left + CELL * (place + 0.5) + 4
-        shown = clipped(name, LONGEST_SYSTEM, 11)
+        shown = clipped_within(name, LONGEST_SYSTEM, 11)
         shapes.append(words(shown, x, top - 8, size=11, turned=TURNED, hint=name if shown != name else ""))
     y = float(top)
     for document_set, lines in groupby(claims, key=lambda claim: claim.document_set):
@@ -68,7 +75,7 @@ def heat_map(claims: Sequence[ClaimLine], systems: Sequence[str], *, caption: st
     shapes += _key(y + 12)
     return Picture(
         name="claims",
-        title=f"{len(claims)} claims in the summaries of {len(systems)} systems",
+        title=f"{_told_of_claims(len(claims), of_claims)} in the summaries of {counted(len(systems), 'system')}",
         description=(
             "One line a claim, one column a system. A full square: the summary says it; a cross: it does not; a "
             "triangle: unsure; a dot: no usable answer. A dark corner: a person decided."
@@ -91,7 +98,14 @@ def heat_map(claims: Sequence[ClaimLine], systems: Sequence[str], *, caption: st
             if name in claim.marks
         },
         names_from=2,
+        keeps_size=width > WIDEST_FITTED,
     )
+
+
+def _told_of_claims(shown: int, of_claims: int | None) -> str:
+    if of_claims is None or of_claims <= shown:
+        return counted(shown, "claim")
+    return f"{shown:,} of {of_claims:,} claims"
 
 
 def _row(claim: ClaimLine, systems: Sequence[str], left: float, y: float) -> Iterator[Shape]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotation.queries.intervals import why_no_interval
+
 if TYPE_CHECKING:
     from annotation.queries.leaderboard import Average, SystemRow, TargetTable
 
@@ -122,7 +124,12 @@ def bar(average: Average, axis: Axis) -> Bar | None:
     if average.mean is None:
         return None
     if average.low is None or average.high is None:
-        return Bar(low=None, high=None, mean=axis.x(average.mean), label=f"{average.mean:.3f}, no interval")
+        return Bar(
+            low=None,
+            high=None,
+            mean=axis.x(average.mean),
+            label=f"{average.mean:.3f}, {why_no_interval(average.n)}",
+        )
     return Bar(
         low=axis.x(average.low),
         high=axis.x(average.high),

@@ -11,6 +11,7 @@ from annotation.web.charts.layout import (
     Box,
     across,
     bars,
+    counted,
     fitted,
     labelled,
     text_width,
@@ -66,12 +67,16 @@ def judge_against_people(systems: Sequence[JudgedSystem], *, judge: str) -> Pict
         name="judge-and-people",
         title=f"{judge} against people, by system",
         description=(
-            f"{len(systems)} systems; across, people's share of yes, up, the judge's on the same checks. "
+            f"{counted(len(systems), 'system')}; across, people's share of yes, up, the judge's on the same checks. "
             f"Above the dashed line, where the judge says yes more often than people: {above}."
         ),
         caption=(
             "Shares of yes on the checks that both answered. "
-            + told_of_bars(len(systems), "the judge's share less people's, resampling document sets")
+            + told_of_bars(
+                len(systems),
+                "the judge's share less people's, resampling document sets",
+                has_intervals=any(of.low is not None for of in systems),
+            )
         ),
         drawing=Drawing(WIDTH, HEIGHT, (*shapes, *labels, *dots)),
         columns=("system", "checks", "people_yes", "judge_yes", "bias_low", "bias_high"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 Number = float | int
@@ -161,6 +162,8 @@ def words(
     return Shape("text", paint, at, text=text, hint=hint, href=href)
 
 
+# A grid has thousands of coordinates, most of them again and again.
+@lru_cache(maxsize=4096)
 def number(value: Number | str) -> str:
     """A coordinate to a tenth of a pixel."""
     if isinstance(value, str):

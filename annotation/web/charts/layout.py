@@ -121,6 +121,21 @@ def clipped(text: str, width: float, size: float) -> str:
     return kept.rstrip() + "…"
 
 
+def clipped_within(text: str, width: float, size: float) -> str:
+    """The text, cut in the middle where it is wider than that: of names that differ at their ends both ends stay."""
+    if text_width(text, size) <= width:
+        return text
+    head, tail = text[: len(text) // 2], text[len(text) // 2 :]
+    while (head or tail) and text_width(f"{head}…{tail}", size) > width:
+        head, tail = (head[:-1], tail) if len(head) >= len(tail) else (head, tail[1:])
+    return f"{head.rstrip()}…{tail.lstrip()}"
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something: "1 system", "2,400 systems"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def wrapped(text: str, width: float, size: float) -> list[str]:
     """The text in lines no wider than that, parted at blanks, within a word only where it alone is too wide.
 
@@ -183,8 +198,10 @@ def bars(
     return shapes
 
 
-def told_of_bars(count: int, what: str) -> str:
-    """Where the intervals of so many points are to be found."""
+def told_of_bars(count: int, what: str, *, has_intervals: bool = True) -> str:
+    """Where the intervals of so many points are to be found, if any has one."""
+    if not has_intervals:
+        return "There are no intervals: too few document sets, or the same in all of them."
     if count <= BARS_AT_MOST:
         return f"Bars: 95 % interval of {what}."
     return f"Intervals of so many systems would hide the names; they stand in the numbers: 95 %, of {what}."

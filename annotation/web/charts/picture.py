@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ class Picture:
 
     `name` is that of its files, `title` what it shows and `description` how, for whoever cannot see it; `caption` says
     what its intervals cover and what is left out. `columns` and `rows` hold every number that is drawn, and `links`
-    where a cell, named by its row and column, leads. The columns from `names_from` on are named by people.
+    where a cell, named by its row and column, leads. The columns from `names_from` on are named by people. One that
+    `keeps_size` is not fitted into a page but scrolled.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Picture:
     rows: tuple[tuple[Cell, ...], ...]
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     names_from: int | None = None
+    keeps_size: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -57,7 +60,8 @@ class Picture:
         inside = self.drawing.on_page()
         named = self._named("page", self.drawing)
         # Every text in it has been escaped by `plain`, and every number comes from `number`.
-        whole = f'<svg class="picture" role="{role}" {named}>{self._told("page")}{inside}</svg>'
+        kept = " at-size" if self.keeps_size else ""
+        whole = f'<svg class="picture{kept}" role="{role}" {named}>{self._told("page")}{inside}</svg>'
         return mark_safe(whole)  # noqa: S308
 
     @property
@@ -82,9 +86,18 @@ class Picture:
         )
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns as a file names them: a name that people gave makes way where a column before has it."""
+        taken: list[str] = []
+        for name in self.columns:
+            taken.append(_free(name, taken))
+        return tuple(taken)
+
+    @property
     def table(self) -> list[dict[str, Cell]]:
-        """The rows by the names of their columns."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        """The rows by the names of their columns in a file."""
+        names = self.fields
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
@@ -140,6 +153,12 @@ class Picture:
             f'<title id="{named}-title">{plain(self.title)}</title>'
             f'<desc id="{named}-desc">{plain(self.description)}</desc>'
         )
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """The name, or the first of "name (2)", "name (3)", … that is not taken."""
+    names = chain([name], (f"{name} ({number})" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def _is_number(cell: Cell) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.queries.intervals import why_no_interval
 from annotation.web.charts.kit import Drawing, Shape, circle, line, words
-from annotation.web.charts.layout import Scale, across, clipped, fitted, text_width
+from annotation.web.charts.layout import Scale, across, clipped_within, counted, fitted, text_width
 from annotation.web.charts.picture import Picture
 
 ROW = 24
@@ -56,12 +57,17 @@ def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str) -> Pic
         shapes.append(words("alike", beside - 4, bottom + 16, paint="soft", size=11))
         width = max(width, round(beside + 34))
     best = systems[0] if systems else None
+    has_intervals = any(of.low is not None for of in systems)
     return Picture(
         name="ranking",
-        title=f"{score} of {len(systems)} systems, with 95 % intervals",
+        title=(
+            f"{score} of {counted(len(systems), 'system')}, "
+            f"{'with 95 % intervals' if has_intervals else 'without intervals'}"
+        ),
         description=(
-            "One line a system, the best on top: a dot at its mean and a bar over its interval. "
-            f"{best.system} is first with {best.mean:.3f}."
+            "One line a system, the best on top: a dot at its mean"
+            + (" and a bar over its interval. " if has_intervals else f"; {why_no_interval(best.n)}. ")
+            + _first_in_words(systems)
             + (" Lines on the right join systems that cannot be told apart." if count else "")
             if best
             else "No system has a mean."
@@ -73,8 +79,17 @@ def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str) -> Pic
     )
 
 
+def _first_in_words(systems: Sequence[RankedSystem]) -> str:
+    """Who is first; all of them where several are level."""
+    best = systems[0]
+    level = [of.system for of in systems if of.rank == best.rank]
+    if len(level) == 1:
+        return f"{best.system} is first with {best.mean:.3f}."
+    return f"{len(level):,} systems are level in front with {best.mean:.3f}: {', '.join(level)}."
+
+
 def _row(of: RankedSystem, y: float, scale: Scale) -> list[Shape]:
-    name = clipped(of.system, LONGEST_NAME, 12)
+    name = clipped_within(of.system, LONGEST_NAME, 12)
     shapes = [
         words(str(of.rank), 24, y + 4, paint="soft", size=11, anchor="end"),
         words(name, scale.start - 12, y + 4, anchor="end", hint=of.system if name != of.system else ""),

@@ -21,19 +21,57 @@
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     const field = event.target;
-    const number = field.value.trim();
-    if (!number) return field.blur();
-    const pick = pickOf(Number.parseInt(number, 10));
-    field.setCustomValidity(pick ? "" : `There is no unit ${number} here.`);
-    if (!pick) return field.reportValidity();
-    pick.checked = !pick.checked;
-    pick.closest(".passage").scrollIntoView({ block: "nearest" });
+    if (!field.value.trim()) return field.blur();
+    const pick = pickIn(field);
+    if (!pick) {
+      sayUnknown(field);
+      return field.select();
+    }
+    mark(pick, !pick.checked);
     field.value = "";
   }
 
-  document.addEventListener("input", (event) => {
-    if (event.target.matches("[data-evidence]")) event.target.setCustomValidity("");
-  });
+  // A number that was typed and left counts: nobody who goes on to answer must press Return first.
+  function leave(field) {
+    if (!field?.value.trim()) return;
+    const pick = pickIn(field);
+    if (pick) mark(pick, true);
+    else sayUnknown(field);
+    field.value = "";
+  }
+
+  const pickIn = (field) => (/^\d+$/.test(field.value.trim()) ? pickOf(Number(field.value)) : undefined);
+
+  function mark(pick, isMarked) {
+    pick.checked = isMarked;
+    pick.dispatchEvent(new Event("change", { bubbles: true }));
+    pick.closest(".passage").scrollIntoView({ block: "nearest" });
+  }
+
+  // On top of the page, where it stays in view though the answer goes out and the next claim comes: what is no unit's
+  // number must not hold up an answer.
+  const unknown = () => document.querySelector("#problems [data-unknown-unit]");
+
+  function sayUnknown(field) {
+    unknown()?.remove();
+    const box = Object.assign(document.createElement("div"), { className: "notice error" });
+    box.dataset.unknownUnit = "";
+    const of = document.getElementById("claim").textContent;
+    const words = `There is no unit ${field.value.trim()}: nothing was added to the evidence for “${of}”.`;
+    box.append(Object.assign(document.createElement("p"), { dir: "auto", textContent: words }));
+    document.getElementById("problems").prepend(box);
+  }
+
+  document.addEventListener("focusout", (event) => event.target.matches?.("[data-evidence]") && leave(event.target));
+  document.addEventListener("submit", () => leave(room()?.querySelector("[data-evidence]")), { capture: true });
+  document.addEventListener("input", (event) => event.target.matches("[data-evidence]") && unknown()?.remove());
+
+  // Before the key leaves the field, which would say it anew.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !unknown()) return;
+    unknown().remove();
+    if (event.target.matches?.("[data-evidence]")) event.target.value = "";
+  }, { capture: true });
 
   // Words that are selected in the text
 
@@ -78,16 +116,39 @@
   });
 
   document.addEventListener("click", (event) => {
-    event.target.closest("[data-drop]")?.closest(".quote").remove();
-    if (!event.target.closest("[data-take-selection]")) return;
-    for (const each of selected()) add(each);
-    getSelection().removeAllRanges();
+    const dropped = event.target.closest("[data-drop]")?.closest(".quote");
+    const isTaken = event.target.closest("[data-take-selection]");
+    if (!dropped && !isTaken) return;
+    dropped?.remove();
+    if (isTaken) {
+      for (const each of selected()) take(each);
+      getSelection().removeAllRanges();
+    }
+    document.getElementById("answer").dispatchEvent(new Event("change", { bubbles: true }));
   });
 
-  function add({ unit, start, end, words }) {
+  // What was taken before, out of a draft. A unit that is not in view is told by its number.
+  document.addEventListener("drafted", ({ detail }) => {
+    document.getElementById("picked").replaceChildren();
+    for (const [name, value] of detail) {
+      if (name !== "quote") continue;
+      const [unit, start, end] = value.split(":");
+      const text = textOf(unit);
+      add(value, text ? [...text].slice(start, end).join("") : `unit ${unit}`);
+    }
+  });
+
+  const textOf = (unit) => room().querySelector(`[data-unit="${CSS.escape(unit)}"]`)?.textContent;
+
+  function take({ unit, start, end, words }) {
     // Offsets count characters as the server does, not halves of them.
-    const text = room().querySelector(`[data-unit="${CSS.escape(unit)}"]`).textContent;
-    const value = `${unit}:${characters(text, start)}:${characters(text, end)}`;
+    const text = textOf(unit);
+    add(`${unit}:${characters(text, start)}:${characters(text, end)}`, words);
+    const pick = pickOf(unit);
+    if (pick) pick.checked = true;
+  }
+
+  function add(value, words) {
     const place = document.getElementById("picked");
     if (place.querySelector(`input[value="${value}"]`)) return;
     const quote = document.createElement("span");
@@ -99,7 +160,5 @@
     drop.setAttribute("aria-label", "Leave this passage out");
     quote.append(field, shown, " ", drop);
     place.append(quote);
-    const pick = pickOf(unit);
-    if (pick) pick.checked = true;
   }
 })();

@@ -7,7 +7,7 @@ class Keeping {
     contradicted: "This was answered in two places, and not alike. Which answers stand?",
     closed: "This set was closed in the meantime, so nothing more can be changed in it.",
     gone: "The server does not take what was said here.",
-    stranger: "Another person is signed in in this browser now, so this form is put away.",
+    stranger: "Another person is signed in in this browser now, so this form is put away. It comes back with its person.",
   };
   static #UNSENT_OF_ANOTHER =
     "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here.";
@@ -129,6 +129,11 @@ class Keeping {
   }
 
   #name(act) {
+    const number = this.#pages.peerNumber(act.assignment);
+    return number ? `Peer ${number}: ${this.#asked(act)}` : this.#asked(act);
+  }
+
+  #asked(act) {
     if (act.kind === "unmarked") return "Unmarked peer units";
     const element = act.kind === "unit" ? `unit-${act.unit}` : `question-${act.question}`;
     return this.#pages.textOf(act.assignment, element) || (act.kind === "unit" ? "A model unit" : "A quality question");

@@ -81,6 +81,11 @@ class Pages {
     return this.#see(id)?.querySelector(`#${CSS.escape(element)} .t`)?.textContent.trim() ?? "";
   }
 
+  // The number that the trail gives the peer summary of a page that is here; empty where it is not.
+  peerNumber(id) {
+    return this.#see(id)?.dataset.peerNumber ?? "";
+  }
+
   // The letter by which a peer unit goes on a page that is here, else its number.
   peerName(id, number) {
     return this.#see(id)?.querySelector(`[data-peer="${number}"] .box`)?.dataset.name ?? String(number);

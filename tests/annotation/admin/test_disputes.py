@@ -50,6 +50,16 @@ def confirmed(client: Any, name: str, disputes: Sequence[Dispute], **more: objec
     return act(client, name, [row for row, _ in steps], confirmed="yes", **held, **more)
 
 
+@pytest.mark.parametrize("chosen", ["abc", "1.5", "9" * 30, "\x00", ""])
+def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Door, chosen: str) -> None:
+    dispute = disputed(world, 1)
+    data = {"action": "decide_as_most", "_selected_action": [dispute.pk, chosen], "confirmed": "yes"}
+    answer = staff("cleo").post(f"{address(Dispute)}?state=all", data, follow=True)
+    assert answer.status_code == 200
+    assert "what was chosen is no row of this list" in answer.content.decode()
+    assert not Adjudication.objects.exists()
+
+
 def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: Door) -> None:
     # yes and unsure are .5 apart, yes and no 1.
     mild = disputed(world, 1, labels=("unsure", "yes"))
@@ -61,6 +71,31 @@ def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: 
     listed = client.get(address(Dispute), {"state": "settled"})
     assert list(listed.context["cl"].result_list) == [settled]
     assert b"its wall is weak" in client.get(address(Dispute)).content
+
+
+def test_a_superuser_sees_all_projects_in_the_order_that_an_index_has(world: World, staff: Door) -> None:
+    mild, bad = disputed(world, 1, labels=("unsure", "yes")), disputed(world, 2)
+    # A later project with the two worst of all; and one that is settled.
+    columns = {"why": "differs", "voices": 2, "queue_key": 1}
+    later = [
+        Dispute.objects.create(
+            project=world.other_project,
+            check_row=world.check("birch", number),
+            spread=1.0,
+            state=state,
+            **columns,
+        )
+        for number, state in ((1, "open"), (2, "settled"), (3, "settled"))
+    ]
+    client = staff("root")
+    listed = client.get(address(Dispute)).context["cl"]
+    assert list(listed.result_list) == [bad, mild, later[0]]
+    order = [name.replace("project_id", "project") for name in listed.queryset.query.order_by]
+    (index,) = (each for each in Dispute._meta.indexes if each.name == "dispute_open")
+    assert order[: len(index.fields)] == index.fields
+    # What is settled comes newest first.
+    settled = client.get(address(Dispute), {"state": "settled"}).context["cl"]
+    assert list(settled.result_list) == [later[2], later[1]]
 
 
 def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: Door) -> None:

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def test_a_reviewer_does_not_read_an_annotation_off_the_metadata(
-    world: World, staff: Door, tmp_path: Path
-) -> None:
+def test_nobody_reads_an_annotation_off_the_metadata(world: World, staff: Door, tmp_path: Path) -> None:
     import_files(project=world.project, files=stored(tmp_path, {"D0901-A.M.100.F.12.pan": pan()}), by=None)
     Summary.objects.filter(system__name="12").update(metadata={**the_peer().metadata, "own": "note"})
-    page = staff("rex").get(f"/admin/annotation/summary/{the_peer().pk}/change/").content.decode()
+    page = staff("vic").get(f"/admin/annotation/summary/{the_peer().pk}/change/").content.decode()
     assert "own" in page
     assert "note" in page
     assert "expressed" not in page

@@ -16,6 +16,7 @@ from annotation.admin import rows as admin_rows
 from annotation.models import Check, Comment, Judge, Membership, Project, Role, Unit, Verdict
 from annotation.services.change_units import join_units
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, TELLING, address, fill
+from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
 from tests.annotation.cast import World
 
@@ -107,6 +108,16 @@ def test_a_row_outside_is_not_found_and_not_named(world: World, staff: Door) -> 
     assert history.status_code == 404
 
 
+def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World, staff: Door) -> None:
+    check = world.check("alder", 1)
+    say(check, world.rex, "no", set_aside=True)
+    page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
+    assert "(set aside: somebody answered first)" in page
+    say(check, world.cleo, "no", withdrawn=True)
+    page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
+    assert (page.count("(set aside: somebody answered first)"), page.count("(taken back)")) == (1, 1)
+
+
 def test_filters_name_no_project_of_others(world: World, staff: Door) -> None:
     assert b"Harbour study" not in staff("dan").get(address(Check)).content
     assert b"Quarry study" not in staff("olga").get(address(Check)).content
@@ -125,12 +136,18 @@ def test_people_who_are_not_staff_stay_outside(world: World, client: Any) -> Non
         assert client.get(address(model)).status_code == 302
 
 
-def test_a_reviewer_sees_texts_and_no_verdicts(world: World, staff: Door) -> None:
+def test_a_reviewer_sees_sources_and_neither_verdicts_nor_who_wrote_a_summary(
+    world: World, staff: Door
+) -> None:
     fill(world)
     client = staff("rex")
     seen = {model.__name__ for model in MODELS if client.get(address(model)).status_code == 200}
-    assert {"Summary", "Claim"} <= seen
+    assert {"Document", "Question"} <= seen
     assert not {"Check", "Verdict", "Score", "Adjudication", "UnitJudgment"} & seen
+    assert (
+        not {"System", "Summary", "Unit", "UnitChange", "Comparison", "ClaimSet", "Claim", "ClaimChange"}
+        & seen
+    )
 
 
 def test_blind_staff_see_nothing_that_tells(world: World, staff: Door) -> None:

@@ -133,6 +133,7 @@ IN_PROJECT = (
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
     Route("get", _in("guidelines/"), (Verb.VIEW_PROJECT,)),
     Route("post", _in("guidelines/"), (Verb.CHANGE_PROJECT,), {"text": "One at a time."}),
+    Route("get", _in("guidelines/gaps/"), (Verb.CHANGE_PROJECT,)),
     # Versions are counted in every project, so their numbers are no ids of rows.
     Route("get", _in("guidelines/1/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("members/"), (Verb.MANAGE_MEMBERS,)),
@@ -289,7 +290,7 @@ def ids_of(world: World) -> dict[str, str]:
         "member": member.public_id,
         "invitation": invitation.public_id,
         "comment": said.comment.public_id,
-        "notice": world.olga.notices.get().public_id,
+        "notice": world.olga.notices.get(kind="mention").public_id,
         "judge": world.judge.name,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,

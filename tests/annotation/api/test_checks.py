@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.annotation.api.conftest import Client
 
 HERE = "/api/v1/projects/harbour/"
-OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason", "doubt")
+OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason")
 
 
 def at(world: World, system: str, position: int, rest: str = "") -> str:
@@ -75,7 +75,33 @@ def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: 
     error = sent.json()["error"]
     assert (sent.status_code, error["code"]) == (409, "newer_verdict")
     assert (error["details"]["yours"]["label"], error["details"]["theirs"]["label"]) == ("yes", "no")
-    assert not Verdict.objects.filter(person=world.rex).exists()
+    assert Verdict.objects.get(person=world.rex).is_set_aside
+
+
+def test_what_was_set_aside_is_told_apart(world: World, client_of: Client) -> None:
+    check = world.check("alder", 1)
+    theirs = override(check=check, by=world.cleo, label="no")
+    rex = client_of("rex")
+    rex.post(at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json")
+    sent = rex.post(
+        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": theirs.public_id}, format="json"
+    )
+    said = [each for each in sent.json()["check"]["verdicts"] if each["by"] == "rex"]
+    assert [(each["shown"], each["is_set_aside"], bool(each["withdrawn_at"])) for each in said] == [
+        ("nothing", True, True),
+        ("person", False, False),
+    ]
+
+
+def test_an_answer_seen_that_nobody_gave_is_refused_and_tells_nothing(
+    world: World, client_of: Client
+) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    sent = client_of("rex").post(
+        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": "made-up"}, format="json"
+    )
+    assert (sent.status_code, sent.json()["error"]["field"]) == (422, "seen")
+    assert "Not said." not in sent.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -213,16 +239,59 @@ class TestReveal:
     ) -> None:
         shown = client_of("rex").get(at(world, "alder", 2)).json()
         assert shown["is_hidden_yet"] is True
-        assert [shown[name] for name in OF_THE_JUDGE] == [None] * 4
+        assert [shown[name] for name in OF_THE_JUDGE] == [None] * 3
         assert (shown["final_label"], shown["final_source"], shown["verdicts"]) == (None, None, [])
         assert "no mention of" not in str(shown)
 
     def test_lists_and_filters_do_not_tell_either(self, world: World, client_of: Client) -> None:
         client = client_of("rex")
         for row in results(client, ""):
-            assert [row[name] for name in (*OF_THE_JUDGE, "final_label")] == [None] * 5
+            assert [row[name] for name in (*OF_THE_JUDGE, "final_label")] == [None] * 4
         assert results(client, "?label=yes") == results(client, "?label=no") == []
         assert len(results(client, "?label=unscored")) == 6
+
+    def test_how_sure_the_judge_is_is_kept_back_alike_in_the_list_the_detail_and_the_queue(
+        self, world: World, client_of: Client
+    ) -> None:
+        # The judge is surer of one answer than of the other, so the figure would tell which it gave.
+        client = client_of("rex")
+        public_id = world.check("alder", 2).public_id
+        listed = next(row for row in results(client, "?order=doubt") if row["id"] == public_id)
+        queued = client.get(f"{HERE}review-queue/").json()["results"]
+        waiting = next(row for row in queued if row["id"] == public_id)
+        shown = client.get(at(world, "alder", 2)).json()
+        assert [listed["doubt"], shown["doubt"], waiting["doubt"]] == [None] * 3
+
+    def test_who_wrote_a_summary_is_not_told_even_after_the_own_answer(
+        self, world: World, client_of: Client
+    ) -> None:
+        client = client_of("rex")
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
+        assert sent["check"]["system"] is None
+        assert {row["system"] for row in results(client, "")} == {None}
+        refused = client.get(f"{HERE}checks/?system=alder")
+        assert (refused.status_code, "may view the scores" in refused.json()["error"]["message"]) == (
+            403,
+            True,
+        )
+
+    def test_a_reviewer_who_may_view_scores_is_told_who_wrote_it(
+        self, world: World, client_of: Client
+    ) -> None:
+        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
+        assert {row["system"] for row in results(client_of("rex"), "?system=alder")} == {"alder"}
+
+    def test_no_queue_tells_a_reviewer_who_views_scores_what_others_said(
+        self, world: World, client_of: Client
+    ) -> None:
+        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
+        # The judge says no of this one, so that it stands among those answered against it.
+        override(check=world.check("alder", 2), by=world.cleo, label="yes")
+        told = [
+            client_of(name).get(f"{HERE}review-queue/?only=against").json()["results"]
+            for name in ("rex", "cleo")
+        ]
+        assert [len(rows) for rows in told] == [0, 1]
 
     def test_the_own_answer_reveals_it(self, world: World, client_of: Client) -> None:
         client = client_of("rex")

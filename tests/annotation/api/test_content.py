@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Claim, ClaimSet, Event, Judge
+from annotation.models import Claim, ClaimSet, Event, Judge, Summary
 from annotation.services.assign import assign
 from tests.annotation.cast import CLAIMS, PEERS, REFERENCE, SOURCE, World
 
@@ -93,7 +93,7 @@ def test_summaries_are_filtered(world: World, client_of: Client, query: str, cou
 
 def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of: Client) -> None:
     peer = world.peers["port", "alder"]
-    shown = client_of("rex").get(f"{HERE}summaries/{peer.public_id}/").json()
+    shown = client_of("vic").get(f"{HERE}summaries/{peer.public_id}/").json()
     assert (shown["system"], shown["roles"], shown["text"]) == ("alder", ["peer"], PEERS["alder"])
     assert [unit["text"] for unit in shown["units"]] == [
         "The harbour of Lund closes in April.",
@@ -102,6 +102,19 @@ def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of:
     assert shown["comparisons"] == [
         {"id": world.comparison("port", "alder").public_id, "model": world.models["port"].public_id}
     ]
+
+
+def test_a_reviewer_is_not_told_who_wrote_a_summary(world: World, client_of: Client) -> None:
+    peer = world.peers["port", "alder"]
+    Summary.objects.filter(pk=peer.pk).update(metadata={"run": "alder-7b"})
+    client = client_of("rex")
+    shown = client.get(f"{HERE}summaries/{peer.public_id}/").json()
+    assert (shown["system"], shown["metadata"], shown["text"]) == (None, {}, PEERS["alder"])
+    assert {row["system"] for row in results(client, "summaries/")} == {None}
+    for listed in ("summaries", "claims", "checks"):
+        assert client.get(f"{HERE}{listed}/?system=alder").status_code == 403
+    told = client_of("vic").get(f"{HERE}summaries/{peer.public_id}/").json()
+    assert (told["system"], told["metadata"]) == ("alder", {"run": "alder-7b"})
 
 
 def test_a_model_summary_has_no_system(world: World, client_of: Client) -> None:
@@ -129,7 +142,7 @@ def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: 
     for place in ({"document_set": world.sets["bridge"]}, {"summary": world.peers["bridge", "birch"]}):
         claim_set = ClaimSet.objects.create(origin="judge", origin_name="lexical", **place)
         Claim.objects.create(claim_set=claim_set, position=1, text=next(iter(place)), origin="judge")
-    client = client_of("rex")
+    client = client_of("vic")
     bridge = world.sets["bridge"].public_id
     assert [row["text"] for row in results(client, f"claims/?document_set={bridge}")] == [
         "document_set",

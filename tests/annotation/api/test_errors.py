@@ -76,6 +76,37 @@ def test_an_unexpected_error_tells_nothing_and_is_logged(
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a":' * 3000 + b"1" + b"}" * 3000,
+        b"[" * 51 + b"]" * 51,
+        b'{"reveal": NaN}',
+        b'{"reveal": -Infinity}',
+        b'{"planted_share": 1e999}',
+        b'{"\\ud800": 1}',
+        b'{"name": ["\\udc00"]}',
+        b'{"name": ' + b"9" * 5000 + b"}",
+    ],
+)
+def test_json_that_nothing_could_hold_is_refused(world: World, client_of: Client, body: bytes) -> None:
+    answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "parse_error")
+
+
+def test_fifty_levels_of_json_are_read(world: World, client_of: Client) -> None:
+    # The list within forty-nine others is the fiftieth level: it parses, and is no name.
+    body = b'{"name": ' + b"[" * 49 + b"]" * 49 + b"}"
+    answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
+
+
+def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, client_of: Client) -> None:
+    body = b"[" * 3000
+    answer = client_of("dan").patch("/api/v1/projects/harbour/", body, content_type="application/json")
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
     ("send", "status", "code"),
     [
         (

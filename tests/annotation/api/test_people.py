@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import Notice, Role
+from annotation.models import Membership, Notice, Role
 from annotation.permissions import roles_in
+from annotation.services.assign import assign
 from annotation.services.events import log
 from annotation.services.review import override
 from annotation.services.write_guidelines import write_guidelines
@@ -88,6 +89,26 @@ def test_guidelines_are_written_and_read(world: World, client_of: ClientOf) -> N
     assert [row["version"] for row in ben.get(f"{HERE}guidelines/").json()["results"]] == [2, 1]
     assert ben.get(f"{HERE}guidelines/1/").json()["text"] == "# Units"
     assert ben.get(f"{HERE}guidelines/3/").status_code == 404
+
+
+def test_gaps_are_listed_for_whoever_writes_guidelines(world: World, client_of: ClientOf) -> None:
+    check = world.check("birch", 1)
+    override(check=check, by=world.rex, label="unsure", error_type="guideline_gap", reason="Is May a date?")
+    found = client_of("mona").get(f"{HERE}guidelines/gaps/").json()
+    (gap,) = found["results"]
+    assert (found["count"], gap["kind"], gap["by"], gap["reason"]) == (1, "verdict", "rex", "Is May a date?")
+    assert (gap["summary"], gap["marked_under"], gap["settled_by"]) == (check.peer.public_id, 0, None)
+    write_guidelines(project=world.project, text="A month is a date.", by=world.mona)
+    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": 0, "results": []}
+    (settled,) = client_of("mona").get(f"{HERE}guidelines/gaps/?settled=true").json()["results"]
+    assert settled["settled_by"] == 1
+
+
+def test_a_blind_manager_is_told_of_no_gap(world: World, client_of: ClientOf) -> None:
+    override(check=world.check("birch", 1), by=world.rex, label="unsure", error_type="guideline_gap")
+    Membership.objects.filter(user=world.mona).update(roles=["manager", "assessor"])
+    assign(document_set=world.sets["port"], assessor=world.mona, by=None)
+    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": None, "results": []}
 
 
 def test_comments_and_the_notices_of_them(world: World, client_of: ClientOf) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Check, CheckLook, Draw, Project, Verdict
@@ -50,7 +51,7 @@ def test_checks_are_handed_out_to_one_person_each(world: World, client_of: Clien
 
 
 def test_nothing_left_is_null(world: World, client_of: Client) -> None:
-    assert post(client_of("rex"), "checks/next/", {"side": "peer"}).json() == {"check": None}
+    assert post(client_of("rex"), "checks/next/", {"side": "peer"}).json() == {"check": None, "held": None}
 
 
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: Client) -> None:
@@ -81,13 +82,14 @@ def test_all_that_goes_with_an_answer(world: World, client_of: Client) -> None:
     assert answers == [400, 422]
 
 
-def test_whoever_met_anothers_answer_in_a_conflict_knows(world: World, client_of: Client) -> None:
+def test_whoever_met_anothers_answer_in_a_conflict_knows_that_one(world: World, client_of: Client) -> None:
     override(check=world.check("alder", 2), by=world.cleo, label="yes")
     client = client_of("rex")
     body = {"label": "no", "seen": ""}
     assert post(client, at(world, "alder", 2, "verdicts/"), body).status_code == 409
+    assert client.get(at(world, "alder", 2)).json()["judge_label"] is None
     said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()
-    assert said["verdict"]["shown"] == "judge"
+    assert said["verdict"]["shown"] == "person"
 
 
 class TestPlanted:
@@ -98,9 +100,10 @@ class TestPlanted:
     ) -> None:
         Project.objects.update(reveal="shown", planted_share=1)
         client = client_of("rex")
-        # The judge gave yes at .9; shown is no, as sure: .1 of yes.
+        # The judge gave yes at .9; shown is no.
         shown = client.get(at(world, "alder", 1)).json()
-        assert (shown["judge_label"], round(shown["judge_probability"], 6)) == ("no", 0.1)
+        # As sure as the no of which it takes the words.
+        assert (shown["judge_label"], shown["judge_probability"]) == ("no", 0.2)
         assert (shown["final_label"], shown["final_source"], shown["planted_label"]) == ("no", "judge", None)
         assert [(each["source"], each["label"]) for each in shown["verdicts"]] == [("judge", "no")]
         said = post(client, at(world, "alder", 1, "verdicts/"), {"label": "no"}).json()
@@ -139,6 +142,30 @@ class TestPlanted:
         assert CheckLook.objects.get(person=world.rex).planted_label == "no"
         queued = client.get(f"{HERE}review-queue/?only=against").json()["results"]
         assert [row["id"] for row in queued] == [world.check("alder", 1).public_id]
+
+    def test_one_that_is_untold_when_no_more_are_planted_stays_until_it_is_told(
+        self, world: World, client_of: Client
+    ) -> None:
+        Project.objects.update(planted_share=1)
+        client = client_of("rex")
+        post(client, at(world, "alder", 1, "verdicts/"), {"label": "yes"})
+        Project.objects.update(planted_share=0, reveal="shown")
+
+        def judge_says() -> set[str]:
+            shown = client.get(at(world, "alder", 1)).json()
+            listed = client.get(f"{HERE}checks/").json()["results"]
+            labels = {row["judge_label"] for row in listed if row["id"] == shown["id"]}
+            labels |= {each["label"] for each in shown["verdicts"] if each["source"] == "judge"}
+            return labels | {shown["judge_label"]}
+
+        assert judge_says() == {"no"}
+        queued = client.get(f"{HERE}review-queue/?only=against").json()["results"]
+        assert [row["id"] for row in queued] == [world.check("alder", 1).public_id]
+        told = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()["told"]
+        assert [(each["check"], each["planted_label"]) for each in told] == [
+            (world.check("alder", 1).public_id, "no")
+        ]
+        assert judge_says() == {"yes"}
 
     def test_lists_do_not_give_it_away(self, world: World, client_of: Client) -> None:
         Project.objects.update(reveal="shown", planted_share=1)
@@ -195,3 +222,17 @@ def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: Client) ->
     post(client_of("rex"), f"{HERE}checks/{found['id']}/verdicts/", {"label": "yes"})
     [row] = client_of("mona").get(f"{HERE}check-draws/").json()
     assert (row["answered"], row["drawn"]) == (1, 4)
+
+
+def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World, client_of: Client) -> None:
+    # A sixth of six: one.
+    made = post(client_of("mona"), "check-draws/", {"share": 0.17, "seed": 3}).json()
+    held = post(client_of("cleo"), "checks/next/", {"draw": made["id"]}).json()
+    assert (held["check"]["id"], held["held"]) != (None, {})
+    found = post(client_of("rex"), "checks/next/", {"draw": made["id"]}).json()
+    until = Check.objects.get(public_id=held["check"]["id"]).lease_until
+    assert until is not None
+    assert (found["check"], found["held"]["count"]) == (None, 1)
+    assert datetime.fromisoformat(found["held"]["until"]) == until
+    [row] = client_of("mona").get(f"{HERE}check-draws/").json()
+    assert row["held"]["count"] == 1

@@ -119,7 +119,10 @@ def test_work_is_cut_into_thirds_by_when_it_was_answered(world: World) -> None:
         (3, 10, 0.5),
     ]
     assert of["thirds"][0]["last_at"] < of["thirds"][1]["first_at"]
-    assert of["drift"] == "Whether agreement moved cannot be said: a third of the work holds too little."
+    assert of["drift"] == (
+        "Whether agreement moved cannot be said: a third of the work holds too little (no interval: 1 document set, 5 "
+        "needed)."
+    )
 
 
 def test_little_work_is_not_cut(world: World) -> None:

@@ -23,6 +23,8 @@ def told(alpha: Estimate, items: int = 40) -> str:
     [
         (of(0.85, 0.81, 0.9), "0.8 to rely on data: the whole interval lies above that."),
         (of(0.85, 0.7, 0.9), "0.8 to rely on data: the value reaches that, not the whole interval."),
+        (of(1.0), "Alpha is 1.00 (no interval: resampling shows no spread) over 40 checks"),
+        (of(1.0), "0.8 to rely on data: the value reaches that, without an interval."),
         (of(0.7, 0.6, 0.8), "0.667 for tentative conclusions, which the value reaches, and for 0.8"),
         (of(0.5, 0.4, 0.6), "below the 0.667 that Krippendorff asks for even for tentative conclusions."),
         (of(-0.1, -0.2, 0.0), "no better than chance."),
@@ -43,7 +45,9 @@ def test_the_numbers_stand_in_the_sentence() -> None:
 def test_few_document_sets_are_said_to_be_few() -> None:
     assert told(of(0.5, 0.4, 0.6, clusters=9)).endswith("With 9 document sets the interval is rough.")
     assert "rough" not in told(of(0.5, 0.4, 0.6, clusters=10))
-    assert told(of(0.5, clusters=1)).endswith("One document set gives no interval.")
+    assert told(of(0.5, clusters=1)).startswith(
+        "Alpha is 0.50 (no interval: 1 document set, 5 needed) over 40 checks"
+    )
 
 
 def test_nothing_and_no_difference() -> None:
@@ -60,6 +64,11 @@ def test_nothing_and_no_difference() -> None:
         (of(0.5, 0.4, 0.6), of(0.8, 0.7, 0.9), "Agreement rose: "),
         (of(0.5, 0.4, 0.7), of(0.8, 0.7, 0.9), "No drift shows: "),
         (of(0.5), of(0.8, 0.7, 0.9), "cannot be said"),
+        (
+            of(0.5, clusters=3),
+            of(0.8, clusters=4),
+            "a third of the work holds too little (no interval: 3 document sets, 5 needed).",
+        ),
         (of(None), of(None), "cannot be said"),
     ],
 )
@@ -78,6 +87,6 @@ def test_a_share_is_never_rounded_to_all_or_nothing() -> None:
     ]
     assert [between(of(0.5, 0.4, 0.6)), between(of(0.5)), between(of(None))] == [
         "0.50 (0.40 to 0.60)",
-        "0.50 (no interval)",
+        "0.50 (no interval: resampling shows no spread)",
         "not known",
     ]

@@ -78,11 +78,33 @@ def test_a_missing_value_is_left_out_and_counted() -> None:
 
 def test_a_system_that_lacks_sets_is_averaged_over_its_own() -> None:
     seen = [observe("alder", name, 0.5) for name in "abcdefgh"]
-    seen += [observe("birch", name, 0.2) for name in "abcde"]
+    seen += [
+        observe("birch", name, value) for name, value in zip("abcde", (0.1, 0.3, 0.2, 0.2, 0.2), strict=True)
+    ]
     birch = averages(seen, ["c"])["birch"]["c"]
     assert birch.mean == pytest.approx(0.2)
     # Draws without any of a to e say nothing of birch: they do not pull its interval to 0.
-    assert (birch.low, birch.high) == (pytest.approx(0.2), pytest.approx(0.2))
+    assert birch.low is not None
+    assert birch.high is not None
+    assert 0.1 <= birch.low < birch.high <= 0.3
+
+
+def test_where_all_sets_have_the_same_there_is_no_interval() -> None:
+    # .1 + .2 is .3 but for rounding.
+    seen = [observe("alder", name, 0.3 if name < "d" else 0.1 + 0.2) for name in "abcdefgh"]
+    alder = averages(seen, ["c"])["alder"]["c"]
+    assert (alder.mean, alder.low, alder.high) == (pytest.approx(0.3), None, None)
+
+
+def test_where_all_groups_have_the_same_there_is_none_whatever_their_sets_have() -> None:
+    # Five groups of two sets, at .2 and .4: every draw of groups has a mean of .3.
+    seen = [
+        Observation("alder", f"{group}{place}", group, (value,))
+        for group in "abcde"
+        for place, value in enumerate((0.2, 0.4))
+    ]
+    alder = averages(seen, ["c"])["alder"]["c"]
+    assert (alder.mean, alder.low, alder.high) == (pytest.approx(0.3), None, None)
 
 
 def test_one_cluster_gives_a_mean_and_no_interval() -> None:

@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Verdict, VerdictBatch
+from annotation.models import CheckLook, Verdict, VerdictBatch
 from annotation.queries.bias import Agreement, Bias, Rate, Time, bias_watch
+from annotation.refusals import Conflict
 from annotation.services.review import override
 from tests.annotation.answering import add_checks, answer_fourteen, look, say
 from tests.annotation.cast import add_imported_verdict
@@ -55,6 +56,47 @@ def test_agreement_is_of_first_answers_before_the_verdict_was_seen(world: World)
     agreement = bias_watch(world.project).project.agreement
     assert agreement == Agreement(agreed=9, pairs=12, kappa=pytest.approx(7 / 15))
     assert agreement.share == 0.75
+
+
+def test_a_blind_pair_that_differs_counts_though_one_of_them_was_set_aside(world: World) -> None:
+    checks = add_checks(world, 10)
+    for check in checks[:8]:
+        for person in (world.rex, world.cleo):
+            override(check=check, by=person, label="no", seen="")
+    for check in checks[8:]:
+        override(check=check, by=world.cleo, label="no")
+        with pytest.raises(Conflict):
+            override(check=check, by=world.rex, label="yes", seen="")
+        override(check=check, by=world.rex, label="no")
+    # Eight alike and two that differ: 8 of 10. By chance (8*10 + 2*0) / 100 = 8/10, so kappa is 0.
+    assert of(world, "rex").agreement == Agreement(agreed=8, pairs=10, kappa=pytest.approx(0))
+
+
+def test_who_met_anothers_answer_knew_nothing_of_the_judges_and_did_not_switch_to_it(world: World) -> None:
+    # The judge says no to both; Rex said yes at first, which was set aside.
+    for check, label in zip(add_checks(world, 2), ("no", "yes"), strict=True):
+        say(check, world.rex, "yes", set_aside=True)
+        say(check, world.rex, label, shown="person", minutes_ago=50)
+        look(check, world.rex)
+    rex = of(world, "rex")
+    assert (rex.answers, rex.overridden_unseen, rex.overridden_seen) == (2, Rate(1, 2), Rate())
+    assert rex.switched == Rate()
+
+
+def test_an_answer_that_was_set_aside_and_not_given_again_is_none(world: World) -> None:
+    [check] = add_checks(world, 1)
+    say(check, world.rex, "yes", set_aside=True)
+    assert (of(world, "rex").answers, of(world, "rex").overridden_unseen) == (0, Rate())
+
+
+def test_what_was_set_aside_with_a_planted_verdict_in_sight_was_held_when_it_was_told(world: World) -> None:
+    for check, label in zip(add_checks(world, 2), ("yes", "no"), strict=True):
+        told = look(check, world.rex, planted="yes", told=True)
+        given = say(check, world.rex, label, shown="planted", minutes_ago=40, set_aside=True)
+        # Set aside, and told in the same act.
+        Verdict.objects.filter(pk=given.pk).update(withdrawn_at=given.created_at)
+        CheckLook.objects.filter(pk=told.pk).update(disclosed_at=given.created_at)
+    assert of(world, "rex").withstood == Rate(1, 2)
 
 
 def test_kappa_is_not_said_where_everybody_always_gives_the_same_answer(world: World) -> None:

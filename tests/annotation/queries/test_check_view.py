@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +57,24 @@ def test_a_place_is_read_as_it_was_written(value: float, queue_key: int, public_
 def test_a_place_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
         Place.read(text)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        '[1e999, 1, "a"]',
+        '[NaN, 1, "a"]',
+        '[0.5, 1e999, "a"]',
+        f'[0.5, {2**63}, "a"]',
+        '[0.5, -1, "a"]',
+        '[0.5, 1, "\\u0000"]',
+        '[0.5, 1, "\\ud800"]',
+        "[" * 3000,
+    ],
+)
+def test_a_place_that_no_database_could_look_for_is_refused(values: str) -> None:
+    with pytest.raises(Invalid):
+        Place.read(base64.urlsafe_b64encode(values.encode()).decode())
 
 
 def test_a_filter_names_only_what_differs_from_the_default() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,44 @@ def test_markdown_reads_as_a_text_below_the_pages_own_headings() -> None:
     assert "<h4>Marks</h4>" in html
     assert "<h5>Deep</h5>" in html
     assert "<li><strong>two</strong></li>" in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 30 + "innermost",
+        "- " * 30 + "innermost",
+        "1. " * 30 + "innermost",
+        "\n".join("  " * depth + f"- item {depth}" for depth in range(30)) + "\n" + "  " * 30 + "- innermost",
+        "> - " * 20 + "innermost",
+        "> " * 25 + "first\n" + "> " * 25 + "\n" + "> " * 25 + "- innermost\n\nafter",
+    ],
+)
+def test_words_within_any_number_of_lists_and_quotations_are_kept(text: str) -> None:
+    html = rendered(text)
+    assert "innermost" in html
+    for words in re.findall("item [0-9]+|first|after", text):
+        assert words in html
+
+
+def test_lists_and_quotations_as_deep_as_the_parser_reads_are_such() -> None:
+    # 19 quotations leave the twentieth level to the paragraph; of lists, which take two levels each, 9 do.
+    assert rendered("> " * 19 + "a").count("<blockquote>") == 19
+    assert rendered("> " * 20 + "a").count("<blockquote>") == 19
+    assert rendered("- " * 9 + "a").count("<ul>") == 9
+    assert rendered("- " * 10 + "a").count("<ul>") == 9
+
+
+@given(st.lists(st.sampled_from(["> ", "- ", "1. ", "\n", "   ", "word "]), max_size=120))
+def test_no_word_is_ever_lost(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert rendered(text).count("word") == text.count("word")
+
+
+def test_a_list_and_a_quotation_still_interrupt_a_paragraph() -> None:
+    assert rendered("a\n> b\n\nc\n- d") == (
+        "<p>a</p>\n<blockquote>\n<p>b</p>\n</blockquote>\n<p>c</p>\n<ul>\n<li>d</li>\n</ul>\n"
+    )
 
 
 def test_tables_are_tables() -> None:

@@ -119,8 +119,9 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
     judge_checks(checks, world.judge, PEOPLE, signature="lexical|v:2")
     found = judge_quality(world.project)
     assert [(each["id"], each["signature"]) for each in found["versions"]] == [
-        ("lexical-1", "lexical|v:2"),
-        ("lexical-2", "lexical|v:1"),
+        # The better one is told first; each has the number in whose turn it came.
+        ("lexical-2", "lexical|v:2"),
+        ("lexical-1", "lexical|v:1"),
     ]
     (pair,) = found["pairs"]
     of = pair["comparison"]
@@ -134,7 +135,7 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
     assert (of["p"], of["left_out"], pair["difference"]) == (0.5, 1, pytest.approx(2 / 7))
     assert pair["p"] == 1
     assert pair["sentence"] == (
-        "On 7 checks that people and both answered, lexical-1 is ahead of lexical-2 by 28.6 points, which chance alone "
+        "On 7 checks that people and both answered, lexical-2 is ahead of lexical-1 by 28.6 points, which chance alone "
         "could bring about (p = 1.000)."
     )
 
@@ -264,7 +265,16 @@ def test_unequal_chances_are_said(world: World) -> None:
     for check in asked:
         override(check=check, by=world.rex, label="yes")
     draw.drawn_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
-    assert judge_quality(world.project)["basis"]["kind"] == "uneven"
+    found = judge_quality(world.project)
+    assert found["basis"]["kind"] == "uneven"
+    assert "those on which the judge was expected to be off are over-represented" in found["basis_in_words"]
+
+
+def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:
+    for check in drawn(world):
+        override(check=check, by=world.rex, label="yes")
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=9)
+    assert judge_quality(world.project)["basis"]["kind"] == "drawn"
 
 
 def test_json_holds_it_all(world: World, checks: list[Check]) -> None:

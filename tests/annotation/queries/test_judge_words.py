@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.queries.intervals import shown
 from annotation.queries.judge_words import (
     Basis,
     basis_in_words,
@@ -16,6 +17,7 @@ from evaluation import Estimate, JudgeReport, Label, judge_report
 YES: list[Label | None] = ["yes"]
 NO: list[Label | None] = ["no"]
 ALL = Basis(kind="all", frame=2400, sides=("reference",))
+DRAWN = Basis(kind="drawn", frame=2400, method="by lot", drawn=240, answered=240)
 CHOSEN = Basis(kind="chosen", frame=2400)
 UNKNOWN = Estimate(value=None, low=None, high=None, clusters=0, draws=0, seed=0)
 
@@ -80,7 +82,9 @@ def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
     assert said.startswith("Nobody can say yet, for 19 document sets are fewer than the 20 that this takes: ")
-    assert trust(report(0, 0, sets=1))[0].startswith("Nobody can say yet, from one document set: ")
+    assert trust(report(0, 0, sets=1))[0].startswith(
+        "Nobody can say yet, for there is no interval: 1 document set, 5 needed: "
+    )
 
 
 def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
@@ -108,6 +112,35 @@ def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     said, _ = trust(report(1, 1), CHOSEN)
     assert said.startswith(
         "Yes on the checks that people answered, which are no random sample, by the bar of "
+    )
+
+
+@pytest.mark.parametrize(
+    ("basis", "words"),
+    [
+        (
+            Basis(kind="uneven", frame=2400, drawn=240, answered=240),
+            "Yes on the checks that were drawn, with unequal chances, by the bar of ",
+        ),
+        (
+            Basis(kind="uneven", frame=2400, drawn=240, answered=240, others=3),
+            "Yes on the checks that were drawn, with unequal chances, or that people chose, by the bar of ",
+        ),
+        (
+            Basis(kind="open", frame=2400, drawn=240, answered=100),
+            "Yes on the checks answered so far, by the bar of ",
+        ),
+    ],
+)
+def test_drawn_checks_are_not_called_chosen(basis: Basis, words: str) -> None:
+    assert trust(report(1, 1), basis)[0].startswith(words)
+
+
+def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said() -> None:
+    said, is_trusted = trust(shown(report(0, 0)))
+    assert is_trusted is None
+    assert said.startswith(
+        "Nobody can say yet, for there is no interval of its bias, the same in all document sets: it is right on 100 %"
     )
 
 
@@ -140,8 +173,16 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
     assert weakness_in_words(whole, parts[2:]).startswith(
         "No system, length, side or type of claim stands out"
     )
-    assert weakness_in_words(whole, [("System", "d", of(0.1, 0.0, 0.2, clusters=4))]).startswith("No system")
+    assert weakness_in_words(whole, [("System", "d", shown(of(0.1, 0.0, 0.2, clusters=4)))]).startswith(
+        "No system"
+    )
 
 
 def test_divided_checks_are_no_part_of_all() -> None:
     assert basis_in_words(ALL, 2390).endswith("describe the 2,390 on which they are not divided.")
+
+
+def test_a_draw_is_named_by_how_it_was_drawn() -> None:
+    assert basis_in_words(DRAWN, 240) == (
+        "240 checks of 2,400 were drawn (by lot) and all of them are answered: the figures stand for all 2,400."
+    )

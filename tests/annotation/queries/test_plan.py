@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from annotation.models import Check, Draw, Verdict
 from annotation.queries.drawn_items import framed_now
-from annotation.queries.plan import (
-    DESIGNS,
-    doubt,
-    forecasts,
-    ladder,
-    plan,
-    planned_chances,
-    seconds_per_check,
-)
+from annotation.queries.forecasts import DESIGNS, doubt, forecasts, planned_chances
+from annotation.queries.leaderboard import means_at
+from annotation.queries.plan import ladder, plan, seconds_per_check
 from annotation.services.draw_checks import draw_checks
+from annotation.services.rescore import rescore
 from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ def test_sizes_are_round_and_end_with_all() -> None:
     assert ladder(120) == [10, 15, 20, 30, 50, 70, 100, 120]
     assert ladder(10) == [10]
     assert ladder(0) == []
+
+
+@given(st.integers(min_value=1, max_value=2_000_000))
+def test_sizes_rise_and_none_is_more_than_can_be_drawn(checks: int) -> None:
+    sizes = ladder(checks)
+    assert sizes == sorted(set(sizes))
+    assert (sizes[0], sizes[-1]) == (min(10, checks), checks)
 
 
 def test_the_frame_of_now_is_what_a_draw_would_find(world: World) -> None:
@@ -211,3 +218,50 @@ def test_the_estimate_stands_beside_the_judge_once_a_draw_is_answered(world: Wor
     table = table_of(world)
     assert table["known"]["state"] == "people"
     assert all(system["estimate"]["mean"] is not None for system in table["systems"])
+
+
+def test_of_systems_together_the_variance_of_document_sets_is_one(world: World) -> None:
+    lay_sets(world, 6)
+    pilot(world)
+    found = forecasts(world.project).of
+    assert len({each.variance_of_documents for each in found.values()}) == 1
+
+
+def test_where_everything_is_answered_the_least_width_is_that_of_peoples_scores(world: World) -> None:
+    # Six sets of four claims beside the port. People say yes to 4, 4, 2, 2, 0 and 0 of the four, as one: within a set
+    # answers hang together. Of the port's three claims the third gets a no.
+    lay_sets(world, 6)
+    yes = {"set-00": 4, "set-01": 4, "set-02": 2, "set-03": 2, "set-04": 0, "set-05": 0}
+    for check in Check.objects.select_related("claim", "peer__document_set"):
+        wanted = yes.get(check.peer.document_set.external_id, 2)
+        Verdict.objects.create(
+            check_row=check,
+            source="reviewer",
+            person=world.rex,
+            label="yes" if check.claim.position <= wanted else "no",
+        )
+    rescore(project=world.project)
+    found = plan(world.project)
+    (table,) = found["targets"]
+    assert found["complete"]
+    assert (table["outlooks"], table["wanted"]) == ({}, [])
+    own = means_at(world.project, 20).of("coverage")["alder"]
+    assert sorted(own.values())[:2] == [0.0, 0.0]
+    expected = 2 * student.ppf(0.975, 6) * stdev(own.values()) / math.sqrt(7)
+    least = {system["system"]: system["least"] for system in table["systems"]}
+    assert least["alder"] == pytest.approx(expected)
+    # 1, 1, .5, .5, 0, 0 and the port's .5 (of its two units one is wholly covered, one not at all): the squares add up
+    # to 4 * .25 = 1, so 2 * 2.4469 * sqrt(1 / 6 / 7) = .7551.
+    assert least["alder"] == pytest.approx(0.7551, abs=1e-4)
+
+
+def test_where_answers_show_no_difference_between_sets_no_width_is_foretold(world: World) -> None:
+    # Whatever is drawn is answered no: nothing tells how far the sets differ.
+    lay_sets(world, 6)
+    draw = draw_checks(project=world.project, by=world.mona, method="uniform", share=0.9, seed=3)
+    answer_draw(world, draw, label="no")
+    table = table_of(world)
+    assert "cannot be told from so few answers how far document sets differ" in table["unknown"]
+    assert {system["least"] for system in table["systems"]} == {None}
+    assert table["outlooks"]["54"]["people"]["widest"] is None
+    assert table["wanted"][-1]["sentence"] == table["unknown"]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import pytest
 
 from annotation.queries.plan_words import (
+    Basis,
     Clusters,
     Short,
+    basis_in_words,
     complete_in_words,
     documents_in_words,
     hours_in_words,
+    new_draw_in_words,
     reached_in_words,
     replacing_in_words,
     wanted_in_words,
+    width_in_words,
 )
 
 LADDER = (200, 300, 500, 700, 1500)
@@ -31,18 +35,18 @@ def wanted(
     [
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
-            "at most 200 answers do it in a draw that is stratified or active; people alone take more than 300 and at "
-            "most 500.",
+            "at most 200 answers do it in a draw that is stratified by doubt or active; people alone take more "
+            "than 300 and at most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
-            "more than 200 and at most 300 answers do it in a draw that is uniform, stratified or active; with people "
-            "alone no size does.",
+            "more than 200 and at most 300 answers do it in a draw that is uniform, stratified by doubt or active; "
+            "with people alone no size does.",
         ),
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
-            "more than 200 and at most 300 answers do it in a draw that is uniform or stratified; people alone take "
-            "as many.",
+            "more than 200 and at most 300 answers do it in a draw that is uniform or stratified by doubt; people "
+            "alone take as many.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
@@ -68,7 +72,7 @@ def test_the_cheapest_designs_are_named_no_finer_than_the_sizes(
 def test_of_one_system_there_is_one_interval() -> None:
     sizes = {"people": 300, "uniform": None, "stratified": None, "active": None}
     assert wanted(sizes, [], 1).startswith("An interval no wider than 0.1: ")
-    assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now, so the wished 0.40 is reached."
+    assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now: 0.40 is reached already."
     assert wanted({}, [Short("birch", held=3, needed=9)], 1).endswith(
         "birch would need about 9 instead of 3, every check in them answered."
     )
@@ -89,14 +93,14 @@ def test_who_lacks_document_sets_is_named_with_how_many() -> None:
 def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> None:
     # .3201 is not at most .32.
     assert reached_in_words(0.4, 0.3201, 2) == (
-        "No interval is wider than 0.33 now, so the wished 0.40 is reached."
+        "No interval is wider than 0.33 now: 0.40 is reached already."
     )
     assert "wider than 0.32 now" in reached_in_words(0.4, 0.32, 2)
 
 
 def test_all_answered_needs_no_draw() -> None:
     assert complete_in_words(7500) == (
-        "People have answered all 7,500 checks: the leaderboard's people alone is complete, and no draw adds to it."
+        "People have answered all 7,500 checks: coverage on the leaderboard is theirs alone, and no draw adds to it."
     )
     assert complete_in_words(1).startswith("People have answered the only check:")
 
@@ -114,7 +118,7 @@ def test_a_draw_that_is_no_larger_than_the_answered_one_is_warned_of() -> None:
 @pytest.mark.parametrize(
     ("documents", "words"),
     [
-        (1, "There is 1 document set here. Below 15 an"),
+        (1, "There is 1 document set here (no interval: 1 document set, 5 needed). Below 15 an"),
         (14, "Below 15"),
         (15, "Below 20"),
         (19, "Below 20 an"),
@@ -129,7 +133,7 @@ def test_grouped_document_sets_are_counted_and_the_rule_goes_by_groups() -> None
         "There are 12 document sets in 11 groups here. Below 15 groups an estimate"
     )
     assert documents_in_words(Clusters(groups=1, sets=3)).startswith(
-        "There are 3 document sets in 1 group here."
+        "There are 3 document sets in 1 group here (no interval: 1 group, 5 needed)."
     )
     # 25 sets are enough by themselves, in 16 groups they are not.
     assert "Below 20 groups" in documents_in_words(Clusters(groups=16, sets=25))
@@ -145,3 +149,38 @@ def test_no_time_no_hours() -> None:
         hours_in_words(12.4, 1)
         == "Hours are at 12 s a check, the median of the 1 timed answer in this project."
     )
+
+
+def test_a_width_that_nobody_asked_for_says_so() -> None:
+    assert width_in_words(0.2) == (
+        "Nobody has asked for a width: 0.2 is the narrowest of these that half of all checks reach."
+    )
+    assert width_in_words(None).endswith("half of all checks reach none of these: the widest is shown.")
+
+
+def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:
+    told = new_draw_in_words(50, checks=200, answered=0, is_by_lot=True)
+    assert told == (
+        "This is a new draw of 50, not 50 more: once all of it is answered, the estimate goes by it alone."
+    )
+    # 60 of 200 are answered: of 50 by lot 15.
+    assert new_draw_in_words(50, checks=200, answered=60, is_by_lot=True) == (
+        f"{told} 60 checks have an answer from earlier draws: where it is drawn again it keeps that answer and nobody "
+        "is asked (about 15 of these 50); what is not drawn again does not enter the estimate."
+    )
+    assert "about" not in new_draw_in_words(50, checks=200, answered=60, is_by_lot=False)
+
+
+def test_below_five_sets_there_is_no_interval_and_it_is_said() -> None:
+    assert documents_in_words(Clusters(groups=3, sets=3)).startswith(
+        "There are 3 document sets here (no interval: 3 document sets, 5 needed). Below 15 an estimate"
+    )
+    assert "(no interval: 4 groups, 5 needed). Below 15 groups" in documents_in_words(Clusters(4, 9))
+    assert "no interval" not in documents_in_words(Clusters(5, 5))
+
+
+def test_the_judges_word_is_said_to_be_taken_for_independent_answers() -> None:
+    assert (
+        "It takes the answers within a document as independent; where they rise and fall together, intervals come out "
+        "wider."
+    ) in basis_in_words(Basis.JUDGE, None)

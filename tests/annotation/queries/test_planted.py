@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import Project, Verdict
-from annotation.queries.planted import label_to_plant, planted_verdict
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotation.models import Check, Project, Verdict
+from annotation.queries.planted import NEAR, label_to_plant, planted_verdict
 from annotation.services.adjudicate import decide_check
 from annotation.services.review import override
 
@@ -30,12 +34,84 @@ def test_its_words_are_those_on_the_same_claim_elsewhere(world: World) -> None:
     assert (planted.label, planted.reason, planted.evidence) == ("no", "nothing on April", ())
 
 
-def test_it_is_as_sure_as_the_judge_is_of_its_own(world: World) -> None:
-    # The judge gave yes at .9 there: no at as much is .1 of yes.
+def test_it_is_as_sure_as_the_verdict_whose_words_it_takes(world: World) -> None:
+    # The judge gave yes at .9 there, so that no at .1 would be as sure; on the same claim for birch it said no at .2,
+    # and on the third at .12, which is nearer and of another claim.
+    says(world, "birch", 1, probability=0.2, reason="not a word of it")
+    says(world, "birch", 3, probability=0.12, reason="nothing")
     planted = planted_verdict(world.check("alder", 1), "no")
     assert planted is not None
-    assert planted.probability is not None
-    assert round(planted.probability, 6) == 0.1
+    assert (planted.probability, planted.reason) == (0.2, "not a word of it")
+
+
+def test_where_no_verdict_is_about_as_sure_nothing_is_planted(world: World) -> None:
+    # As sure as yes at .9 would be no at .1: up to .25 is near enough.
+    says(world, "alder", 2, probability=0.26)
+    for position in (1, 2, 3):
+        says(world, "birch", position, probability=0.26)
+    assert planted_verdict(world.check("alder", 1), "no") is None
+    says(world, "birch", 3, probability=0.24)
+    planted = planted_verdict(world.check("alder", 1), "no")
+    assert planted is not None
+    assert planted.probability == 0.24
+
+
+def test_a_judge_that_says_how_sure_it_is_never_leaves_it_out(world: World) -> None:
+    Verdict.objects.filter(judge=world.judge, label="no").update(probability=None)
+    assert planted_verdict(world.check("alder", 1), "no") is None
+    Check.objects.filter(pk=world.check("alder", 1).pk).update(judge_probability=None)
+    planted = planted_verdict(world.check("alder", 1), "no")
+    assert planted is not None
+    assert planted.probability is None
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["it says “in the spring” instead", 'the text has "rain"', "only 40 were there", "as unit 3 denies"],
+)
+def test_a_reason_that_speaks_of_another_text_is_not_taken(world: World, reason: str) -> None:
+    # Neither the claim nor alder's two units hold these words or numbers.
+    Verdict.objects.filter(judge=world.judge, label="no").update(reason=reason)
+    assert planted_verdict(world.check("alder", 1), "no") is None
+
+
+@pytest.mark.parametrize("reason", ["it lacks “Harbour closes”", "unit 2 says otherwise"])
+def test_a_reason_that_speaks_of_this_claim_and_text_is(world: World, reason: str) -> None:
+    says(world, "birch", 1, reason=reason)
+    planted = planted_verdict(world.check("alder", 1), "no")
+    assert planted is not None
+    assert planted.reason == reason
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from(["yes", "no"]), st.floats(0, 1), st.sampled_from(["a", "b", "c"])),
+        min_size=6,
+        max_size=6,
+    )
+)
+def test_every_planted_triple_is_one_that_the_judge_really_gave(
+    world: World, said: list[tuple[str, float, str]]
+) -> None:
+    """So how sure it is lies within what the judge says with that label and that reason."""
+    checks = list(Check.objects.filter(project=world.project, peer__document_set=world.sets["port"]))
+    for check, (label, probability, reason) in zip(checks, said, strict=True):
+        Verdict.objects.filter(check_row=check, judge=world.judge).update(
+            label=label, probability=probability, reason=reason
+        )
+        Check.objects.filter(pk=check.pk).update(judge_label=label, judge_probability=probability)
+    for check in Check.objects.filter(pk__in=[check.pk for check in checks]):
+        wrong = "no" if check.judge_label == "yes" else "yes"
+        planted = planted_verdict(check, wrong)
+        if planted is not None:
+            assert (planted.label, planted.probability, planted.reason) in said
+            assert check.judge_probability is not None
+            assert planted.probability is not None
+            assert abs(planted.probability - (1 - check.judge_probability)) <= NEAR or (
+                # Where the judge's label and its probability disagree, it is as sure as the larger of both.
+                abs(planted.probability - check.judge_probability) <= NEAR
+            )
 
 
 def test_a_reason_that_names_another_claims_words_is_not_taken(world: World) -> None:

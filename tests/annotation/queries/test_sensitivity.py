@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Judge, Project
-from annotation.queries.sensitivity import Scored, Variant, WhatIf, sensitivity
+from annotation.queries.sensitivity import OtherJudge, Scored, Variant, WhatIf, sensitivity
 
 NOTHING: tuple[dict[int, float | None], dict[int, float | None]] = ({}, {})
 
@@ -37,7 +37,7 @@ def found(
     rows: list[Scored] = ROWS,
     *,
     blend: tuple[dict[int, float | None], dict[int, float | None]] = NOTHING,
-    judges: list[Variant] | None = None,
+    judges: list[OtherJudge] | None = None,
     people: list[Variant] | None = None,
     **rules: Any,
 ) -> dict[str, Any]:
@@ -124,11 +124,27 @@ def test_where_percents_and_claims_agree_the_blend_changes_nothing() -> None:
 
 def test_another_judge_and_the_one_without_people_are_other_orders() -> None:
     rows = [row._replace(coverage_judge=0.9) if row.system == "cedar" else row for row in ROWS]
-    table = found(rows, judges=[Variant("other", dict.fromkeys((1, 2), 0.0))])
-    alone, other = table["judges"]
+    # By the other judge alder has nothing; where people answered birch they gave .4, of which it would give 0.
+    kept = {1: 0.0, 2: 0.0, 11: 0.5, 12: 0.3}
+    table = found(rows, judges=[OtherJudge("other", kept, kept | {11: 0.0, 12: 0.0})])
+    alone, other, other_alone = table["judges"]
     assert (alone["name"], alone["ahead"]) == ("lexical alone, without people", ("cedar",))
-    assert (other["name"], other["means"]["alder"], other["ahead"]) == ("other", 0.0, ("birch",))
-    assert "By other, birch would lead instead of alder (tau" in table["sentences"]["judges"]
+    in_place = "other in lexical's place and people's answers kept"
+    assert (other["name"], other["means"]["alder"], other["ahead"]) == (in_place, 0.0, ("birch",))
+    assert f"With {in_place}, birch would lead instead of alder (tau" in table["sentences"]["judges"]
+    assert (other_alone["name"], other_alone["means"]["birch"]) == ("other alone, without people", 0.0)
+    assert "With other alone, without people, cedar would lead" in table["sentences"]["judges"]
+
+
+def test_where_people_decide_everything_another_judge_is_shown_alone_only() -> None:
+    rows = [row._replace(human_share=1.0) for row in ROWS]
+    same = {row.summary: row.coverage for row in ROWS}
+    table = found(rows, judges=[OtherJudge("other", same, dict.fromkeys(same, 0.5))])
+    assert [order["name"] for order in table["judges"]] == ["other alone, without people"]
+    assert table["sentences"]["judges"].startswith(
+        "People decide everything here, so another judge changes nothing. With other alone, without people, alder, "
+        "birch and cedar would be level in front instead of alder"
+    )
 
 
 def test_what_people_did_not_touch_is_no_other_order() -> None:

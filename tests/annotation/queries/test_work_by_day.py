@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import UnitJudgment, Verdict
-from annotation.queries.work_by_day import answered_by_day, judged_by_day
+from annotation.queries.work_by_day import DayCounts, answered_by_day, judged_by_day, payload
 from annotation.services.review import override, withdraw_verdict
 from tests.annotation.queries.judging import say, sit
 
@@ -59,3 +59,11 @@ def test_another_project_has_nothing_of_it(world: World) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     assert answered_by_day(world.other_project).scope == 0
     assert judged_by_day(world.other_project, viewer=world.dan).scope == 0
+
+
+def test_what_is_stored_reads_as_what_was_counted(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    Verdict.objects.filter(source="reviewer").update(created_at=MARCH)
+    stored = payload(world.project)
+    assert stored == {"scope": 6, "by_day": {"2026-03-01": 1}}
+    assert DayCounts.read(stored) == answered_by_day(world.project)

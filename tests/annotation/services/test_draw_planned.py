@@ -6,16 +6,20 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import transaction
 
-from annotation.models import Draw, DrawnCheck, Event, Notice
+from annotation.models import Check, Draw, DrawnCheck, Event, Notice
 from annotation.queries.estimates import draws_of_coverage
-from annotation.queries.plan import planned_chances
+from annotation.queries.forecasts import DRAWABLE, planned_chances
+from annotation.queries.plan import plan
 from annotation.refusals import Invalid, NotAllowed
 from annotation.services.draw_checks import draw_checks
 from annotation.services.draw_planned import draw_planned
 from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from annotation.models import Draw as DrawRow
     from tests.annotation.cast import World
 
@@ -90,3 +94,57 @@ def test_what_cannot_be_drawn_is_refused(world: World, design: str, size: int, f
 def test_who_may_not_assign_does_not_draw(world: World) -> None:
     with pytest.raises(NotAllowed):
         draw_planned(project=world.project, by=world.rex, size=2, design="uniform")
+
+
+def with_rules(world: World) -> None:
+    """Of 30 checks a rule decides the four of one summary, and one of another."""
+    lay_sets(world, 3)
+    ruled = Check.objects.filter(peer__system__name="alder", peer__document_set__external_id="set-00")
+    one = Check.objects.filter(peer__system__name="birch", peer__document_set__external_id="set-01").first()
+    assert one is not None
+    Check.objects.filter(pk__in=[*ruled.values_list("pk", flat=True), one.pk]).update(
+        final_source=Check.Decider.RULE, final_label="no", judge_probability=None
+    )
+
+
+def with_an_older_draw(world: World) -> None:
+    """An answered draw; since then a rule has come to decide some, a claim has gone, and a set has come."""
+    lay_sets(world, 5)
+    answer_draw(world, draw(world, "uniform", size=30, seed=1))
+    lay_sets(world, 1, first=5)
+    gone = Check.objects.filter(peer__document_set__external_id="set-01", claim__position=2)
+    gone.update(is_current=False)
+    ruled = Check.objects.filter(peer__document_set__external_id="set-00", peer__system__name="birch")
+    ruled.update(final_source=Check.Decider.RULE, final_label="no")
+
+
+@pytest.mark.parametrize(
+    ("lay", "checks"),
+    [
+        # 3 sets of 8 and the port's 6.
+        (with_rules, 30 - 5),
+        # 5 sets of 8 and the port's 6; two are gone, four are decided, eight have come.
+        (with_an_older_draw, 46 - 2 - 4 + 8),
+    ],
+)
+def test_every_size_that_is_offered_can_be_drawn(
+    world: World, lay: Callable[[World], None], checks: int
+) -> None:
+    lay(world)
+    found = plan(world.project)
+    sizes = [each["size"] for each in found["sizes"]]
+    assert (found["checks"], sizes[-1]) == (checks, checks)
+    assert sum(target["checks"] for target in found["targets"]) == checks - found["came_after"]
+    for size in sizes:
+        for design in DRAWABLE:
+            with transaction.atomic():
+                drawn = draw_planned(project=world.project, by=world.mona, size=size, design=design, seed=99)
+                # Shares of systems are rounded, so chance may draw a few more or fewer than asked for.
+                assert abs(drawn.drawn_checks.count() - size) <= 2
+                transaction.set_rollback(True)
+
+
+def test_one_more_than_is_offered_is_refused(world: World) -> None:
+    with_rules(world)
+    with pytest.raises(Invalid, match="Between 1 and 25 checks"):
+        draw(world, "uniform", size=26)

@@ -11,8 +11,8 @@ from annotation.queries.planted import label_to_plant
 from annotation.queries.reveal import is_judge_visible
 from annotation.refusals import Conflict, NotAllowed
 from annotation.services.assign import assign
-from annotation.services.look_at_check import look_at, meet_another, see_summary, tell_planted
-from annotation.services.review import override, shows_another, withdraw_verdict
+from annotation.services.look_at_check import look_at, see_summary, tell_planted
+from annotation.services.review import override, withdraw_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,13 +143,37 @@ def test_a_planted_verdict_is_never_the_judges(world: World) -> None:
     assert Verdict.objects.filter(check_row=check, source="judge").count() == 1
 
 
-def test_whoever_met_anothers_answer_knows(world: World) -> None:
+def test_whoever_met_anothers_answer_does_not_know_the_judges_yet(world: World) -> None:
     check = world.check("alder", 1)
     override(check=check, by=world.cleo, label="no")
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(Conflict):
         override(check=check, by=world.rex, label="yes", seen="")
-    assert shows_another(refused.value)
-    meet_another(check=check, by=world.rex)
+    assert look_at(check=check, by=world.rex).revealed_at is None
+    assert not is_judge_visible(check, world.rex)
+    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.PERSON
+    assert look(world, check).revealed_at is not None
+
+
+def test_nothing_is_planted_for_whoever_met_anothers_answer(world: World) -> None:
+    rules(world, planted_share=1.0)
+    check = world.check("alder", 1)
+    override(check=check, by=world.cleo, label="yes")
+    assert label_to_plant(check, world.rex) == "no"
+    with pytest.raises(Conflict):
+        override(check=check, by=world.rex, label="no", seen="")
+    override(check=check, by=world.rex, label="no")
+    assert look(world, check).planted_label is None
+
+
+def test_whoever_was_fooled_and_meets_anothers_answer_is_told(world: World) -> None:
+    rules(world, reveal="shown", planted_share=1.0)
+    check = world.check("alder", 1)
+    look_at(check=check, by=world.rex)
+    override(check=check, by=world.cleo, label="yes")
+    with pytest.raises(Conflict):
+        override(check=check, by=world.rex, label="no", seen="")
+    assert Verdict.objects.get(person=world.rex).shown == Verdict.Shown.PLANTED
+    assert look(world, check).disclosed_at is not None
     assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
 
 

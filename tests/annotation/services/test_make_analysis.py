@@ -9,7 +9,7 @@ import pytest
 from celery.signals import before_task_publish
 from django.utils import timezone
 
-from annotation.models import Analysis, Worker
+from annotation.models import Analysis, Summary, System, Worker
 from annotation.services import make_analysis
 from annotation.services.leaderboards import board
 from annotation.services.make_analysis import ASKED_SECONDS, MAKE_ANALYSIS, Making, made, make, make_again
@@ -158,3 +158,31 @@ def test_the_stored_leaderboard_follows_an_answer(world: World) -> None:
     assert made_after.made_at is not None
     assert made_before.made_at < made_after.made_at
     assert Analysis.objects.get().seed == after.seed
+
+
+def test_of_many_pairs_of_systems_a_worker_is_asked(
+    world: World, sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch, counting: Counting
+) -> None:
+    monkeypatch.setattr(make_analysis, "WAITED_FOR", 3_000)
+    monkeypatch.setattr(
+        make_analysis, "MAKINGS", {KIND: Making(counting, pairs=make_analysis.pairs_of_systems)}
+    )
+    # Alder and birch at 20 words are one pair.
+    monkeypatch.setattr(make_analysis, "PAIRS_WAITED_FOR", 1)
+    assert not made(project=world.project, kind=KIND, key="few").is_missing
+    monkeypatch.setattr(make_analysis, "PAIRS_WAITED_FOR", 0)
+    assert made(project=world.project, kind=KIND, key="many").is_missing
+    assert counting.calls == 1
+
+
+def test_pairs_are_those_at_each_target_length(world: World) -> None:
+    assert make_analysis.pairs_of_systems(world.project) == 1
+    port = world.peers["port", "alder"].document_set
+    for number in range(4):
+        system = System.objects.create(project=world.project, name=f"more {number}")
+        for target in (20, 50):
+            Summary.objects.create(
+                document_set=port, system=system, is_peer=True, target_words=target, text="It is old."
+            )
+    # Six systems at 20 words are 15 pairs, four at 50 are 6.
+    assert make_analysis.pairs_of_systems(world.project) == 21

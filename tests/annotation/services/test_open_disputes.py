@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import transaction
 
-from annotation.models import Dispute
+from annotation.models import Dispute, Membership, Notice
+from annotation.queries.notices import notices_of
 from annotation.services.adjudicate import decide_check, withdraw_decision
+from annotation.services.assign import assign
+from annotation.services.change_claims import reword_claim, undo_claim_change
 from annotation.services.change_project import change_project
+from annotation.services.notices import mark_all_read
 from annotation.services.rescore import rescore
 from annotation.services.review import override, withdraw_verdict
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from pytest_django import DjangoAssertNumQueries
 
     from annotation.models import Check
@@ -187,6 +193,29 @@ def test_what_is_no_longer_in_force_is_no_dispute(world: World) -> None:
     assert queue() == []
 
 
+def test_undoing_what_was_done_to_a_claim_brings_its_dispute_back_under_the_same_id(world: World) -> None:
+    check = answered(world, "no", "yes")
+    before = Dispute.objects.get().public_id
+    changed = reword_claim(claim=check.claim, by=world.cleo, text="Otherwise worded")
+    assert not Dispute.objects.exists()
+    undo_claim_change(change=changed.change, by=world.cleo)
+    assert Dispute.objects.get(check_row=check).public_id == before
+    assert complaints() == []
+
+
+def test_disputes_that_are_thrown_away_are_rebuilt_under_their_ids(world: World) -> None:
+    answered(world, "no", "yes")
+    answered(world, "no", "yes", number=2)
+    for person, first in ((world.ana, 20), (world.ben, 60)):
+        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
+        assess_and_close(world, person, percents)
+    before = set(Dispute.objects.values_list("public_id", flat=True))
+    Dispute.objects.all().delete()
+    rescore(project=world.project)
+    assert set(Dispute.objects.values_list("public_id", flat=True)) == before
+    assert len(before) == 3
+
+
 def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_without(
     world: World,
     django_assert_max_num_queries: DjangoAssertNumQueries,
@@ -195,3 +224,68 @@ def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_wit
         answered(world, "no", "yes", number=number)
     with django_assert_max_num_queries(22):
         rescore(project=world.project)
+
+
+# What adjudicators are told
+
+
+def told(person: User) -> list[tuple[int, str, bool]]:
+    rows = Notice.objects.filter(person=person, kind="dispute").order_by("pk")
+    return [(notice.count, notice.text, notice.read_at is not None) for notice in rows]
+
+
+def test_an_adjudicator_has_one_notice_that_counts_up(world: World) -> None:
+    for number in (1, 2, 3):
+        override(check=world.check("alder", number), by=world.rex, label="no")
+        override(check=world.check("alder", number), by=world.olga, label="yes")
+    assert told(world.cleo) == [(3, "3 disputes have opened.", False)]
+    # She answered all three herself, which the project leaves to others; he may not adjudicate.
+    assert told(world.olga) == told(world.rex) == []
+
+
+def test_who_may_settle_what_they_answered_is_told_of_it(world: World) -> None:
+    world.project.own_adjudication = True
+    world.project.save()
+    answered(world, "no", "yes")
+    assert told(world.olga) == told(world.cleo) == [(1, "A dispute has opened.", False)]
+
+
+def test_what_opens_after_reading_is_told_anew(world: World) -> None:
+    answered(world, "no", "yes")
+    mark_all_read(by=world.cleo)
+    answered(world, "no", "yes", number=2)
+    assert told(world.cleo) == [(1, "A dispute has opened.", True), (1, "A dispute has opened.", False)]
+
+
+def test_of_a_unit_too_only_those_are_told_who_did_not_judge_it(world: World) -> None:
+    Membership.objects.filter(user=world.ben).update(roles=["assessor", "adjudicator"])
+    # One of four units is 0 % to one assessor and 100 % to the other.
+    percents = {("alder", 1): 40, ("alder", 2): 40, ("birch", 1): 40, ("birch", 2): 40}
+    assess_and_close(world, world.ana, percents | {("alder", 1): 0})
+    assess_and_close(world, world.ben, percents | {("alder", 1): 100})
+    assert told(world.cleo) == [(1, "A dispute has opened.", False)]
+    assert told(world.ben) == []
+
+
+def test_taking_a_decision_back_and_rescoring_tell_nobody(world: World) -> None:
+    decision = decide_check(check=answered(world, "no", "yes"), by=world.cleo, label="no", reason="So.")
+    Notice.objects.all().delete()
+    withdraw_decision(decision=decision, by=world.cleo)
+    rescore(project=world.project)
+    assert Dispute.objects.get().state == "open"
+    assert not Notice.objects.filter(kind="dispute").exists()
+
+
+def test_the_notice_goes_with_its_act(world: World) -> None:
+    with transaction.atomic():
+        answered(world, "no", "yes")
+        transaction.set_rollback(True)
+    assert told(world.cleo) == []
+
+
+def test_it_waits_while_the_adjudicator_is_blind(world: World) -> None:
+    Membership.objects.filter(user=world.ana).update(roles=["assessor", "adjudicator"])
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    answered(world, "no", "yes")
+    assert told(world.ana) == [(1, "A dispute has opened.", False)]
+    assert "dispute" not in set(notices_of(world.ana).values_list("kind", flat=True))

@@ -3,9 +3,23 @@
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
-from annotation.models import Check, Claim, ClaimSet, Event, Project, Score, Verdict
+from annotation.models import (
+    Check,
+    CheckLook,
+    Claim,
+    ClaimSet,
+    Dispute,
+    Draw,
+    DrawnCheck,
+    Event,
+    Project,
+    Score,
+    Verdict,
+)
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.services.draw_checks import draw_checks
 from annotation.services.review import Quote, override, withdraw_verdict
 from tests.annotation.cast import World
 
@@ -78,14 +92,124 @@ def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
     assert not world.check("alder", 1).is_disputed
 
 
+def overtaken(world: World, label: str = "yes", **more: Any) -> Conflict:
+    """Rex answers the first check of alder, which he opened when nobody had."""
+    with pytest.raises(Conflict) as refused:
+        override(check=world.check("alder", 1), by=world.rex, label=label, seen="", **more)
+    return refused.value
+
+
 def test_a_newer_verdict_than_the_one_on_screen_is_a_conflict_that_loses_nothing(world: World) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    refused = overtaken(
+        world, reason=" It is. ", evidence=[2], error_type="omission", confidence=0.9, active_ms=700
+    )
+    assert refused.code == "newer_verdict"
+    assert refused.details["yours"] == {"label": "yes", "reason": "It is."}
+    assert refused.details["theirs"]["label"] == "no"  # type: ignore[index]
+    kept = Verdict.objects.get(person=world.rex)
+    assert kept.is_set_aside
+    assert kept.withdrawn_at is not None
+    assert (kept.label, kept.reason, kept.shown) == ("yes", "It is.", Verdict.Shown.NOTHING)
+    assert (kept.evidence, kept.error_type, kept.confidence, kept.active_ms) == ([2], "omission", 0.9, 700)
+
+
+def test_what_was_set_aside_decides_and_disputes_nothing(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    check = world.check("alder", 1)
+    assert (check.human_label, check.final_label, check.is_disputed) == ("no", "no", False)
+    assert not Dispute.objects.exists()
+
+
+def test_what_was_set_aside_is_logged_in_its_own_words(world: World) -> None:
+    newer = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    event = Event.objects.get(verb="set answer aside")
+    kept = Verdict.objects.get(person=world.rex)
+    assert event.actor == world.rex
+    assert event.data == {
+        "verdict": kept.public_id,
+        "label": "yes",
+        "reason": "",
+        "shown": "nothing",
+        "newer": newer.public_id,
+    }
+    assert not Event.objects.filter(verb="override", actor=world.rex).exists()
+
+
+def test_an_answer_that_is_sent_twice_is_set_aside_once(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    overtaken(world)
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+def test_the_same_answer_as_somebody_elses_stands_beside_it(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen="")
+    assert (own.is_set_aside, own.shown) == (False, Verdict.Shown.NOTHING)
+
+
+def test_after_one_that_was_set_aside_the_answer_is_given_knowing_the_others(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id)
+    assert (own.shown, own.withdrawn_at) == (Verdict.Shown.PERSON, None)
+    again = override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert again.shown == Verdict.Shown.JUDGE
+
+
+def test_the_first_answer_of_a_draw_may_be_one_that_was_set_aside(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.cleo, label="no", shown=Verdict.Shown.JUDGE)
+    draw_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
+    overtaken(world)
+    drawn = DrawnCheck.objects.get(check_row=check)
+    assert drawn.verdict == Verdict.objects.get(person=world.rex, is_set_aside=True)
+
+
+def test_a_draw_that_has_its_answer_keeps_it(world: World) -> None:
+    check = world.check("alder", 1)
+    draw_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
+    first = override(check=check, by=world.cleo, label="no")
+    overtaken(world)
+    assert DrawnCheck.objects.get(check_row=check).verdict == first
+
+
+def test_who_saw_an_answer_that_nobody_gave_is_asked_again_and_told_nothing(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    elsewhere = override(check=world.check("alder", 2), by=world.cleo, label="no")
+    judges = Verdict.objects.get(check_row=world.check("alder", 1), source="judge")
+    for seen in ("made-up", elsewhere.public_id, judges.public_id):
+        with pytest.raises(Invalid) as refused:
+            override(check=world.check("alder", 1), by=world.rex, label="yes", seen=seen)
+        assert (refused.value.field, refused.value.details) == ("seen", {})
+    assert not Verdict.objects.filter(person=world.rex).exists()
+    assert not CheckLook.objects.filter(person=world.rex).exists()
+
+
+def test_an_answer_to_a_claim_that_is_no_longer_checked_is_not_kept(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    Check.objects.filter(pk=world.check("alder", 1).pk).update(is_current=False)
+    assert overtaken(world).code == "claim_changed"
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_whoever_took_their_answer_back_is_no_other_answer(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    withdraw_verdict(verdict=theirs, by=world.cleo)
     with pytest.raises(Conflict) as refused:
-        override(check=world.check("alder", 1), by=world.rex, label="yes", reason="It is.", seen="")
-    assert refused.value.code == "newer_verdict"
-    assert refused.value.details["yours"] == {"label": "yes", "reason": "It is."}
-    assert refused.value.details["theirs"]["label"] == "no"  # type: ignore[index]
-    assert Verdict.objects.filter(person=world.rex).count() == 0
+        override(check=world.check("alder", 1), by=world.rex, label="yes", seen=theirs.public_id)
+    assert (refused.value.details["theirs"], refused.value.details["is_own"]) == (None, False)
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_the_database_lets_nothing_stand_that_was_set_aside(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    with pytest.raises(IntegrityError, match="verdict_set_aside_never_stands"):
+        Verdict.objects.filter(is_set_aside=True).update(withdrawn_at=None)
 
 
 def test_a_conflict_says_that_the_newer_verdict_is_ones_own(world: World) -> None:

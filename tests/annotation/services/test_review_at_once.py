@@ -40,7 +40,10 @@ def test_of_two_answers_at_once_one_stands_and_the_other_sees_both(world: World,
         assert refusal.details["yours"]["reason"] == yours
         assert refusal.details["theirs"]["reason"] == theirs
         assert refusal.details["is_own"] is (other == "rex")
-        assert Verdict.objects.filter(check_row=check, source="reviewer").count() == number + 1
+        said = Verdict.objects.filter(check_row=check, source="reviewer")
+        assert said.filter(withdrawn_at=None).count() == number + 1
+        # Of two people the other one's answer is kept as well, one person's own in another window is not.
+        assert said.filter(is_set_aside=True).count() == (0 if other == "rex" else number + 1)
         check.refresh_from_db()
         assert check.final_label == stands.label
         seen = stands.public_id

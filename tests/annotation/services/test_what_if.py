@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Judge, Project, Score, Verdict
+from annotation.models import Judge, Project, PublishedPercent, PublishedScore, Score, Verdict
 from annotation.services.rescore import rescore
 from annotation.services.review import override
 from annotation.services.what_if import what_if
+from tests.annotation.cast import add_imported_verdict
 from tests.annotation.queries.judging import finish, say, sit
 
 if TYPE_CHECKING:
@@ -79,9 +80,21 @@ def test_another_judge_that_answered_everything_is_an_order_of_its_own(world: Wo
     other = Judge.objects.create(name="other", kind=Judge.Kind.LEXICAL)
     answer_as(world, other, 6)
     (order,) = table_of(world)["judges"]
-    assert (order["name"], order["means"]) == ("other", {"alder": 0.0, "birch": 0.0})
+    in_place = "other in lexical's place and people's answers kept"
+    assert (order["name"], order["means"]) == (in_place, {"alder": 0.0, "birch": 0.0})
     world.project.refresh_from_db()
     assert world.project.deciding_judge == world.judge
+
+
+def test_what_people_answered_is_kept_beside_another_judge_and_left_out_where_it_is_alone(
+    world: World,
+) -> None:
+    other = Judge.objects.create(name="other", kind=Judge.Kind.LEXICAL)
+    answer_as(world, other, 6)
+    # One of the two claims of birch's first unit; its second unit stays at no: (1/2 + 0) / 2.
+    override(check=world.check("birch", 1), by=world.rex, label="yes")
+    kept, alone = (each for each in table_of(world)["judges"] if each["name"].startswith("other"))
+    assert (kept["means"]["birch"], alone["means"]["birch"]) == (pytest.approx(0.25), 0.0)
 
 
 def test_a_judge_that_answered_a_part_is_named_and_left_out(world: World) -> None:
@@ -97,3 +110,48 @@ def test_nothing_is_written(world: World) -> None:
     before = list(Score.objects.order_by("pk").values())
     what_if(world.project)
     assert list(Score.objects.order_by("pk").values()) == before
+
+
+def test_without_somebody_named_in_an_import_their_verdicts_are_as_if_never_given(world: World) -> None:
+    before = table_of(world)["present"]["means"]["birch"]
+    add_imported_verdict(world.check("birch", 3), "yes")
+    (gold,) = table_of(world)["people"]
+    assert table_of(world)["present"]["means"]["birch"] > before
+    assert (gold["name"], gold["means"]["birch"]) == ("gold.jsonl", pytest.approx(before))
+
+
+def test_an_import_that_only_repeats_what_the_judge_said_is_not_listed(world: World) -> None:
+    check = world.check("birch", 3)
+    assert check.judge_label is not None
+    add_imported_verdict(check, check.judge_label)
+    assert table_of(world)["people"] == []
+
+
+def published(world: World, assessor: str, line: int, *percents: int) -> None:
+    """What an assessor of a published table gave to alder's units on the port."""
+    row = PublishedScore.objects.create(
+        project=world.project,
+        table=PublishedScore.Table.DUC_2001,
+        origin_name="see.txt",
+        line=line,
+        cells=[],
+        assessor=assessor,
+        set_name="port",
+        system="alder",
+    )
+    PublishedPercent.objects.bulk_create(
+        PublishedPercent(score=row, comparison=world.comparison("port", "alder"), unit=unit, percent=percent)
+        for unit, percent in zip(world.units("port"), percents, strict=True)
+    )
+
+
+def test_assessors_of_published_tables_are_left_out_one_by_one(world: World) -> None:
+    published(world, "A", 1, 0, 20)
+    published(world, "B", 2, 100, 80)
+    rescore(project=world.project)
+    table = table_of(world)
+    # A alone (0 + .2) / 2, B alone (1 + .8) / 2; both together half of each.
+    assert table["present"]["means"]["alder"] == pytest.approx(0.5)
+    assert {order["name"]: order["means"]["alder"] for order in table["people"]} == pytest.approx(
+        {"import:see.txt A": 0.9, "import:see.txt B": 0.1}
+    )

@@ -18,6 +18,7 @@ from annotation.services.assign import assign
 from annotation.services.rescore import rescore
 from annotation.services.review import override
 from annotation.services.save_acts import judge_unit
+from tests.accessibility import violations
 from tests.annotation.cast import add_imported_verdict, finish
 from tests.annotation.web.test_flow_in_browser import sign_in
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from tests.annotation.cast import World
+    from tests.browser import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,6 +107,50 @@ def press(page: Page, *keys: str, reason: str = "") -> None:
 def told(page: Page) -> str:
     page.wait_for_timeout(CALM_MS)
     return page.locator("#last").inner_text()
+
+
+def test_what_was_filled_in_is_there_again_until_it_is_decided(
+    world: World, desk: Callable[[], Page]
+) -> None:
+    disagree(world)
+    page = sign_in(desk(), "cleo")
+    page.goto("/p/harbour/adjudicate/")
+    page.keyboard.press("n")
+    page.locator("#dispute-room").wait_for()
+    here = page.url
+    for key in ("w", "S", "o", "Escape", "l"):
+        page.keyboard.press(key)
+    press(page, "n")
+    assert page.locator("#reason").input_value() == ""
+    page.goto(here)
+    page.locator("#dispute-room").wait_for()
+    assert page.locator("#reason").input_value() == "So"
+    assert page.locator("[name=is_guideline_gap]").is_checked()
+    press(page, "a")
+    page.goto(here)
+    decision = Adjudication.objects.get()
+    assert (decision.reason, decision.is_guideline_gap) == ("So", True)
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
+
+
+@pytest.mark.parametrize("screen", [(1280, 800), (1366, 768)])
+def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(
+    world: World, desk: Desk, screen: tuple[int, int]
+) -> None:
+    disagree(world)
+    page = sign_in(desk(viewport={"width": screen[0], "height": screen[1]}), "cleo")
+    page.goto("/p/harbour/adjudicate/?kind=unit")
+    page.keyboard.press("n")
+    page.locator("#dispute-room").wait_for()
+    press(page, "a")
+    assert "Settled" in told(page)
+    keys = page.locator(".bar").bounding_box()
+    assert keys is not None
+    for name in ("#typed", "#reason", "#error-type", "[name=is_guideline_gap]", "#next"):
+        box = page.locator(name).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= keys["y"], name
+    assert violations(page) == []
 
 
 def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callable[[], Page]) -> None:

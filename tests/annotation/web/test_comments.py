@@ -112,7 +112,7 @@ def test_a_mention_is_counted_and_leads_to_the_thread(world: World, signed_in: S
     comment_on_claim(project=world.project, claim=claim, by=world.rex, text="@cleo, look.")
     client = signed_in(world.cleo)
     assert re.search(
-        r'class="unread" href="/notices/">Notices <strong class="chip">1<', text_of(client.get("/"))
+        r'class="unread" href="/notices/">.*Notices</span> <strong class="chip">1<', text_of(client.get("/"))
     )
     page = text_of(client.get("/notices/"))
     assert "rex mentioned you in a comment on a claim." in page

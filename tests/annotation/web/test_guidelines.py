@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Guideline
+from annotation.models import Guideline, Membership, Role
 from annotation.services.assign import assign
+from annotation.services.review import override
 from annotation.services.write_guidelines import write_guidelines
 
 if TYPE_CHECKING:
@@ -125,3 +126,32 @@ def test_until_there_are_some_the_description_stands_in(
     world.project.save(update_fields=["description"])
     page = text_of(signed_in(world.rex).get(f"/p/harbour/review/{world.check('alder', 1).public_id}/"))
     assert "<p>Mark what is said.</p>" in page
+
+
+def test_gaps_stand_on_the_page_of_whoever_writes_them(
+    world: World, mona: Client, signed_in: Callable[[User], Client]
+) -> None:
+    check = world.check("birch", 1)
+    override(check=check, by=world.rex, label="unsure", error_type="guideline_gap", reason="Is May a date?")
+    page = text_of(mona.get(ROOM))
+    assert "1 open" in page
+    assert "Is May a date?" in page
+    (place,) = re.findall(r'<a href="(/p/harbour/[^"#]*)#check-' + check.public_id, page)
+    assert f'id="check-{check.public_id}"' in text_of(mona.get(place))
+    write_guidelines(project=world.project, text="A month is a date.", by=world.mona)
+    page = text_of(mona.get(ROOM))
+    assert "0 open" in page
+    assert re.search(r'settled by <a href="/p/harbour/settings/guidelines/1/">version 1</a>', page)
+    assert "Is May a date?" not in text_of(signed_in(world.rex).get(ROOM))
+
+
+def test_a_manager_with_open_work_is_told_of_no_gap(world: World, mona: Client) -> None:
+    Membership.objects.filter(user=world.mona).update(roles=[Role.MANAGER, Role.ASSESSOR])
+    override(
+        check=world.check("birch", 1), by=world.rex, label="no", error_type="guideline_gap", reason="Is May?"
+    )
+    assign(document_set=world.sets["port"], assessor=world.mona, by=None)
+    page = text_of(mona.get(ROOM))
+    assert "Is May?" not in page
+    assert "1 open" not in page
+    assert "shown here once your open sets are closed" in page

@@ -360,7 +360,7 @@ def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: D
     row = laptop.locator("table.both tbody tr")
     row.wait_for()
     assert [cell.inner_text() for cell in row.locator("td").all()] == [
-        "Its wall is weak.",
+        "Peer 1: Its wall is weak.",
         "80 % · marked: c",
         "20 % · marked: a",
     ]

@@ -83,7 +83,7 @@ def test_a_goal_that_is_reached_is_said_to_be_and_no_smaller_draw_is_offered(
     assert 0.20 < table["widest_now"] < 0.21
     client = signed_in(world.olga)
     html = client.get(f"{PLAN}?width=0.3").content.decode()
-    assert "No interval is wider than 0.21 now, so the wished 0.30 is reached." in html
+    assert "No interval is wider than 0.21 now: 0.30 is reached already." in html
     # The planned sizes go 100, 150, 158.
     assert 'name="size" value="150"' in html
     assert "would replace it" not in html
@@ -110,10 +110,10 @@ def test_where_people_have_answered_all_no_draw_is_offered(laid: World, signed_i
     rescore(project=laid.project)
     client = signed_in(laid.olga)
     html = client.get(PLAN).content.decode()
-    assert "People have answered all 38 checks: the leaderboard&#x27;s people alone is complete" in html
-    assert "checks for reviewers</button>" not in html
-    # Who wants one all the same gets the form.
-    assert "Draw 20 checks for reviewers" in client.get(f"{PLAN}?size=20").content.decode()
+    assert "People have answered all 38 checks: coverage on the leaderboard is theirs alone" in html
+    assert "What a draw would bring" not in html
+    assert "checks for reviewers</button>" not in client.get(f"{PLAN}?size=20").content.decode()
+    assert "Least width: that of people's own scores, which no further answer can change." in told(html)
 
 
 def test_expected_document_sets_are_told_downwards(laid: World, signed_in: SignedIn) -> None:
@@ -129,7 +129,10 @@ def test_expected_document_sets_are_told_downwards(laid: World, signed_in: Signe
 def test_document_sets_in_groups_are_counted_as_both(laid: World, signed_in: SignedIn) -> None:
     DocumentSet.objects.filter(external_id__in=("set-00", "set-01")).update(group="storm")
     html = told(signed_in(laid.olga).get(PLAN).content.decode())
-    assert "There are 5 document sets in 4 groups here. Below 15 groups" in html
+    assert (
+        "There are 5 document sets in 4 groups here (no interval: 4 groups, 5 needed). Below 15 groups"
+        in html
+    )
     assert "fewer than 15 groups" in html
 
 

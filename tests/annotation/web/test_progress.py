@@ -14,6 +14,7 @@ from annotation.queries import oversight
 from annotation.queries.flags import Flags
 from annotation.services.assign import assign
 from annotation.services.assignment_orders import Order, Way
+from annotation.services.draw_checks import draw_checks
 from annotation.services.plan_assignments import carry_out
 from annotation.services.pull_sitting import pull
 from annotation.services.recall_sitting import lapse_leases
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 PROGRESS = "/p/harbour/progress/"
 WORK = "/p/harbour/work/"
-VIEWS = ("sets", "people", "systems", "closed")
+VIEWS = ("sets", "people", "systems", "closed", "draws")
 
 
 def hasty(world: World, name: str) -> Sitting:
@@ -250,3 +251,16 @@ def test_the_number_of_queries_does_not_grow(world: World, signed_in: SignIn, ad
             judge_and_close(sitting) if number < 4 else begin(sitting)
     assert Assignment.objects.filter(repeat_of__isnull=False).exists()
     assert count() == before
+
+
+def test_draws_for_reviewers_are_followed(world: World, signed_in: SignIn) -> None:
+    client = signed_in(world.mona)
+    assert "No checks have been drawn for reviewers yet." in text_of(client, f"{PROGRESS}?view=draws")
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=0.5, seed=1)
+    page = text_of(client, f"{PROGRESS}?view=draws")
+    # Three of six checks, each with a chance of a half; nobody has answered.
+    assert '<td class="num" data-name="chance">0.5</td>' in page
+    assert '<td class="num" data-name="checks">3 of 6</td>' in page
+    assert '<td class="num" data-name="open">3</td>' in page
+    assert "nobody yet" in page
+    assert '<td data-name="by"><bdi>mona</bdi></td>' in page

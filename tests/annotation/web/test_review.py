@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +13,8 @@ from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictB
 from annotation.services.adjudicate import decide_check
 from annotation.services.assign import assign
 from annotation.services.draw_checks import draw_checks
+from annotation.services.lease_check import keep
+from annotation.services.look_at_check import look_at
 from annotation.services.review import override
 from annotation.services.save_acts import judge_unit
 from tests.annotation.cast import CLAIMS, finish
@@ -73,7 +75,17 @@ def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: 
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = rex.get(QUEUE).context["page"].rows
     # Doubt is 0.4 where the judge gave .2 and 0.2 where it gave .9; four no and one yes are left.
-    assert [round(row.doubt, 6) for row in rows] == [0.4, 0.4, 0.4, 0.4, 0.2]
+    doubts = dict(Check.objects.values_list("public_id", "doubt"))
+    assert [round(doubts[row.check_id], 6) for row in rows] == [0.4, 0.4, 0.4, 0.4, 0.2]
+
+
+def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
+    # Four no have .4 and the one yes has .2: whoever sees the figure knows the answer.
+    assert {row.doubt for row in rex.get(QUEUE).context["page"].rows} == {None}
+    assert "Doubt</th>" not in rex.get(QUEUE).text
+    Project.objects.update(reveal=Project.Reveal.SHOWN)
+    assert rex.get(QUEUE).context["page"].rows[0].doubt == pytest.approx(0.4)
+    assert "Doubt</th>" in rex.get(QUEUE).text
 
 
 def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
@@ -357,7 +369,20 @@ def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
     assert answer.status_code == 409
     assert "hard to say" in page
     assert 'value="it is there"' in page
-    assert newest(check).person == world.cleo
+    assert "Your answer is kept, set aside" in page
+    assert "set aside: somebody answered first" in page
+    # The judge says no, which whoever met a person's answer does not know yet.
+    assert answer.context["outcome"].judge is None
+    assert newest(check).is_set_aside
+
+
+def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": "made-up"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "hard to say" not in answer.content.decode()
+    assert not Verdict.objects.filter(person=world.rex).exists()
 
 
 def test_the_same_answer_of_two_at_once_is_kept_from_both(world: World, rex: Client) -> None:
@@ -416,6 +441,34 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
 
 
 # From claim to claim
+
+
+def test_the_last_claim_of_a_draw_that_is_with_somebody_else_is_told_with_its_lease(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    drawn = draw_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
+    (check,) = (row.check_row for row in drawn.drawn_checks.select_related("check_row"))
+    look_at(check=check, by=world.cleo)
+    keep(check=check, by=world.cleo)
+    # 14:02 to 14:07 of a day long ago and of one to come, so that the words do not hang on today's date.
+    CheckLook.objects.update(opened_at=datetime(2026, 1, 5, 14, 2, tzinfo=UTC))
+    Check.objects.filter(pk=check.pk).update(lease_until=datetime(2126, 1, 5, 14, 7, tzinfo=UTC))
+    told = "1 claim is with somebody else, opened 5 Jan, 14:02. It is free again at 5 Jan, 14:07, unless they go on."
+    query = f"?draw={drawn.public_id}"
+    assert told in rex.get(f"{QUEUE}{query}").content.decode()
+    assert told in rex.post(f"{QUEUE}next/{query}", headers=HTMX).content.decode()
+    assert told in rex.get("/p/harbour/").content.decode()
+    assert "1 with somebody" in signed_in(world.mona).get(f"{QUEUE}draws/").content.decode()
+    # To its own reader it is not somebody else's.
+    assert "somebody else" not in signed_in(world.cleo).get(f"{QUEUE}{query}").content.decode()
+
+
+def test_a_lease_that_has_lapsed_is_told_to_nobody(world: World, rex: Client) -> None:
+    drawn = draw_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
+    Check.objects.filter(drawn__draw=drawn).update(
+        leased_to=world.cleo, lease_until=datetime(2026, 1, 5, tzinfo=UTC)
+    )
+    assert "somebody else" not in rex.get(f"{QUEUE}?draw={drawn.public_id}").content.decode()
 
 
 def following(client: Client, here: str = "", query: str = "") -> str:
@@ -481,11 +534,11 @@ def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -
 def test_the_next_claim_asks_the_database_little(
     world: World, rex: Client, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
-    here = {"here": world.check("birch", 3).public_id}
-    rex.post(f"{QUEUE}next/", headers=HTMX)
-    # Who asks, and what they may in this project (3); whether they may still, the claim on screen with what they were
-    # shown of it, that they look at it, its lease (4); the next claim, its lease, what was said of it, its texts (5).
-    with django_assert_max_num_queries(12):
+    here = {"here": following(rex)}
+    # Who asks, and what they may in this project (3); whether they may still, with the claim on screen and what they
+    # were shown of it, and that they look at it (2); the next claim, taken as it is found, the rows that belong to it,
+    # what was said of it, its texts (4). What they have in hand is held for them already.
+    with django_assert_max_num_queries(9):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 

@@ -39,6 +39,18 @@ def at_claim(page: Page, thing: str) -> None:
     page.wait_for_timeout(CALM_MS)
 
 
+def select(page: Page, unit: int, start: int, end: int) -> None:
+    page.locator(f"[data-unit='{unit}']").evaluate(
+        "(unit, [start, end]) => getSelection().setBaseAndExtent(unit.firstChild, start, unit.firstChild, end)",
+        [start, end],
+    )
+    page.locator("[data-take-selection]").wait_for()
+
+
+def expect_saved(page: Page) -> None:
+    page.locator("#strip", has_not_text="Saving…").locator("form.undo").wait_for()
+
+
 def check_of(world: World, system: str, thing: str) -> Check:
     return Check.objects.get(peer=world.peers["long", system], claim__text=f"The {thing} is old")
 
@@ -250,10 +262,7 @@ def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk:
         page.keyboard.press(key)
     for key in ("c", "9", "Escape"):
         page.keyboard.press(key)
-    page.locator("[data-unit='2']").evaluate(
-        "unit => getSelection().setBaseAndExtent(unit.firstChild, 4, unit.firstChild, 8)"
-    )
-    page.locator("[data-take-selection]").wait_for()
+    select(page, 2, 4, 8)
     page.keyboard.press("s")
     page.locator(".quote", has_text="wall").wait_for()
     page.keyboard.press("2")
@@ -262,6 +271,100 @@ def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk:
     assert (said.label, said.evidence, said.reason) == ("no", [2, 3, 10], "So")
     assert (said.error_type, said.confidence) == ("omission", 0.9)
     assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
+
+
+def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
+        page.keyboard.press(key)
+    select(page, 2, 4, 8)
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+    here = page.url
+    page.keyboard.press("n")
+    at_claim(page, "wall")
+    assert page.locator("#reason").input_value() == ""
+    for leave in (page.reload, lambda: page.keyboard.press("q")):
+        page.goto(here)
+        at_claim(page, "ferry")
+        told = (page.locator("#reason").input_value(), page.locator("#error-type").input_value())
+        assert told == ("So", "omission")
+        leave()
+        page.wait_for_load_state()
+    page.goto(here)
+    at_claim(page, "ferry")
+    page.keyboard.press("1")
+    page.locator("#strip .moved, #strip .line").first.wait_for()
+    at_claim(page, "wall")
+    expect_saved(page)
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.reason, said.error_type, said.evidence) == ("yes", "So", "omission", [2, 3])
+    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
+
+
+def test_what_was_filled_in_is_its_authors_alone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    here = page.url
+    for key in ("w", "S", "o", "Escape"):
+        page.keyboard.press(key)
+    for name, there in (("cleo", ""), ("rex", "So")):
+        page.context.clear_cookies()
+        sign_in(page, name)
+        page.goto(here)
+        at_claim(page, "ferry")
+        assert page.locator("#reason").input_value() == there
+
+
+def test_a_unit_that_was_typed_and_left_is_evidence(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "3", "Escape", "e", "5"):
+        page.keyboard.press(key)
+    page.locator("#answer-no").click()
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert Verdict.objects.get(person=world.rex).evidence == [3, 5]
+
+
+def test_a_unit_that_is_not_there_is_said_and_holds_up_no_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    unknown = page.get_by_text("There is no unit 99")
+    for key in ("e", "9", "9", "Enter"):
+        page.keyboard.press(key)
+    unknown.wait_for()
+    page.keyboard.press("Escape")
+    unknown.wait_for(state="detached")
+    assert page.locator("[data-evidence]").input_value() == ""
+    for key in ("e", "9", "9", "Escape"):
+        page.keyboard.press(key)
+    unknown.wait_for()
+    page.keyboard.press("2")
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert unknown.is_visible()
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.evidence) == ("no", [])
+
+
+def test_a_digit_that_came_too_soon_is_shown_and_keeps_the_page_deaf_for_a_while_only(
+    world: World, desk: Desk
+) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    page.locator("#claim", has_text="The wall is old").wait_for()
+    page.keyboard.press("2")
+    page.locator(".dropped", has_text="2 came too soon").wait_for()
+    # A stray digit every tenth of a second, for longer than the page may be deaf.
+    for _ in range(20):
+        page.keyboard.press("2")
+        page.wait_for_timeout(100)
+    page.locator("#claim", has_text="The wall is old").wait_for(state="detached")
+    page.locator(".dropped").wait_for(state="detached")
 
 
 def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, desk: Desk) -> None:

@@ -85,3 +85,40 @@ def test_no_field_lies_under_the_answers_when_keys_lead_to_it(
         )
         page.keyboard.press("Escape")
     assert covered == dict.fromkeys(covered, False)
+
+
+@pytest.mark.parametrize("height", [800, 520])
+def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: Desk, height: int) -> None:
+    page = sign_in(desk(viewport={"width": 1280, "height": height}), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, THINGS[1])
+    lowest, keys, page_height = page.evaluate(
+        """() => [
+          Math.max(
+            ...[...document.querySelectorAll(".cols > .panel")].map((each) => each.getBoundingClientRect().bottom),
+          ),
+          document.querySelector(".bar").getBoundingClientRect().top,
+          document.documentElement.scrollHeight,
+        ]"""
+    )
+    assert lowest <= keys
+    assert page_height <= height
+
+
+def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:
+    page = sign_in(desk(viewport=SCREENS["phone"]), "rex")
+    begin(page, world)
+    page.locator(".onward label").click()
+    answers = page.locator("#answer .verdicts").bounding_box()
+    assert answers is not None
+    for name in ("#reason", "#error-type", "#confidence", "#next button"):
+        box = page.locator(name).bounding_box()
+        assert box is not None
+        assert box["y"] >= 0, name
+        assert box["y"] + box["height"] <= answers["y"], name
+    assert page.get_by_role("combobox", name="Confidence").evaluate("(field) => field.matches(':focus')")
+    page.locator(".onward button").click()
+    at_claim(page, THINGS[1])
+    assert violations(page) == []

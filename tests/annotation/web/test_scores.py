@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import CheckLook, DocumentSet, Score, Summary, Verdict, Worker
+from annotation.models import CheckLook, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.queries import system_scores
 from annotation.queries.leaderboard import JUDGED, SAMPLING, Average
 from annotation.services import make_analysis
 from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
 from annotation.services.review import override
+from annotation.web import scores
 from annotation.web.scores import Means
 from tests.annotation.queries.mixing import mix_summarization
 from tests.annotation.web.conftest import HTMX
@@ -46,6 +48,71 @@ def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
     assert "judge error not included" in vic.get("/p/harbour/scores/").content.decode()
 
 
+def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
+    """Sets beside the port in which each system has these coverages."""
+    for system, values in coverages.items():
+        for number, coverage in enumerate(values):
+            document_set, _ = DocumentSet.objects.get_or_create(
+                project=world.project, external_id=f"more {number}"
+            )
+            text = Summary.objects.create(
+                document_set=document_set,
+                system=world.systems[system],
+                is_peer=True,
+                target_words=20,
+                text="It is old.",
+            )
+            Score.objects.create(
+                project=world.project, summary=text, coverage=coverage, alignment=1.0, peer_words=3
+            )
+
+
+def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, vic: Client) -> None:
+    page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
+    assert "draws, seed 0" not in page
+    assert "Under a rank" not in page
+    more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
+    page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
+    assert "10,000 draws, seed 0" in page
+    assert "Under a rank: where it lies in 95 % of draws" in page
+    assert "resampling shows no spread" not in page
+
+
+def test_where_a_system_has_the_same_in_all_sets_it_has_no_interval_and_no_range(
+    world: World, vic: Client
+) -> None:
+    more_sets(world, {"alder": [0.5] * 6, "birch": [0.1, 0.2] * 3})
+    answer = vic.get("/p/harbour/scores/?by=alignment")
+    page = " ".join(answer.content.decode().split())
+    # Both have an alignment of 1 in all six sets.
+    assert "No interval where all document sets have the same score: resampling shows no spread." in page
+    assert "draws, seed 0" not in page
+    assert "Under a rank" not in page
+    assert {place.low for place in answer.context["places"].values()} == {None}
+
+
+def test_of_many_pairs_the_surest_stand_on_the_page(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cedar = System.objects.create(project=world.project, name="cedar")
+    world.systems["cedar"] = cedar
+    # Cedar is .6 below alder in all seven sets, birch next to alder: the pairs with cedar are surest.
+    more_sets(
+        world,
+        {"alder": [0.8, 0.7] * 3, "birch": [0.7, 0.8] * 3, "cedar": [0.2, 0.1] * 3},
+    )
+    address = "/p/harbour/scores/differences/?by=coverage&target=20"
+    assert "pairs, the surest" not in vic.get(address).content.decode()
+    monkeypatch.setattr(scores, "PAIRS_SHOWN", 2)
+    page = " ".join(vic.get(address).content.decode().split())
+    assert "2 of 3 pairs, the surest differences first; all in the file." in page
+    assert page.count('<th scope="row"><span dir="auto">') == 2
+    assert '<span dir="auto">alder</span> − <span dir="auto">birch</span>' not in page
+    # Of the port's scores only alder and birch have one: Tukey's sets are the six that all have.
+    assert "Tukey's interval (6 sets)" in page
+    assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
+
+
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
     fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
     assert fragment.lstrip().startswith(b'<div id="league">')
@@ -67,7 +134,7 @@ def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Calla
 
 def test_a_missing_value_is_a_dash_and_never_a_nought(world: World, vic: Client) -> None:
     page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
-    row = next(row for row in page.context["scores"] if row.summary.document_set.external_id == "bridge")
+    row = next(row for row in page.context["page"].rows if row.summary.document_set.external_id == "bridge")
     assert row.coverage is None
     assert "–" in page.content.decode()
 
@@ -172,6 +239,35 @@ def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -
     assert "the lowest coverage of each target length first" in page
 
 
+def test_a_system_with_many_summaries_goes_on_on_further_pages(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system_scores, "PAGE_SIZE", 2)
+    alder = world.systems["alder"]
+    # Six scores: two target lengths and none, each with and without coverage.
+    Score.objects.filter(project=world.project).delete()
+    for target in (10, 30, None):
+        for place, coverage in (("bridge", None), ("port", 0.4)):
+            row = Summary.objects.create(
+                document_set=world.sets[place], system=alder, is_peer=True, text="x", target_words=target
+            )
+            Score.objects.create(project=world.project, summary=row, peer_words=1, coverage=coverage)
+    address = f"/p/harbour/scores/systems/{alder.public_id}/"
+    walked, after, pages = [], "", []
+    while True:
+        page = vic.get(address, {"after": after} if after else {})
+        walked += [(row.summary.target_words, row.coverage) for row in page.context["page"].rows]
+        pages.append(page.content.decode())
+        after = page.context["page"].after
+        if not after:
+            break
+    # The lowest coverage of each target first; what has no coverage, or no target, last.
+    assert walked == [(10, 0.4), (10, None), (30, 0.4), (30, None), (None, 0.4), (None, None)]
+    assert "6 in all, of which these are the first 2" in pages[0]
+    assert ["The next ones" in page for page in pages] == [True, True, False]
+    assert vic.get(f"{address}?after=nowhere").status_code == 422
+
+
 def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: Client) -> None:
     mix_summarization(world)
     page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
@@ -180,8 +276,8 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     assert "conciseness" not in means.averages
     # One of two sets is judged; brevity is known of both, 0.35 each time: too few for an interval.
     rows = rows_of(page.content.decode())
-    assert ["question coverage", "0.500", "–", "1 of 2"] in rows
-    assert ["brevity", "0.350", "–", "2"] in rows
+    assert ["question coverage", "0.500", "no interval: 1 document set, 5 needed", "1 of 2"] in rows
+    assert ["brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
     assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
 
 
@@ -244,7 +340,9 @@ def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
 def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
     assert lines[0].startswith("target_words,rank,rank_low,rank_high,letters,system,score,n,mean")
-    assert "20,1,,,a,alder,coverage,1,0.75,,,2,3,0" in lines
+    assert lines[0].endswith(",claims_unscored,caption")
+    covers = "sampling of documents only; judge error not included"
+    assert f"20,1,,,a,alder,coverage,1,0.75,,,2,3,0,{covers}" in lines
     rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
     assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
         row for row in rows if row["system"] == "birch" and row["score"] == "brevity"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from annotation.models import Score
+from annotation.services.notices import tell
 from tests.accessibility import violations
 from tests.annotation.queries.mixing import mix_summarization
 from tests.annotation.web.test_flow_in_browser import sign_in
@@ -49,6 +50,31 @@ def test_nothing_runs_off_a_phone(places: list[str], desk: Desk) -> None:
         page.goto(place)
         found[place] = page.evaluate(OVERFLOW)
     assert found == dict.fromkeys(places, 0)
+
+
+def test_nothing_runs_off_a_sheet(places: list[str], desk: Desk) -> None:
+    # A4 upright less margins of 15 mm: 180 mm are 680 px.
+    page = sign_in(desk(viewport={"width": 680, "height": 1000}), "vic")
+    page.emulate_media(media="print")
+    found = {}
+    for place in places:
+        page.goto(place)
+        found[place] = page.evaluate(OVERFLOW)
+    assert found == dict.fromkeys(places, 0)
+
+
+def test_all_rooms_stand_in_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
+    people = [world.olga]
+    tell(
+        project=world.project, people=people, kind="drawn", text="3 checks were drawn.", address="/p/harbour/"
+    )
+    page = sign_in(desk(), "olga")
+    page.goto("/p/harbour/")
+    rooms = page.get_by_role("navigation", name="Rooms of the project").get_by_role("link")
+    assert rooms.count() == 12
+    assert len({round(room.bounding_box()["y"]) for room in rooms.all()}) == 1
+    page.get_by_role("link", name="Notices 1 unread").click()
+    page.get_by_role("heading", name="Notices", exact=True).wait_for()
 
 
 def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -162,6 +163,49 @@ def test_a_system_without_a_summary_of_the_set_has_no_cell() -> None:
     assert not shapes(drawn, "touch")
 
 
+def test_names_that_differ_at_their_ends_stay_apart_in_a_narrow_head() -> None:
+    names = [
+        "a summariser of a very long name indeed, first",
+        "a summariser of a very long name indeed, other",
+    ]
+    heads = [text for text in texts(heat_map([], names, caption="")) if text.startswith("a summ")]
+    assert len(set(heads)) == 2
+    assert all("…" in head for head in heads)
+
+
+def test_a_page_of_claims_tells_of_how_many() -> None:
+    line = ClaimLine("port", "It closes.", {})
+    page = heat_map([line] * 30, ["alder"], caption="", of_claims=1300)
+    assert page.title == "30 of 1,300 claims in the summaries of 1 system"
+    assert heat_map([line], ["alder", "birch"], caption="", of_claims=1).title.startswith("1 claim in the")
+
+
+def test_a_map_of_many_systems_keeps_its_size() -> None:
+    line = ClaimLine("port", "It closes.", {})
+    narrow, wide = (heat_map([line], [f"s{n}" for n in range(count)], caption="") for count in (20, 400))
+    assert 'class="picture"' in narrow.svg
+    assert 'class="picture at-size"' in wide.svg
+
+
+def test_all_who_are_level_in_front_are_named() -> None:
+    drawn = ranking(
+        [ranked(1, "alder", 0.6), ranked(1, "birch", 0.6), ranked(3, "cedar", 0.4)],
+        score="Coverage",
+        caption="",
+    )
+    assert "2 systems are level in front with 0.600: alder, birch." in drawn.description
+    assert ranking([ranked(1, "alder", 0.6)], score="Coverage", caption="").title.startswith(
+        "Coverage of 1 system, with"
+    )
+
+
+def test_where_there_is_no_interval_nobody_is_sent_to_look_for_one() -> None:
+    points = [LengthPoint(f"s{number}", 40 + number, 0.4, None, None, None) for number in range(16)]
+    drawn = coverage_against_length(points, target=None, a=1.0, unit="words", covers="")
+    assert "There are no intervals" in drawn.caption
+    assert "Intervals of so many" not in drawn.caption
+
+
 def test_systems_keep_their_names_in_the_table() -> None:
     drawn = heat_map([ClaimLine("port", "It closes.", {})], ["abs_bart_out"], caption="")
     assert [name for name, _ in drawn.heads] == ["document set", "claim", "abs_bart_out"]
@@ -255,3 +299,15 @@ def _runs_through(line: Shape, dots: list[Shape]) -> bool:
     (x1, y1), (x2, y2) = ((float(each) for each in end.split()) for end in str(line.at["d"])[1:].split(" L"))
     heights = [y1 + (float(dot.at["cx"]) - x1) * (y2 - y1) / (x2 - x1) for dot in dots]
     return all(abs(height - float(dot.at["cy"])) < 0.5 for height, dot in zip(heights, dots, strict=True))
+
+
+def test_a_ranking_without_intervals_says_why() -> None:
+    systems = [RankedSystem(1, "alder", 0.8, None, None, n=3), RankedSystem(2, "birch", 0.5, None, None, n=3)]
+    drawn = ranking(systems, score="Coverage", caption="")
+    assert drawn.title == "Coverage of 2 systems, without intervals"
+    assert (
+        "a dot at its mean; no interval: 3 document sets, 5 needed. alder is first with 0.800."
+        in drawn.description
+    )
+    held = [replace(of, low=of.mean - 0.1, high=of.mean + 0.1, n=30) for of in systems]
+    assert "and a bar over its interval. alder" in ranking(held, score="Coverage", caption="").description

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.web.charts.layout import Box, apart, clipped, fitted, labelled, text_width, wrapped
+from annotation.web.charts.layout import (
+    Box,
+    apart,
+    clipped,
+    clipped_within,
+    fitted,
+    labelled,
+    text_width,
+    wrapped,
+)
 
 places = st.floats(0, 500, allow_nan=False)
 points = st.lists(
@@ -99,3 +108,17 @@ def test_a_text_is_cut_where_it_is_too_wide() -> None:
 def _box(text: str, x: float, y: float) -> Box:
     """A little less than the label was given, since places are rounded."""
     return Box(x + 0.1, y - 9, x + text_width(text, 11) - 0.1, y + 2)
+
+
+def test_a_name_is_cut_in_its_middle() -> None:
+    assert clipped_within("short", 100, 12) == "short"
+    cut = clipped_within("summariser of 2026, large", 100, 12)
+    assert text_width(cut, 12) <= 100
+    head, tail = cut.split("…")
+    assert "summariser of 2026, large".startswith(head)
+    assert "summariser of 2026, large".endswith(tail)
+    assert min(len(head), len(tail)) >= 3
+
+
+def test_a_cut_name_with_no_room_is_an_ellipsis() -> None:
+    assert clipped_within("summariser", 0, 12) == "…"

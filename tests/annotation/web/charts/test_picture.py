@@ -108,3 +108,16 @@ def test_numbers_are_written_with_three_decimals_and_nothing_as_a_dash() -> None
 def test_pages_and_files_know_the_same_paints() -> None:
     css = (Path(settings.BASE_DIR) / "static/css/pictures.css").read_text()
     assert set(re.findall(r"^\.picture \.([a-z0-9-]+) \{", css, flags=re.MULTILINE)) == set(PAPER)
+
+
+def test_a_column_that_people_named_like_another_makes_way_in_the_file() -> None:
+    drawn = replace(
+        picture(rows=(("a", "yes", "no", "unsure"),)),
+        columns=("document_set", "claim", "claim", "claim (2)"),
+        names_from=2,
+    )
+    assert drawn.table == [
+        {"document_set": "a", "claim": "yes", "claim (2)": "no", "claim (2) (2)": "unsure"}
+    ]
+    # On the page systems keep their names.
+    assert [name for name, _ in drawn.heads] == ["document set", "claim", "claim", "claim (2)"]

@@ -1,0 +1,64 @@
+"""Bodies of requests: JSON that can be read, kept and told again, or a refusal that says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+MOST_LEVELS = 50
+"""Objects and lists within each other; what the API takes has a handful."""
+TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
+
+
+class PlainJSONParser(JSONParser):
+    """JSON without what no database and no answer could hold.
+
+    Refused with 400 `parse_error`: nesting beyond MOST_LEVELS, numbers that are none (NaN, Infinity, 1e999), and
+    halves of characters (a lone U+D800), which a refusal of an unknown input could not even name.
+    """
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        try:
+            body = super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError(TOO_DEEP) from None
+        for part in _parts(body):
+            _refuse_unfit(part)
+        return body
+
+
+def _parts(body: Any) -> Iterator[Any]:
+    """Every value and name in it. Raises ParseError where one lies too deep."""
+    waiting = [(body, 1)]
+    while waiting:
+        value, level = waiting.pop()
+        if not isinstance(value, dict | list):
+            yield value
+            continue
+        if level > MOST_LEVELS:
+            raise ParseError(TOO_DEEP)
+        if isinstance(value, dict):
+            yield from value
+        inner = value.values() if isinstance(value, dict) else value
+        waiting += [(part, level + 1) for part in inner]
+
+
+def _refuse_unfit(value: Any) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ParseError("The JSON holds a number that is too large to be read.")
+    if isinstance(value, str) and not _is_whole(value):
+        raise ParseError("The JSON holds half of a character, such as a lone U+D800.")
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,27 @@
+"""What a select offers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+_SELECTED = SafeString(" selected")
+
+REMEMBERED = 64
+"""Lists with one of their values chosen: few, and the same at every claim that comes on screen."""
+
+
+@register.simple_tag
+@lru_cache(REMEMBERED)
+def options(choices: tuple[tuple[str, str], ...], chosen: str) -> SafeString:
+    """The options of a select, of which the one whose value is `chosen` is on; none where no value is."""
+    return format_html_join(
+        "",
+        '<option value="{}"{}>{}</option>',
+        ((value, _SELECTED if value == chosen else "", words) for value, words in choices),
+    )

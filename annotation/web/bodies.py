@@ -1,0 +1,66 @@
+"""Forms that cannot be read: told in words of ours, before any view or the check of their token reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+from django.template.defaultfilters import filesizeformat
+
+from annotation.refusals import Refusal
+from annotation.web.refusals import TooLarge, Unreadable, refused
+
+NOTHING_SAVED = "Nothing was saved. What you typed is still in your browser: go back to the form"
+
+
+class ReadableForms:
+    """Middleware. A form that cannot be read is answered with a page or notice, 413 where it is too large, else 400.
+
+    It stands before the check of forms' tokens, which would be the first to read them. Views without this check
+    (the API's) read their bodies themselves.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        if request.method != "POST" or getattr(view, "csrf_exempt", False):
+            return None
+        fault = _fault(request)
+        return refused(request, fault) if fault else None
+
+
+def too_large() -> TooLarge:
+    """What is said of a body beyond what the server reads at once."""
+    limit = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    return TooLarge(f"This is more than the {limit} that are taken at once. {NOTHING_SAVED} and send less.")
+
+
+def _fault(request: HttpRequest) -> Refusal | None:
+    try:
+        request.POST  # noqa: B018 - reading it is what may fail
+    except RequestDataTooBig:
+        return too_large()
+    except TooManyFieldsSent:
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        return TooLarge(
+            f"This form has more than the {most:,} inputs that are taken at once. {NOTHING_SAVED} and send less."
+        )
+    except TooManyFilesSent:
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return TooLarge(f"These are more than the {most:,} files that are taken at once: send them in a zip.")
+    except (MultiPartParserError, BadRequest):
+        return Unreadable(
+            f"The form arrived garbled, as when a connection breaks. {NOTHING_SAVED} and send it again."
+        )
+    return None

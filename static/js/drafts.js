@@ -1,0 +1,75 @@
+// What is filled into a form with data-draft and not sent yet: kept in this browser under that name for the person who
+// filled it in, and back in its fields when the form is on screen again, however it was left. What is not in the field
+// of a name stays with the form: "drafted" tells it what was kept.
+class Drafts {
+  static #PREFIX = "coverdict:draft:";
+  static #FORGET_MS = 30 * 24 * 60 * 60 * 1000;
+  static #FIELDS = "input:not([type=hidden]), select, textarea";
+
+  #person = document.body.dataset.person;
+
+  constructor() {
+    Drafts.#forgetOld();
+    for (const kind of ["input", "change"]) {
+      document.addEventListener(kind, ({ target }) => {
+        const form = target.form ?? target.closest?.("form");
+        if (form?.dataset.draft) this.#keep(form);
+      });
+    }
+  }
+
+  restore(form) {
+    const values = form?.dataset.draft && this.#read(form.dataset.draft);
+    if (!values) return;
+    for (const field of Drafts.#fieldsOf(form)) {
+      const kept = values.filter(([name]) => name === field.name).map(([, value]) => value);
+      if (field.type === "checkbox") field.checked = kept.includes(field.value);
+      else field.value = kept[0] ?? "";
+    }
+    form.dispatchEvent(new CustomEvent("drafted", { bubbles: true, detail: values }));
+  }
+
+  forget(form) {
+    if (form?.dataset.draft) this.#try(() => localStorage.removeItem(this.#key(form.dataset.draft)));
+  }
+
+  // Fields alone, and what was put beside them: neither tokens nor what the server says of the form.
+  #keep(form) {
+    const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
+    for (const beside of (form.dataset.keeps ?? "").split(" ")) names.add(beside);
+    const values = [...new FormData(form)].filter(([name]) => names.has(name));
+    this.#try(() => localStorage.setItem(this.#key(form.dataset.draft), JSON.stringify({ values, at: Date.now() })));
+  }
+
+  #read(name) {
+    const kept = this.#try(() => JSON.parse(localStorage.getItem(this.#key(name))));
+    return Array.isArray(kept?.values) ? kept.values : null;
+  }
+
+  #key(name) {
+    return `${Drafts.#PREFIX}${this.#person}:${name}`;
+  }
+
+  // Where nothing may be kept, a draft lives as long as its page.
+  #try(act) {
+    try {
+      return act();
+    } catch {
+      return null;
+    }
+  }
+
+  static #fieldsOf(form) {
+    return [...form.elements].filter((field) => field.name && field.matches(Drafts.#FIELDS));
+  }
+
+  static #forgetOld() {
+    try {
+      for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
+        if (!(JSON.parse(localStorage.getItem(key)).at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
+      }
+    } catch {
+      // Nothing may be kept here, so there is nothing to forget.
+    }
+  }
+}

@@ -1,0 +1,117 @@
+"""What cannot be read of a request is said in words, and nothing of it is carried out."""
+
+from __future__ import annotations
+
+import html
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+
+from annotation.models import Guideline
+from annotation.services.assign import assign
+from tests.annotation.web.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+
+WRITE = "/p/harbour/settings/guidelines/write/"
+LARGE = "x" * (3 * 1024 * 1024)
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def text_of(answer: Any) -> str:
+    return html.unescape(answer.content.decode()).replace("\xa0", " ")
+
+
+def tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.exc_info]
+
+
+def test_a_form_of_three_megabytes_is_told_the_limit(mona: Client, caplog: pytest.LogCaptureFixture) -> None:
+    form = f"text={LARGE}"
+    answer = mona.post(WRITE, form, content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 413
+    assert "more than the 2.5 MB that are taken at once" in text_of(answer)
+    assert '<a class="btn quiet" href="/p/harbour/">Back</a>' in text_of(answer)
+    assert not Guideline.objects.exists()
+    assert tracebacks(caplog) == []
+
+
+def test_it_is_told_before_the_forms_token_is_asked_for(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
+    assert client.post(WRITE, {"text": LARGE}).status_code == 413
+    assert client.post(WRITE, {"text": "short"}).status_code == 403
+    assert tracebacks(caplog) == []
+
+
+def test_where_htmx_asked_it_is_a_notice_and_what_was_typed_stays(mona: Client) -> None:
+    answer = mona.post(WRITE, {"text": LARGE}, headers=HTMX)
+    assert (answer.status_code, answer["HX-Retarget"]) == (413, "#notices")
+    assert "<html" not in text_of(answer)
+
+
+def test_too_many_inputs_are_told(mona: Client, caplog: pytest.LogCaptureFixture) -> None:
+    # A thousand are read; one more is too many.
+    answer = mona.post(WRITE, {f"name-{number}": "" for number in range(1001)})
+    assert answer.status_code == 413
+    assert "more than the 1,000 inputs" in text_of(answer)
+    assert tracebacks(caplog) == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["multipart/form-data", "application/x-www-form-urlencoded; charset=latin-1"],
+)
+def test_a_form_that_is_none_gets_a_page(mona: Client, caplog: pytest.LogCaptureFixture, kind: str) -> None:
+    caplog.set_level(logging.INFO)
+    answer = mona.post(WRITE, b"text=a", content_type=kind)
+    assert answer.status_code == 400
+    assert "That could not be read" in text_of(answer)
+    assert tracebacks(caplog) == []
+
+
+def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
+    world.mona.is_staff = True
+    world.mona.save(update_fields=["is_staff"])
+    assert mona.post("/admin/annotation/dispute/", {"action": LARGE}).status_code == 413
+
+
+def test_a_script_is_told_in_json(
+    world: World, signed_in: Callable[[User], Client], caplog: pytest.LogCaptureFixture
+) -> None:
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    answer = signed_in(world.ana).post(
+        f"/p/harbour/work/sets/{sitting.public_id}/acts/", f'"{LARGE}"', content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert tracebacks(caplog) == []
+
+
+@pytest.mark.parametrize("body", ['{"acts": NaN}', "[" * 3000, '{"client": "\\ud800", "acts": []}'])
+def test_json_of_a_script_that_makes_no_sense_is_refused(
+    world: World, signed_in: Callable[[User], Client], body: str
+) -> None:
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    answer = signed_in(world.ana).post(
+        f"/p/harbour/work/sets/{sitting.public_id}/acts/", body, content_type="application/json"
+    )
+    assert answer.status_code == 422
+
+
+def test_a_form_in_the_place_of_json_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    answer = signed_in(world.ana).post(f"/p/harbour/work/sets/{sitting.public_id}/acts/", {"client": "tab"})
+    assert (answer.status_code, answer.json()["message"]) == (422, "The body of the request is not JSON.")
