@@ -204,10 +204,15 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     Raises as `waiting_checks`, and Invalid for a page that is not there.
     """
     waiting = waiting_checks(project, reader, filters)
-    following = _following(waiting, project, filters, Place.read(after)) if after else waiting
-    following = _with_answers(following, project, reader)
-    # Named columns: the summaries' texts would be sorted along.
-    page = list(following.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)[: PAGE_SIZE + 1])
+    page: list[Any] = []
+    for part in _following(waiting, project, filters, Place.read(after)) if after else (waiting,):
+        told = _with_answers(part, project, reader)
+        # Named columns: the summaries' texts would be sorted along.
+        rows = told.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)
+        rows = rows.order_by(*rows.query.order_by, "public_id")
+        page += rows[: PAGE_SIZE + 1 - len(page)]
+        if len(page) > PAGE_SIZE:
+            break
     shown = page[:PAGE_SIZE]
     counted = count(waiting)
     is_kept_back = keeps_back(project, reader)
@@ -235,15 +240,15 @@ def _with_answers(checks: QuerySet[Check], project: Project, reader: Reader) -> 
     )
 
 
-def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> QuerySet[Check]:
-    """Those of a queue that come after a check, which need not be in it."""
+def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> tuple[QuerySet[Check], ...]:
+    """Those of a queue that come after a check, which need not be in it, in parts that follow one another."""
     if filters.order == Order.DOCUMENT and not filters.draw:
-        return _beyond_in_document(waiting, check.peer_id, check.claim_id)
+        return (_beyond_in_document(waiting, check.peer_id, check.claim_id),)
     return _following(waiting, check.project, filters, Place.of(check, filters))
 
 
 def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
-    """The checks of a queue in its order.
+    """The checks of a queue in its order. Two with one random key, which hardly occur, come in any.
 
     Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
     answered what.
@@ -273,7 +278,7 @@ def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySe
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
         case _:
-            return waiting.order_by(f"-{filters.order.value}", "queue_key", "public_id")
+            return waiting.order_by(f"-{filters.order.value}", "queue_key")
 
 
 def reviewers(project: Project) -> list[str]:
@@ -356,19 +361,21 @@ def count(waiting: QuerySet[Check]) -> int:
     return waiting.order_by().values("pk")[: COUNTED_UP_TO + 1].count()
 
 
-def _following(waiting: QuerySet[Check], project: Project, filters: Filter, place: Place) -> QuerySet[Check]:
-    """Those that follow a place. The first condition of each alone is what an index can use."""
+def _following(
+    waiting: QuerySet[Check], project: Project, filters: Filter, place: Place
+) -> tuple[QuerySet[Check], ...]:
+    """Those that follow a place, in parts that follow one another: of each an index gives the first at once.
+
+    As one condition, all that are level with the place and come before it would be waded through.
+    """
     if filters.draw:
-        return waiting.filter(Q(drawn_as__gt=_PlaceInDraw(filters.draw, place.public_id)))
+        return (waiting.filter(Q(drawn_as__gt=_PlaceInDraw(filters.draw, place.public_id))),)
     if filters.order == Order.DOCUMENT:
-        return _following_in_document(waiting, project, place)
+        return (_following_in_document(waiting, project, place),)
     column = filters.order.value
-    beyond = (
-        Q(**{f"{column}__lt": place.value})
-        | Q(queue_key__gt=place.queue_key)
-        | Q(queue_key=place.queue_key, public_id__gt=place.public_id)
-    )
-    return waiting.filter(Q(**{f"{column}__lte": place.value}) & beyond)
+    behind = Q(queue_key__gt=place.queue_key) | Q(public_id__gt=place.public_id)
+    level = waiting.filter(behind, **{column: place.value, "queue_key__gte": place.queue_key})
+    return level, waiting.filter(**{f"{column}__lt": place.value})
 
 
 class _PlaceInDraw(Func):

@@ -85,12 +85,11 @@ def let_go(*, check: Check, by: User) -> None:
 
 def _hand_out(project: Project, reader: Reader, filters: Filter, after: Check | None) -> Check | None:
     waiting = waiting_checks(project, reader, filters)
-    if after is None:
-        return _first_free(project, waiting, reader.person)
-    following = following_check(waiting, after, filters)
-    return _first_free(project, following, reader.person) or _first_free(
-        project, waiting.exclude(pk=after.pk), reader.person
-    )
+    parts: tuple[QuerySet[Check], ...] = (waiting,)
+    if after is not None:
+        parts = (*following_check(waiting, after, filters), waiting.exclude(pk=after.pk))
+    free = (_first_free(project, part, reader.person) for part in parts)
+    return next((check for check in free if check is not None), None)
 
 
 def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Check | None:

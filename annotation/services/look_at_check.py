@@ -58,14 +58,11 @@ def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLoo
         return look
     now, planted = timezone.now(), label_to_plant(check, to)
     if look is None:
-        look = CheckLook(check_row=check, person=to, revealed_at=now, planted_label=planted)
-        # Opened in another window at this moment: what is planted is the same there.
-        CheckLook.objects.bulk_create(
-            [look],
-            update_conflicts=True,
-            unique_fields=["check_row", "person"],
-            update_fields=["revealed_at", "planted_label"],
-        )
+        look = CheckLook(check_row=check, person=to, opened_at=now, revealed_at=now, planted_label=planted)
+        moment = connection.ops.adapt_datetimefield_value(now)
+        with connection.cursor() as cursor:
+            cursor.execute(_REVEAL, [look.public_id, check.pk, to.pk, moment, moment, planted])
+            look.pk = cursor.fetchone()[0]
         return look
     CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now, planted_label=planted)
     look.revealed_at, look.planted_label = now, planted
@@ -130,7 +127,15 @@ def disclose(look: CheckLook) -> bool:
     return True
 
 
-# By hand: every claim that comes on screen for the first time writes it. Opened in another window, it is there already.
+# By hand: every claim that comes on screen for the first time writes one of them. Opened in another window, it is there
+# already, and what is planted is the same there.
+_REVEAL = """
+INSERT INTO annotation_checklook (public_id, check_row_id, person_id, opened_at, revealed_at, planted_label)
+VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT (check_row_id, person_id)
+DO UPDATE SET revealed_at = excluded.revealed_at, planted_label = excluded.planted_label
+RETURNING id
+"""
 _OPEN = """
 INSERT INTO annotation_checklook (public_id, check_row_id, person_id, opened_at) VALUES (%s, %s, %s, %s)
 ON CONFLICT (check_row_id, person_id) DO NOTHING
