@@ -105,6 +105,26 @@ def test_ac1_differs_from_fleiss_by_its_chance_alone() -> None:
         assert ours == pytest.approx((observed - chance) / (1 - chance), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("ratings", "published"),
+    [
+        ("aa...ac .aada.. .abd.a.", 0.695020747),
+        ("ac.aaab aacaaba .aabaaa", 0.336683417),
+        ("acbadac .abaa.b acaa.aa a.aaaaa", 0.522141662),
+        ("bb..b.. aab.baa ab.ba..", -0.330316742),
+        ("ab.a.d. a..aa.a .abaaac .aaccaa", 0.293325855),
+        ("aaaddcd a.cab.. .da...a ....b.b", 0.056762093),
+        ("cacabab aad.da.", 0.229694323),
+        ("aa.cbaa ..bbbaa a.a.c.a a.cbaaa", 0.441383241),
+    ],
+)
+def test_ac1_with_gaps_equals_irrcac(ratings: str, published: float) -> None:
+    # Raters in turn, a dot where one gave nothing. irrCAC 0.4.4, told the categories; it wants a SciPy of 2024, so it
+    # gave its answers beside the lock: these, and on 200 random tables with a quarter missing none is 1e-12 off.
+    table = [[None if rating == "." else rating for rating in rater] for rater in ratings.split()]
+    assert gwet_ac1(table) == pytest.approx(published, abs=1e-9)
+
+
 def test_intraclass_correlations_equal_those_of_a_fitted_two_way_model() -> None:
     # The library fits rating ~ item + rater by least squares. Of its mean squares R (items), C (raters), E (rest), for
     # n items and k raters: A,1 = (R - E) / (R + (k - 1) E + k (C - E) / n); A,k = (R - E) / (R + (C - E) / n);
