@@ -138,7 +138,7 @@ class PlanFigures(serializers.Serializer[Any]):
     checks = serializers.IntegerField()
     came_after = serializers.IntegerField(help_text="Checks that came after that draw.")
     drawn_before = serializers.IntegerField(
-        help_text="Checks with an answer in an earlier draw, which is kept."
+        help_text="Checks with an answer of somebody who knew nothing, which a draw keeps."
     )
     seconds = _number(help_text="Median time of an answer.")
     timed = serializers.IntegerField()

@@ -66,7 +66,9 @@ class SensitivityTarget(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(allow_null=True)
     present = SystemOrder(help_text="By mean coverage, as on the leaderboard.")
     length = OrderByWeight(allow_null=True, help_text="a, the weight of coverage against brevity.")
-    blend = OrderByWeight(allow_null=True, help_text="w, the weight of people against the judge.")
+    blend = OrderByWeight(
+        allow_null=True, help_text="w, the weight of assessors' percents against claims' final answers."
+    )
     judges = SystemOrder(many=True)
     people = SystemOrder(many=True, help_text="Without one person's percents and verdicts.")
     sentences = SensitivitySentences()

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Draw, DrawnCheck
+from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 SHOWN = 25
+
+
+def blind_answers(project: Project) -> QuerySet[Verdict]:
+    """What members answered knowing nothing of what others said, and did not take back; a draw keeps it.
+
+    Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn.
+    """
+    given = Verdict.objects.filter(
+        check_row__project=project,
+        source=Verdict.Source.REVIEWER,
+        person__isnull=False,
+        shown=Verdict.Shown.NOTHING,
+        batch__isnull=True,
+    )
+    return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ def width_in_words(reachable: float | None) -> str:
 def new_draw_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
     """That a size is that of a new draw, and what of earlier draws' answers counts in it.
 
-    `answered` of the `checks` that can be drawn have the answer of an earlier draw.
+    `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing.
     """
     told = (
         f"This is a new draw of {size:,}, not {size:,} more: once all of it is answered, the estimate goes by it "
@@ -204,9 +204,9 @@ def new_draw_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool)
     if not answered:
         return told
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
-    kept = f"{earlier} an answer from earlier draws: where it is drawn again it keeps that answer and nobody is asked"
+    kept = f"{earlier} a blind answer already: where it is drawn it keeps that answer and nobody is asked"
     about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
-    return f"{told} {kept}{about}; what is not drawn again does not enter the estimate."
+    return f"{told} {kept}{about}; what is not drawn does not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:

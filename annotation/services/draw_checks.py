@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
 from annotation.models import Check, Draw, DrawnCheck, Membership, Notice
 from annotation.permissions import ROLE_VERBS, Verb, require
+from annotation.queries.check_draws import blind_answers
 from annotation.refusals import Invalid
 from annotation.services.events import log
 from annotation.services.notices import tell
@@ -121,7 +123,9 @@ def record_draw(
         for name in order
     ]
     DrawnCheck.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
-    waiting = sum(row.verdict_id is None for row in rows)
+    first = blind_answers(project).filter(check_row=OuterRef("check_row")).order_by("pk").values("pk")[:1]
+    DrawnCheck.objects.filter(draw=draw, verdict=None).update(verdict=Subquery(first))
+    waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).count()
     log(
         project=project,
         actor=by,

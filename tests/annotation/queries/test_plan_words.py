@@ -165,8 +165,8 @@ def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> N
     )
     # 60 of 200 are answered: of 50 by lot 15.
     assert new_draw_in_words(50, checks=200, answered=60, is_by_lot=True) == (
-        f"{told} 60 checks have an answer from earlier draws: where it is drawn again it keeps that answer and nobody "
-        "is asked (about 15 of these 50); what is not drawn again does not enter the estimate."
+        f"{told} 60 checks have a blind answer already: where it is drawn it keeps that answer and nobody is asked "
+        "(about 15 of these 50); what is not drawn does not enter the estimate."
     )
     assert "about" not in new_draw_in_words(50, checks=200, answered=60, is_by_lot=False)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
+from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project, Verdict
 from annotation.queries.reveal import Reader
 from annotation.queries.review_queue import Filter, queue
 from annotation.refusals import Invalid, NotAllowed
@@ -104,10 +104,21 @@ def test_the_draws_answer_stays_when_it_is_taken_back(world: World) -> None:
     assert drawn.drawn_checks.get(check_row=verdict.check_row).verdict == verdict
 
 
-def test_what_was_answered_before_is_drawn_all_the_same(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
+def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
+    # Which checks are drawn is chance's alone, so it does not matter who chose to answer one before. Of two the first.
+    first = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
     drawn = draw(world, share=1.0)
-    assert world.check("alder", 1).public_id in waiting(world, drawn)
+    assert world.check("alder", 1).public_id not in waiting(world, drawn)
+    assert drawn.drawn_checks.get(check_row=first.check_row).verdict == first
+
+
+def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
+    back = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    withdraw_verdict(verdict=back, by=world.cleo)
+    override(check=world.check("alder", 2), by=world.cleo, label="no", shown=Verdict.Shown.JUDGE)
+    drawn = draw(world, share=1.0)
+    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
 
 
 def test_reviewers_are_told_and_the_log_too(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook
@@ -115,9 +116,8 @@ def test_nothing_free_hands_out_nothing(world: World) -> None:
 def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite lets one writer in at a time")
-    first, second = Check.objects.order_by("-doubt", "queue_key", "public_id").values_list("pk", flat=True)[
-        :2
-    ]
+    Check.objects.update(queue_key=F("pk"))
+    first, second = Check.objects.order_by("-doubt", "queue_key").values_list("pk", flat=True)[:2]
     with transaction.atomic():
         Check.objects.select_for_update().get(pk=first)
         (found,) = at_once(lambda: handed(world, world.rex).pk)

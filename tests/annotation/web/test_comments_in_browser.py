@@ -39,7 +39,7 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     expect(sheet.locator("[role=status] .warning")).to_contain_text("Nobody here is called @nobody")
     expect(sheet.locator("[role=status] .success")).to_have_text("Said, and told rex.")
     assert violations(page) == []
-    assert [notice.person.username for notice in Notice.objects.select_related("person")] == ["rex"]
+    assert [notice.person.username for notice in Notice.objects.filter(kind=Notice.Kind.MENTION)] == ["rex"]
     assert Dispute.objects.get(pk=dispute.pk).state == Dispute.State.OPEN
     assert Comment.objects.count() == 2
 

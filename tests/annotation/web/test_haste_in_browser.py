@@ -67,7 +67,7 @@ def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: De
     open_check(page, world)
     override(check=world.check("alder", 2), by=world.rex, label="no", reason="from the other window")
     page.keyboard.press("1")
-    page.get_by_text("You answered this in another window.").wait_for()
+    page.get_by_text("You answered this check in another window").wait_for()
     assert page.get_by_text("Somebody").count() == 0
 
 
