@@ -66,6 +66,19 @@ def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: Sign
     assert "3 checks on which people are evenly divided are left out, which flatters the judge." in html
 
 
+def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, signed_in: SignedIn) -> None:
+    html = signed_in(answered.olga).get(JUDGE).content.decode()
+    assert "<dt>Checks that people answered</dt>" in html
+    # Of the fourteen, people are divided on three; the judge is taken back its answer to one of the eleven.
+    said = Verdict.objects.filter(source="reviewer").values_list("check_row", "label")
+    both_yes = {key for key, _ in said if {label for check, label in said if check == key} == {"yes"}}
+    Verdict.objects.filter(source="judge", check_row=min(both_yes), origin_name="lexical|v:1").delete()
+    Analysis.objects.all().delete()
+    html = signed_in(answered.olga).get(JUDGE).content.decode()
+    assert "<dt>Checks that people answered, of those it was asked</dt>" in html
+    assert "<dd>10 of 11 <span" in html
+
+
 def test_only_who_may_see_scores_sees_them(answered: World, signed_in: SignedIn) -> None:
     for address in (AGREEMENT, JUDGE, f"{AGREEMENT}pairs/file/", f"{JUDGE}pairs/file/"):
         assert signed_in(answered.vic).get(address).status_code == 200
