@@ -86,7 +86,9 @@ class QueuedCheck(serializers.Serializer[QueueRow]):
     human_label: Any = LabelField(
         allow_null=True, help_text="Null also where the caller must not know it yet."
     )
-    is_disputed = serializers.BooleanField()
+    is_disputed = serializers.BooleanField(
+        allow_null=True, help_text="Null where the caller must not know it yet."
+    )
 
 
 class QueuePageShape(serializers.Serializer[Any]):

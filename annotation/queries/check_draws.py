@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import connection
-from django.db.models import Count, F, Func, IntegerField, Min, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
@@ -23,9 +23,10 @@ SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """What members answered knowing nothing of what others said, and did not take back; a draw keeps it.
+    """What members answered knowing nothing of what others said: a draw of these checks keeps it.
 
-    Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn.
+    Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn. An answer
+    that was taken back counts where a draw holds it already, or where another's answer overtook it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -34,7 +35,8 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
         shown=Verdict.Shown.NOTHING,
         batch__isnull=True,
     )
-    return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True))
+    held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
+    return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True) | held)
 
 
 @dataclass(frozen=True, slots=True)

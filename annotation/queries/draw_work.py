@@ -40,8 +40,8 @@ class Answered(NamedTuple):
 class DrawWork:
     """One draw of checks. `least` and `most` are the chances of what was drawn, None where nothing was.
 
-    `made_by` is None where the program made it. `people` gave the answers that it has, most first; answers that were
-    kept from earlier draws are theirs who gave them.
+    `made_by` is None where the program made it. `people` gave the answers that it has, most first; answers that
+    were there before the draw are theirs who gave them.
     """
 
     draw: CheckDraw

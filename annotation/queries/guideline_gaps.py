@@ -77,7 +77,11 @@ def gaps_of(project: Project, reader: Reader, *, is_settled: bool = False, limit
         _within_reach(rows, project, reader).annotate(under=_VERSION).filter(state)
         for rows in (_decisions(project), _verdicts(project))
     ]
-    found = [_gap(row, is_settled=is_settled) for rows in marked for row in rows.order_by("-pk")[:limit]]
+    found = [
+        _gap(row, under=row.under, is_settled=is_settled)
+        for rows in marked
+        for row in rows.order_by("-pk")[:limit]
+    ]
     newest = sorted(found, key=lambda gap: (gap.at, gap.gap_id), reverse=True)
     return Gaps(newest=newest[:limit], count=sum(rows.count() for rows in marked))
 
@@ -126,11 +130,10 @@ def _within_reach(rows: QuerySet[Any], project: Project, reader: Reader) -> Quer
     return rows.filter(Q(check_row=None) | Q(person_id=reader.person.pk) | Exists(known))
 
 
-def _gap(row: Adjudication | Verdict, *, is_settled: bool) -> GuidelineGap:
+def _gap(row: Adjudication | Verdict, *, under: int, is_settled: bool) -> GuidelineGap:
     is_decision = isinstance(row, Adjudication)
     author = row.decided_by if isinstance(row, Adjudication) else row.person
     peer, about, anchor = _place(row)
-    under: int = row.under  # type: ignore[union-attr]
     return GuidelineGap(
         gap_id=row.public_id,
         kind="decision" if is_decision else "verdict",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, DrawnCheck, Score, System, Verdict
+from annotation.models import Check, Score, System, Verdict
 from annotation.queries.averages import Average, Observation, averages
 from annotation.queries.check_draws import blind_answers
 from annotation.queries.drawn_items import Framed, document_of
@@ -362,11 +362,9 @@ def seconds_per_check(project: Project) -> tuple[float | None, int]:
 
 
 def answered_before(project: Project) -> int:
-    """Checks that are answered, in an earlier draw or by somebody who knew nothing: drawn, they keep that answer."""
-    here = {"check_row__is_current": True, "check_row__side": Check.Side.REFERENCE}
-    drawn = DrawnCheck.objects.filter(draw__project=project, verdict__isnull=False, **here)
-    of_choice = blind_answers(project).filter(**here)
-    return drawn.order_by().values("check_row").union(of_choice.order_by().values("check_row")).count()
+    """How many checks somebody answered who knew nothing of what others said: drawn, they keep that answer."""
+    given = blind_answers(project).filter(check_row__is_current=True, check_row__side=Check.Side.REFERENCE)
+    return given.order_by().values("check_row").distinct().count()
 
 
 def _judge_alone(project: Project) -> dict[Place, Average]:

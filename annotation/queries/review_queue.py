@@ -6,10 +6,6 @@ nor a queue of which most is answered costs more than the first.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 40
 COUNTED_UP_TO = 1000
-END_OF_KEYS = 2**63
 QUEUE_COLUMNS = (
     "public_id",
     "side",
@@ -127,47 +122,6 @@ CHOICES: dict[str, list[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page of the queue ends: the values that its last check is ordered by.
-
-    `value` stands for its doubt or effect, which a new answer may change; the other orders never change, so
-    there the check itself tells its place.
-    """
-
-    value: float
-    queue_key: int
-    public_id: str
-
-    @classmethod
-    def of(cls, check: Check, filters: Filter) -> Place:
-        value = check.effect if filters.order == Order.EFFECT else check.doubt
-        return cls(value=value, queue_key=check.queue_key, public_id=check.public_id)
-
-    @classmethod
-    def read(cls, text: str) -> Place:
-        """The place that a cursor names. Raises Invalid."""
-        try:
-            value, queue_key, public_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-            place = cls(value=float(value), queue_key=int(queue_key), public_id=str(public_id))
-            place.refuse_impossible()
-            return place
-        except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
-            raise Invalid(
-                "This page of the queue is not there: start from the top.", field="after"
-            ) from error
-
-    def refuse_impossible(self) -> None:
-        """Raises ValueError where no row could be there, so that no database is asked for what it cannot hold."""
-        is_possible = math.isfinite(self.value) and 0 <= self.queue_key < END_OF_KEYS
-        if not (is_possible and self.public_id.isascii() and self.public_id.isalnum()):
-            raise ValueError("no row could be there")
-
-    def __str__(self) -> str:
-        values = json.dumps([self.value, self.queue_key, self.public_id])
-        return base64.urlsafe_b64encode(values.encode()).decode()
-
-
-@dataclass(frozen=True, slots=True)
 class QueueRow:
     """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
     keeps back what the judge said."""
@@ -180,13 +134,17 @@ class QueueRow:
     doubt: float | None
     effect: float
     human_label: str | None
-    is_disputed: bool
+    is_disputed: bool | None
     is_unscored: bool
 
 
 @dataclass(frozen=True, slots=True)
 class QueuePage:
-    """One page of the queue; `after` names the next one, None at the end."""
+    """One page of the queue; `after` names the next one, None at the end.
+
+    It is the public id of the page's last check, whose values are looked up when the next page is asked for: a value in
+    it would tell readers what is kept back from them, or let them search for it.
+    """
 
     rows: tuple[QueueRow, ...]
     after: str | None
@@ -205,7 +163,7 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     """
     waiting = waiting_checks(project, reader, filters)
     page: list[Any] = []
-    for part in _following(waiting, project, filters, Place.read(after)) if after else (waiting,):
+    for part in following_check(waiting, _named(project, after), filters) if after else (waiting,):
         told = _with_answers(part, project, reader)
         # Named columns: the summaries' texts would be sorted along.
         rows = told.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)
@@ -218,7 +176,7 @@ def queue(project: Project, reader: Reader, filters: Filter, *, after: str = "")
     is_kept_back = keeps_back(project, reader)
     return QueuePage(
         rows=tuple(_queue_row(check, is_kept_back=is_kept_back) for check in shown),
-        after=str(Place.of(shown[-1], filters)) if len(page) > PAGE_SIZE else None,
+        after=shown[-1].public_id if len(page) > PAGE_SIZE else None,
         counted=min(counted, COUNTED_UP_TO),
         is_counted_out=counted <= COUNTED_UP_TO,
     )
@@ -240,11 +198,30 @@ def _with_answers(checks: QuerySet[Check], project: Project, reader: Reader) -> 
     )
 
 
+def _named(project: Project, public_id: str) -> Check:
+    """The check at which a page of the queue ends. Raises Invalid."""
+    check = Check.objects.filter(project=project, public_id=public_id).first()
+    if check is None:
+        raise Invalid("This page of the queue is not there: start from the top.", field="after")
+    return check
+
+
 def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> tuple[QuerySet[Check], ...]:
-    """Those of a queue that come after a check, which need not be in it, in parts that follow one another."""
-    if filters.order == Order.DOCUMENT and not filters.draw:
-        return (_beyond_in_document(waiting, check.peer_id, check.claim_id),)
-    return _following(waiting, check.project, filters, Place.of(check, filters))
+    """Those of a queue that come after a check, which need not be in it, in parts that follow one another.
+
+    Of each part an index gives the first at once. As one condition, all that are level with the check and come before
+    it would be waded through.
+    """
+    if filters.draw:
+        return (waiting.filter(Q(drawn_as__gt=_PlaceInDraw(filters.draw, check.pk))),)
+    if filters.order == Order.DOCUMENT:
+        beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
+        return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
+    column = filters.order.value
+    value = getattr(check, column)
+    behind = Q(queue_key__gt=check.queue_key) | Q(public_id__gt=check.public_id)
+    level = waiting.filter(behind, **{column: value, "queue_key__gte": check.queue_key})
+    return level, waiting.filter(**{f"{column}__lt": value})
 
 
 def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
@@ -361,56 +338,26 @@ def count(waiting: QuerySet[Check]) -> int:
     return waiting.order_by().values("pk")[: COUNTED_UP_TO + 1].count()
 
 
-def _following(
-    waiting: QuerySet[Check], project: Project, filters: Filter, place: Place
-) -> tuple[QuerySet[Check], ...]:
-    """Those that follow a place, in parts that follow one another: of each an index gives the first at once.
-
-    As one condition, all that are level with the place and come before it would be waded through.
-    """
-    if filters.draw:
-        return (waiting.filter(Q(drawn_as__gt=_PlaceInDraw(filters.draw, place.public_id))),)
-    if filters.order == Order.DOCUMENT:
-        return (_following_in_document(waiting, project, place),)
-    column = filters.order.value
-    behind = Q(queue_key__gt=place.queue_key) | Q(public_id__gt=place.public_id)
-    level = waiting.filter(behind, **{column: place.value, "queue_key__gte": place.queue_key})
-    return level, waiting.filter(**{f"{column}__lt": place.value})
-
-
 class _PlaceInDraw(Func):
-    """The place of a check in a draw, both by their public ids; what is not in it comes before all that is."""
+    """The place of a check in a draw of that public id; what is not in it comes before all that is."""
 
     output_field = BigIntegerField()
 
-    def __init__(self, draw: str, check: str) -> None:
+    def __init__(self, draw: str, check: int) -> None:
         super().__init__()
-        self.names = (check, draw)
+        self.keys = (check, draw)
 
-    def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[str, ...]]:
-        return _PLACE_IN_DRAW, self.names
+    def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[int, str]]:
+        return _PLACE_IN_DRAW, self.keys
 
 
 _PLACE_IN_DRAW = """
 COALESCE((
     SELECT place.id FROM annotation_drawncheck place
-    JOIN annotation_check here ON here.id = place.check_row_id
     JOIN annotation_draw draw ON draw.id = place.draw_id
-    WHERE here.public_id = %s AND draw.public_id = %s
+    WHERE place.check_row_id = %s AND draw.public_id = %s
 ), 0)
 """
-
-
-def _following_in_document(waiting: QuerySet[Check], project: Project, place: Place) -> QuerySet[Check]:
-    here = Check.objects.filter(project=project, public_id=place.public_id)
-    keys = here.values_list("peer_id", "claim_id").first()
-    if keys is None:
-        raise Invalid("This page of the queue is not there: start from the top.", field="after")
-    return _beyond_in_document(waiting, *keys)
-
-
-def _beyond_in_document(waiting: QuerySet[Check], peer: int, claim: int) -> QuerySet[Check]:
-    return waiting.filter(Q(peer_id__gte=peer) & (Q(peer_id__gt=peer) | Q(claim_id__gt=claim)))
 
 
 def _queue_row(check: Any, *, is_kept_back: bool) -> QueueRow:
@@ -423,6 +370,6 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueueRow:
         doubt=None if is_kept_back else check.doubt,
         effect=check.effect,
         human_label=check.told_human,
-        is_disputed=bool(check.told_disputed),
+        is_disputed=check.told_disputed,
         is_unscored=check.final_label is None,
     )

@@ -55,8 +55,8 @@ def draw_checks(
     kept with the judge's probability of yes at this moment, so that the estimate holds the answers
     against what the judge said before. `uniform` gives each the same chance, `stratified` draws the
     share of each system and target length by itself, `active` draws more of what the judge doubts, half of
-    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Answers of earlier
-    draws are kept (see `record_draw`).
+    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Checks that were
+    answered blind before keep their answers (see `record_draw`).
 
     Raises Invalid, with the `field` that is wrong, and where there is nothing to draw.
     """
@@ -98,8 +98,8 @@ def record_draw(
 ) -> Draw:
     """Keep what was drawn and with which chances, write it into the log, and tell reviewers. `details` go into the log.
 
-    What was answered in an earlier draw keeps that answer: it was given blind to a check drawn by chance, and whoever
-    gave it knows too much by now to be asked again. The caller owns the transaction and has asked for permission.
+    A check that somebody answered blind before keeps its first such answer (see `blind_answers`): whoever gave it knows
+    too much by now to be asked again. The caller owns the transaction and has asked for permission.
     """
     draw = Draw.objects.create(
         project=project,
@@ -112,19 +112,13 @@ def record_draw(
     # Their keys are the order in which they are handed out, which must not be that of the frame.
     order = list(chances)
     random.Random(f"order:{seed}").shuffle(order)
-    answered = _answered_before(project)
     rows = [
-        DrawnCheck(
-            draw=draw,
-            check_row_id=frame[name].key,
-            inclusion_probability=chances[name],
-            verdict_id=answered.get(frame[name].key),
-        )
+        DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=chances[name])
         for name in order
     ]
     DrawnCheck.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     first = blind_answers(project).filter(check_row=OuterRef("check_row")).order_by("pk").values("pk")[:1]
-    DrawnCheck.objects.filter(draw=draw, verdict=None).update(verdict=Subquery(first))
+    DrawnCheck.objects.filter(draw=draw).update(verdict=Subquery(first))
     waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).count()
     log(
         project=project,
@@ -151,12 +145,6 @@ def record_draw(
             address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
         )
     return draw
-
-
-def _answered_before(project: Project) -> dict[int, int | None]:
-    """The first answer that each check got in a draw."""
-    answered = DrawnCheck.objects.filter(draw__project=project, verdict__isnull=False).order_by("-verdict")
-    return dict(answered.values_list("check_row", "verdict"))
 
 
 def _validate(*, method: str, share: float, side: str) -> None:

@@ -1,4 +1,4 @@
-"""Forms that cannot be read: told in words of ours, before any view or the check of their token reads them."""
+"""Forms and addresses that cannot be read: told in words of ours, before any view or the check of tokens reads them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import filesizeformat
@@ -18,8 +18,8 @@ from annotation.web.refusals import TooLarge, Unreadable, refused
 NOTHING_SAVED = "Nothing was saved. What you typed is still in your browser: go back to the form"
 
 
-class ReadableForms:
-    """Middleware. A form that cannot be read is answered with a page or notice, 413 where it is too large, else 400.
+class ReadableRequests:
+    """Middleware. What cannot be read is answered with a page or notice, 413 where it is too large, else 400.
 
     It stands before the check of forms' tokens, which would be the first to read them. Views without this check
     (the API's) read their bodies themselves.
@@ -34,9 +34,9 @@ class ReadableForms:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        if request.method != "POST" or getattr(view, "csrf_exempt", False):
+        if getattr(view, "csrf_exempt", False):
             return None
-        fault = _fault(request)
+        fault = _fault_of_address(request) or (_fault_of_form(request) if request.method == "POST" else None)
         return refused(request, fault) if fault else None
 
 
@@ -46,9 +46,17 @@ def too_large() -> TooLarge:
     return TooLarge(f"This is more than the {limit} that are taken at once. {NOTHING_SAVED} and send less.")
 
 
-def _fault(request: HttpRequest) -> Refusal | None:
+def _fault_of_address(request: HttpRequest) -> Refusal | None:
+    if not _holds_nul(request.GET):
+        return None
+    return Unreadable("This address holds a character that no text may hold (NUL, U+0000).")
+
+
+def _fault_of_form(request: HttpRequest) -> Refusal | None:
     try:
-        request.POST  # noqa: B018 - reading it is what may fail
+        if _holds_nul(request.POST):
+            told = "This form holds a character that no text may hold (NUL, U+0000)."
+            return Unreadable(f"{told} {NOTHING_SAVED} and take it out.")
     except RequestDataTooBig:
         return too_large()
     except TooManyFieldsSent:
@@ -64,3 +72,8 @@ def _fault(request: HttpRequest) -> Refusal | None:
             f"The form arrived garbled, as when a connection breaks. {NOTHING_SAVED} and send it again."
         )
     return None
+
+
+def _holds_nul(given: QueryDict) -> bool:
+    """Whether it holds what the database takes in no text, be it to keep or to look for."""
+    return any("\0" in value for _, values in given.lists() for value in values)

@@ -191,14 +191,14 @@ def _judge_port(world: World) -> None:
         )
         for position, (text, unit) in enumerate(CLAIMS, start=1)
     ]
-    for name, labels in JUDGED.items():
+    for place, (name, labels) in enumerate(JUDGED.items()):
         for claim, label in zip(claims, labels, strict=True):
             check = Check.objects.create(
                 project=world.project,
                 claim=claim,
                 peer=world.peers["port", name],
                 side=Check.Side.REFERENCE,
-                queue_key=claim.position,
+                queue_key=len(JUDGED) * claim.position + place,
             )
             Verdict.objects.create(
                 check_row=check,

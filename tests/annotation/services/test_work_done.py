@@ -12,6 +12,7 @@ from annotation.models import Analysis
 from annotation.services import make_analysis
 from annotation.services.review import override
 from annotation.services.work_done import answered_so_far
+from annotation.services.workers import report_alive
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -49,7 +50,7 @@ def test_a_large_project_waits_for_a_worker_unless_asked_to_make_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
-    monkeypatch.setattr(make_analysis, "is_worker_alive", lambda: True)
+    report_alive("nearby")
     counts, stored = answered_so_far(world.project)
     assert (counts, stored.is_missing) == (None, True)
     counts, _ = answered_so_far(world.project, wait=True)

@@ -115,3 +115,17 @@ def test_a_form_in_the_place_of_json_is_refused(world: World, signed_in: Callabl
     sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     answer = signed_in(world.ana).post(f"/p/harbour/work/sets/{sitting.public_id}/acts/", {"client": "tab"})
     assert (answer.status_code, answer.json()["message"]) == (422, "The body of the request is not JSON.")
+
+
+@pytest.mark.parametrize("path", ["review/?after=%00", "units/?system=a%00b", "progress/?after=%00"])
+def test_an_address_with_a_nul_is_refused_in_words(mona: Client, path: str) -> None:
+    answer = mona.get(f"/p/harbour/{path}")
+    assert answer.status_code == 400
+    assert "This address holds a character that no text may hold" in text_of(answer)
+
+
+def test_a_form_with_a_nul_is_refused_in_words(mona: Client) -> None:
+    answer = mona.post(WRITE, {"text": "a\x00b"})
+    assert answer.status_code == 400
+    assert "This form holds a character that no text may hold (NUL, U+0000)" in text_of(answer)
+    assert not Guideline.objects.exists()

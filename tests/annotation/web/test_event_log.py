@@ -90,7 +90,7 @@ def test_verbs_are_chosen_by_what_they_are_called(olga: Client, world: World) ->
     assert '<option value="override" selected>' in page
 
 
-@pytest.mark.parametrize("query", ["first=tomorrow", "last=9999-12-31", "verb=a%00b", "person=" + "x" * 151])
+@pytest.mark.parametrize("query", ["first=tomorrow", "last=9999-12-31", "person=" + "x" * 151])
 def test_a_filter_that_makes_no_sense(olga: Client, query: str) -> None:
     assert olga.get(f"{ROOM}?{query}").status_code == 422
 

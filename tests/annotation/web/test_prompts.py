@@ -95,7 +95,7 @@ def test_parts_are_saved_by_their_names(mona: Client) -> None:
 @pytest.mark.parametrize("act", ["reword", "preview"])
 @pytest.mark.parametrize(
     ("words", "told"),
-    [("Mark $evil.", "unknown placeholders: evil"), ("a\x00b", "U+0000"), ("x" * 8001, "at most 8000")],
+    [("Mark $evil.", "unknown placeholders: evil"), ("a\x01b", "U+0001"), ("x" * 8001, "at most 8000")],
     ids=["placeholder", "control", "huge"],
 )
 def test_words_that_cannot_be_told_are_refused_and_kept(

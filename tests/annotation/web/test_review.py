@@ -110,6 +110,20 @@ def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
     assert rex.get(f"{QUEUE}?after=nonsense").status_code == 422
 
 
+def test_a_page_of_the_queue_begins_nowhere_outside_its_project(world: World, rex: Client) -> None:
+    other = Project.objects.create(name="Heath", slug="heath")
+    Check.objects.filter(pk=world.check("birch", 1).pk).update(project=other)
+    assert rex.get(f"{QUEUE}?after={world.check('birch', 1).public_id}").status_code == 422
+
+
+def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
+    world: World, rex: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.queries.review_queue.PAGE_SIZE", 2)
+    page = rex.get(QUEUE, {"order": "doubt"}, headers=HTMX).context["page"]
+    assert page.after == page.rows[-1].check_id
+
+
 @pytest.mark.parametrize("order", ["doubt", "effect", "document", "drawn"])
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
