@@ -6,7 +6,8 @@
 // and tells the older one.
 //
 // Events: "change" (what waits, or the state, is another), "state" (detail: what the server said), "saved"
-// (detail: the acts and the answer), "unkept" (this browser keeps nothing).
+// (detail: the acts and the answer), "heard" (detail: acts that the server had before another form went on, which may
+// have said otherwise since), "unkept" (this browser keeps nothing).
 class ActQueue extends EventTarget {
   static #PREFIX = "coverdict:acts:";
   // As many as the server takes at once.
@@ -25,6 +26,7 @@ class ActQueue extends EventTarget {
   #pen;
   #failures = 0;
   #timer = 0;
+  #taking = null;
   #isSending = false;
   #isHeld = false;
   #isKept = true;
@@ -76,10 +78,7 @@ class ActQueue extends EventTarget {
   // Take the sitting over from other tabs, then from other devices, and send what was left.
   async open() {
     await this.#hold();
-    const isOthers = this.#pen !== "" && this.#pen !== this.#kept.client;
-    // What was left here may have been said differently there since; then the server shows both before it is sent.
-    if (isOthers && this.pending) await this.#compare();
-    else await this.#takePen();
+    await this.#takePen();
     this.#sendSoon(0);
   }
 
@@ -128,7 +127,7 @@ class ActQueue extends EventTarget {
     await this.#hold();
     this.#startAnew(this.#kept.acts);
     this.#setState("busy");
-    await this.#takePen();
+    await this.#takePen({ isDecided: true });
     await this.#send();
   }
 
@@ -185,10 +184,20 @@ class ActQueue extends EventTarget {
     this.#refresh();
   }
 
+  // Once at a time, since an answer that comes late would set the numbers back. `isDecided` tells that the person has
+  // seen what was said elsewhere.
+  #takePen({ isDecided = false } = {}) {
+    this.#taking ??= this.#goForPen(isDecided).finally(() => (this.#taking = null));
+    return this.#taking;
+  }
+
   // The pen is given to the form that was opened last, so another one in between is no reason to give up.
-  async #takePen() {
+  async #goForPen(isDecided) {
     for (let attempt = 0; attempt < 3 && this.#pen !== this.#kept.client; attempt += 1) {
+      // However often it is tried: what waits here may have been said differently there since.
+      if (!isDecided && this.pending && this.#isOthers && !(await this.#mayFollow())) return;
       const answer = await this.#post(this.#urls.pen, { client: this.#kept.client, seen: this.#pen });
+      if (!this.#isHeld) return;
       if (answer.status === 200) {
         this.#pen = this.#kept.client;
         this.#hear(answer.body.seq);
@@ -200,17 +209,39 @@ class ActQueue extends EventTarget {
     }
   }
 
-  async #compare() {
+  get #isOthers() {
+    return this.#pen !== "" && this.#pen !== this.#kept.client;
+  }
+
+  // Whether what waits here may go out after what was said elsewhere; where it contradicts that, a person is asked.
+  async #mayFollow() {
     const answer = await this.#postActs(this.#batch());
-    if (answer.status === 409 && answer.body.code === "elsewhere" && !this.#contradicts(answer.body.theirs)) {
-      this.#startAnew(this.#kept.acts);
-      await this.#takePen();
-    } else if (answer.status === 200) {
-      this.#hear(answer.body.saved);
-      await this.#takePen();
-    } else {
+    // Another tab has it by now, and asks for itself.
+    if (!this.#isHeld) return false;
+    const { status, body } = answer;
+    const isElsewhere = status === 409 && body.code === "elsewhere";
+    const heard = isElsewhere ? this.#dropHeard(body) : [];
+    if (status === 200) heard.push(...this.#dropUpTo(body.saved));
+    if (status !== 200 && (!isElsewhere || this.#contradicts(body.theirs))) {
       await this.#heed(answer);
+      return false;
     }
+    if (isElsewhere) this.#pen = body.pen;
+    this.#startAnew(this.#kept.acts);
+    if (heard.length) this.#tell("heard", { acts: heard });
+    return true;
+  }
+
+  // What the server has heard must not go out anew, above what was said elsewhere after it.
+  #dropHeard({ yours }) {
+    return yours?.length ? this.#dropUpTo(yours[0].seq - 1) : [];
+  }
+
+  #dropUpTo(seq) {
+    const heard = this.#kept.acts.filter((act) => act.seq <= seq);
+    this.#kept.acts = this.#kept.acts.filter((act) => act.seq > seq);
+    this.#write();
+    return heard;
   }
 
   // Whether somebody gave another answer since this one was given.
@@ -302,12 +333,17 @@ class ActQueue extends EventTarget {
   async #heed({ status, body }) {
     this.#failures += 1;
     if (status === 409 && body.code === "gap") this.#fillGap(body);
-    else if (status === 409 && body.code === "elsewhere") this.#conflict(this.#contradicts(body.theirs) ? "contradicted" : "elsewhere", body);
+    else if (status === 409 && body.code === "elsewhere") this.#heedAnother(body);
     else if (status === 409 && ["closed", "lapsed", "recalled"].includes(body.code)) this.#conflict(body.code, body);
     else if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
     else if ([403, 404].includes(status)) await this.#heedAbsence(body);
     else if ([400, 413, 422].includes(status)) this.#conflict("gone", body);
     else this.#setState("offline");
+  }
+
+  #heedAnother(body) {
+    this.#dropHeard(body);
+    this.#conflict(this.#contradicts(body.theirs) ? "contradicted" : "elsewhere", body);
   }
 
   // What is not there for whoever asks may be there for the person of these acts.
@@ -403,15 +439,23 @@ class ActQueue extends EventTarget {
     }
   }
 
-  // Of sets that were closed long ago nothing is left to send or to undo.
+  // Of sets that were closed long ago nothing is left to send or to undo, and what cannot be read helps nobody.
   static #forgetOld() {
     try {
       for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ActQueue.#PREFIX))) {
-        const kept = JSON.parse(localStorage.getItem(key));
-        if (!kept.acts.length && kept.at < Date.now() - ActQueue.#FORGET_MS) localStorage.removeItem(key);
+        if (ActQueue.#isOld(localStorage.getItem(key))) localStorage.removeItem(key);
       }
     } catch {
       // Nothing may be kept here, so there is nothing to forget.
+    }
+  }
+
+  static #isOld(text) {
+    try {
+      const { acts, at } = JSON.parse(text);
+      return !acts.length && at < Date.now() - ActQueue.#FORGET_MS;
+    } catch {
+      return true;
     }
   }
 

@@ -178,6 +178,13 @@
     if (answer.gates[here()]?.quality === "done") showModel();
   });
 
+  // Saved before another form went on, which may have said otherwise since: the server knows what stands.
+  queue?.addEventListener("heard", ({ detail: { acts } }) => {
+    const numbers = new Set(acts.map((act) => act.seq));
+    said = said.filter((each) => !numbers.has(each.seq));
+    turn(here(), { isAnew: true });
+  });
+
   // The model summary is told only after the last answer was saved, so it may be late.
   function showModel() {
     const isAnswered = stage() === "quality" && items.every((item) => item.isAnswered);

@@ -18,7 +18,9 @@ class Drafts {
     }
   }
 
-  restore(form) {
+  // `sent` are fields that went out and are taken back: they are a draft again.
+  restore(form, sent = null) {
+    if (form?.dataset.draft && sent) this.#keep(form, sent);
     const values = form?.dataset.draft && this.#read(form.dataset.draft);
     if (!values) return;
     for (const field of Drafts.#fieldsOf(form)) {
@@ -34,10 +36,10 @@ class Drafts {
   }
 
   // Fields alone, and what was put beside them: neither tokens nor what the server says of the form.
-  #keep(form) {
+  #keep(form, fields = new FormData(form)) {
     const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
     for (const beside of (form.dataset.keeps ?? "").split(" ")) names.add(beside);
-    const values = [...new FormData(form)].filter(([name]) => names.has(name));
+    const values = [...fields].filter(([name]) => names.has(name));
     this.#try(() => localStorage.setItem(this.#key(form.dataset.draft), JSON.stringify({ values, at: Date.now() })));
   }
 
@@ -66,10 +68,19 @@ class Drafts {
   static #forgetOld() {
     try {
       for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
-        if (!(JSON.parse(localStorage.getItem(key)).at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
+        if (Drafts.#isOld(localStorage.getItem(key))) localStorage.removeItem(key);
       }
     } catch {
       // Nothing may be kept here, so there is nothing to forget.
+    }
+  }
+
+  // What cannot be read has no age, and fills no form.
+  static #isOld(text) {
+    try {
+      return !(JSON.parse(text).at > Date.now() - Drafts.#FORGET_MS);
+    } catch {
+      return true;
     }
   }
 }

@@ -13,6 +13,8 @@
   const desk = new Desk((isLost) => (isLost ? say("Not saved yet: the server cannot be reached. Trying again…") : hush()));
   const drafts = new Drafts();
   const leftOf = (page) => page.querySelector("[data-left]");
+  // What went with each answer from this page, by its claim.
+  const given = new Map();
   let ahead = null;
   let isTurning = false;
   let shownAt = performance.now();
@@ -45,7 +47,7 @@
 
   // Put a claim in the place of the one in view. What was ahead is kept for afterwards where something comes back.
   // Neither a double click nor digits of a burst answer a claim that nobody has read yet; one that comes back has been.
-  function turn(page, { then = null } = {}) {
+  function turn(page, { then = null, takenBack = null } = {}) {
     room().replaceWith(page);
     shownAt = then ? -UNREAD_MS : performance.now();
     showLeft(page);
@@ -57,7 +59,7 @@
     } else if (page.dataset.check) {
       fetchAhead();
     }
-    setUp();
+    setUp(takenBack);
     // So that it is read out; keys work wherever the focus is.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
     keys(then ? "go" : "settle");
@@ -73,10 +75,11 @@
     if (leftOf(answered)?.dataset.countsDown !== undefined && /^\d+$/.test(left)) left = String(Math.max(0, left - 1));
   }
 
-  function setUp() {
+  // `takenBack` is what went with an answer that is to be given anew.
+  function setUp(takenBack = null) {
     document.getElementById("comments").replaceChildren();
     time.turnTo(room().dataset.check ?? "");
-    drafts.restore(find("#answer"));
+    drafts.restore(find("#answer"), takenBack);
     showFound();
   }
 
@@ -88,6 +91,7 @@
     const answered = room();
     const fields = new FormData(form, submitter);
     fields.set("active_ms", time.take(answered.dataset.check));
+    given.set(answered.dataset.check, fields);
     showSaving(submitter.value);
     const sent = save(form.action, fields, answered);
     const page = await next();
@@ -147,6 +151,8 @@
     if (isTurning) return;
     isTurning = true;
     const here = room();
+    // On the claim's own page nothing went from here: what stands in its form is what was said, or is to be.
+    const filledIn = find("#answer") && new FormData(find("#answer"));
     keys("hold");
     const reply = await desk.send(form.action, new FormData(form));
     isTurning = false;
@@ -155,12 +161,13 @@
       return show(reply.notice);
     }
     find("#strip").replaceChildren();
-    if (here.dataset.check === reply.room.dataset.check) {
+    const { check } = reply.room.dataset;
+    if (here.dataset.check === check) {
       here.replaceWith(reply.room);
       showLeft(reply.room);
-      setUp();
+      setUp(filledIn);
       keys("go");
-    } else turn(reply.room, { then: here });
+    } else turn(reply.room, { then: here, takenBack: given.get(check) });
   }
 
   // Pressed while the answer is still on its way: taken back when it has arrived.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from django.core.management import call_command
 
-from annotation.models import Adjudication, Dispute, Event, Score
+from annotation.models import Adjudication, Dispute, Event, Score, Summary, Unit, UnitJudgment
 from annotation.services.assign import assign
 from annotation.services.rescore import rescore
 from annotation.services.review import override
@@ -21,16 +21,18 @@ from annotation.services.save_acts import judge_unit
 from tests.accessibility import violations
 from tests.annotation.cast import add_imported_verdict, finish
 from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import PHONE
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
     from tests.annotation.cast import World
     from tests.browser import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+LONG_TEXT = "The wall is named, but neither that it is weak nor that the port closes because of it. "
 CALM_MS = 450
 """So long the digits of a burst are not taken for answers to the next dispute."""
 
@@ -77,6 +79,14 @@ def disagree(world: World) -> None:
         add_imported_verdict(world.check(system, number), gold)
         # Ties are broken at random, once and for all: here in the order of this list.
         Dispute.objects.filter(check_row=world.check(system, number)).update(queue_key=place)
+
+
+def lengthen(model: Summary) -> None:
+    """Make each unit two sentences of more words, and the model summary that much longer."""
+    for place, unit in enumerate(model.units.order_by("position")):
+        start = place * len(LONG_TEXT) * 2
+        Unit.objects.filter(pk=unit.pk).update(start=start, end=start + len(LONG_TEXT) * 2 - 1)
+    Summary.objects.filter(pk=model.pk).update(text=LONG_TEXT * 2 * model.units.count())
 
 
 def coverage(world: World, document_set: str, system: str) -> float | None:
@@ -150,6 +160,52 @@ def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(
         box = page.locator(name).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= keys["y"], name
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("screen", [(1280, 800), (1366, 768)])
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_both_answers_on_a_unit_are_in_sight_with_their_notes(
+    world: World, desk: Desk, screen: tuple[int, int], color_scheme: Literal["light", "dark"]
+) -> None:
+    disagree(world)
+    # Each unit takes several lines, and so does each note.
+    for model in world.models.values():
+        lengthen(model)
+    UnitJudgment.objects.update(note=LONG_TEXT * 2)
+    viewport: ViewportSize = {"width": screen[0], "height": screen[1]}
+    page = sign_in(desk(viewport=viewport, color_scheme=color_scheme), "cleo")
+    page.goto("/p/harbour/adjudicate/?kind=unit")
+    page.keyboard.press("n")
+    page.locator("#dispute-room").wait_for()
+    press(page, "a")
+    assert "Settled" in told(page)
+    bar = page.locator(".deciding").bounding_box()
+    assert bar is not None
+    ends = []
+    for row in page.locator(".voices-table tbody tr").all():
+        box = row.bounding_box()
+        assert box is not None
+        ends.append(box["y"] + box["height"])
+    assert len(ends) == 4
+    assert [end for end in ends if end > bar["y"]] == []
+    assert violations(page) == []
+
+
+def test_on_a_phone_the_answers_on_a_unit_come_before_the_model_summary(world: World, desk: Desk) -> None:
+    disagree(world)
+    UnitJudgment.objects.update(note=LONG_TEXT * 2)
+    page = sign_in(desk(viewport=PHONE), "cleo")
+    page.goto("/p/harbour/adjudicate/?kind=unit")
+    page.get_by_role("button", name="Begin").click()
+    page.locator("#dispute-room").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    notes = page.locator(".voices-table .said")
+    assert notes.count() == 2
+    last, around = notes.last.bounding_box(), page.locator(".around").bounding_box()
+    assert last is not None
+    assert around is not None
+    assert last["y"] + last["height"] <= around["y"]
     assert violations(page) == []
 
 

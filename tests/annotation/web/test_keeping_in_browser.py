@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -52,9 +53,32 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
+def sign_out(page: Page) -> None:
+    """As a session that runs out: the token of forms stays, so that two tabs that ask at once do not give two."""
+    page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+
+
 def come_back(page: Page) -> None:
     """What a browser tells a page that somebody turns to again."""
     page.evaluate("dispatchEvent(new Event('focus'))")
+
+
+def cut_off(page: Page) -> None:
+    """Nothing gets out of this page any more, nor from it as it is left.
+
+    What a page sends as it is left goes past Playwright's routes and past being offline.
+    """
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')) }")
+
+
+def leave_unheard(page: Page, sitting: Sitting, keys: str) -> None:
+    """Open the form, press these keys, and leave it with nothing of them heard by the server."""
+    open_set(page, sitting)
+    saved(page)
+    cut_off(page)
+    press(page, keys)
+    page.locator("#saved", has_text=WAITING).wait_for()
+    page.goto("about:blank")
 
 
 def told(sitting: Sitting) -> list[tuple[int, int | None, list[int]]]:
@@ -69,6 +93,12 @@ def told(sitting: Sitting) -> list[tuple[int, int | None, list[int]]]:
 def standing(sitting: Sitting) -> dict[int, int | None]:
     rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
     return {position or 0: percent for position, percent in rows.values_list("unit__position", "percent")}
+
+
+def client_of(page: Page) -> str:
+    """The name that the form in this browser gave itself."""
+    kept = page.context.storage_state()["origins"][0]["localStorage"]
+    return str(next(json.loads(each["value"])["client"] for each in kept if ":acts:" in each["name"]))
 
 
 def judge(sitting: Sitting, world: World, unit: int, percent: int, client_id: str, seq: int = 1) -> None:
@@ -176,9 +206,11 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     page = ana(desk)
     open_set(page, sitting)
-    page.route("**/acts/", lambda route: route.abort())
+    saved(page)
+    cut_off(page)
     press(page, "a411")
     page.locator("#saved", has_text="Not saved yet: 4").wait_for()
+    page.route("**/acts/", lambda route: route.abort())
     page.reload()
     # What the server does not have yet is put back onto the form.
     page.locator("#progress", has_text="3 of 6").wait_for()
@@ -233,7 +265,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     page = ana(desk)
     open_set(page, sitting)
     saved(page)
-    page.context.clear_cookies()
+    sign_out(page)
     press(page, "4")
     page.locator("#keeping", has_text="You are signed out").wait_for()
     other = page.context.new_page()
@@ -246,7 +278,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     assert page.locator("#keeping button").count() == 0
     assert page.locator("#keeping").inner_text().split(".")[2].strip() == "My work"
     press(page, "6su")
-    other.context.clear_cookies()
+    sign_out(other)
     sign_in(other, "ana")
     page.bring_to_front()
     come_back(page)
@@ -261,15 +293,10 @@ def test_whoever_gets_a_set_next_does_not_send_what_another_left_in_the_browser(
 ) -> None:
     sitting = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
-    page.route("**/acts/", lambda route: route.abort())
-    press(page, "4")
-    page.locator("#saved", has_text=WAITING).wait_for()
-    page.goto("about:blank")
+    leave_unheard(page, sitting, "4")
     # The server never heard that it was begun, so the same row is handed on through the queue.
     Sitting.objects.filter(pk=sitting.pk).update(assessor=world.ben, pen="", pen_seq=0)
     page.context.clear_cookies()
-    page.unroute("**/acts/")
     sign_in(page, "ben")
     page.goto("/p/harbour/work/")
     notice = page.locator(".set .notice", has_text=OF_ANOTHER)
@@ -389,13 +416,8 @@ def test_the_others_answers_can_stand(world: World, desk: Desk) -> None:
 def test_old_acts_that_nobody_contradicts_go_out_unasked(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
-    page.route("**/acts/", lambda route: route.abort())
-    press(page, "4")
-    page.locator("#saved", has_text=WAITING).wait_for()
-    page.goto("about:blank")
+    leave_unheard(page, sitting, "4")
     judge(sitting, world, 2, 80, "elsewhere")
-    page.unroute("**/acts/")
     open_set(page, sitting)
     saved(page)
     assert standing(sitting) == {1: 60, 2: 80}
@@ -404,16 +426,81 @@ def test_old_acts_that_nobody_contradicts_go_out_unasked(world: World, desk: Des
 def test_old_acts_that_were_contradicted_since_are_not_sent_unasked(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
-    page.route("**/acts/", lambda route: route.abort())
-    press(page, "4")
-    page.locator("#saved", has_text=WAITING).wait_for()
-    page.goto("about:blank")
+    leave_unheard(page, sitting, "4")
     judge(sitting, world, 1, 80, "elsewhere")
-    page.unroute("**/acts/")
     open_set(page, sitting)
     page.locator("table.both", has_text="80 %").wait_for()
-    assert standing(sitting) == {1: 80}
+    assert told(sitting) == [(1, 80, [])]
+
+
+def test_old_acts_are_not_sent_unasked_by_a_key_or_a_glance_while_they_are_compared(
+    world: World, desk: Desk
+) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    leave_unheard(page, sitting, "4")
+    judge(sitting, world, 1, 80, "elsewhere")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/acts/", hold, times=1)
+    open_set(page, sitting)
+    page.locator("#saved", has_text="Saving…").wait_for()
+    come_back(page)
+    press(page, "6")
+    # As long as another way to the server would have taken.
+    page.wait_for_timeout(500)
+    assert told(sitting) == [(1, 80, [])]
+    held[0].continue_()
+    page.locator("table.both", has_text="80 %").wait_for()
+    assert told(sitting) == [(1, 80, [])]
+
+
+def test_old_acts_are_not_sent_unasked_where_comparing_them_failed_at_first(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    leave_unheard(page, sitting, "4")
+    judge(sitting, world, 1, 80, "elsewhere")
+    page.route("**/acts/", lambda route: route.abort(), times=2)
+    open_set(page, sitting)
+    page.locator("table.both", has_text="80 %").wait_for()
+    assert told(sitting) == [(1, 80, [])]
+
+
+def test_what_was_heard_and_then_said_otherwise_elsewhere_is_shown_as_it_stands(
+    world: World, desk: Desk
+) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    leave_unheard(page, sitting, "4")
+    # It arrived as the page was left, and the answer had nobody to go to.
+    judge(sitting, world, 1, 60, client_of(page))
+    judge(sitting, world, 1, 80, "elsewhere")
+    open_set(page, sitting)
+    page.locator(".unit output", has_text="80 %").wait_for()
+    saved(page)
+    assert page.locator("table.both").count() == 0
+    # What is said now stands above it, and undo leads back to what stood.
+    press(page, "k6")
+    saved(page)
+    press(page, "u")
+    page.locator(".unit output", has_text="80 %").wait_for()
+    saved(page)
+    assert told(sitting) == [(1, 60, []), (1, 80, []), (1, 100, []), (1, 80, [])]
+
+
+def test_of_old_acts_only_those_go_out_that_were_never_heard(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    leave_unheard(page, sitting, "46")
+    judge(sitting, world, 1, 60, client_of(page))
+    judge(sitting, world, 1, 80, "elsewhere")
+    open_set(page, sitting)
+    page.locator(".unit output", has_text="80 %").wait_for()
+    saved(page)
+    assert told(sitting) == [(1, 60, []), (1, 80, []), (2, 100, [])]
 
 
 def test_no_state_of_saving_has_a_fault_in_the_dark(world: World, desk: Desk) -> None:
@@ -436,6 +523,26 @@ def test_no_state_of_saving_has_a_fault_in_the_dark(world: World, desk: Desk) ->
     page.locator("#keeping", has_text="went back to the queue").wait_for()
     found["ended"] = violations(page)
     assert {state: faults for state, faults in found.items() if faults} == {}
+
+
+def test_sets_that_were_closed_long_ago_are_forgotten_past_one_that_cannot_be_read(
+    world: World, desk: Desk
+) -> None:
+    page = ana(desk)
+    page.evaluate(
+        """() => {
+          const keep = (name, text) => localStorage.setItem(`coverdict:acts:ana:${name}`, text);
+          const old = Date.now() - 15 * 24 * 3600 * 1000;
+          keep("a", "{cut o");
+          keep("b", JSON.stringify({ client: "x", seq: 1, acts: [], undo: [], at: old }));
+          keep("c", JSON.stringify({ client: "y", seq: 1, acts: [{ seq: 1 }], undo: [], at: old }));
+        }"""
+    )
+    open_set(page, lay_set(world))
+    saved(page)
+    kept = page.evaluate("Object.keys(localStorage).filter((key) => /:[abc]$/.test(key))")
+    # What nobody has heard yet is kept for as long as it takes.
+    assert kept == ["coverdict:acts:ana:c"]
 
 
 # What the server does not take
@@ -517,9 +624,10 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
     open_set(page, sitting)
     press(page, "111")
     saved(page)
-    page.route("**/acts/", lambda route: route.abort())
+    cut_off(page)
     press(page, "k6")
     page.locator("#saved", has_text=WAITING).wait_for()
+    page.route("**/acts/", lambda route: route.abort())
     page.goto("/p/harbour/work/")
     page.get_by_text("1 act is kept in this browser and not saved yet.").wait_for()
     assert page.get_by_role("button", name="Close the set").is_disabled()
