@@ -40,12 +40,15 @@ from evaluation._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation._labels import Label
 from evaluation._marks import Marks, MarkWarning
 from evaluation._planner import (
+    AnsweredDocuments,
     Design,
     Forecast,
+    documents_for_all,
     forecast_widths,
     forecast_without_pilot,
     with_pooled_variance,
 )
+from evaluation._planner_extremes import median_fewest, median_widest
 from evaluation._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation._presentation import Presented, Showing, drawn_repeats, presentation_order, repeat_count
 from evaluation._pyramid import MeanRounding, PyramidScore, pyramid_score
@@ -94,6 +97,7 @@ from evaluation._score import (
     SummaryScore,
     UnitCoverage,
     UnitSource,
+    left_out_of_averages,
     score,
     unit_coverage,
 )
@@ -167,6 +171,7 @@ __all__ = [
     "TOO_FEW_DOCUMENTS",
     "UNIFORM_FLOOR",
     "VERSION",
+    "AnsweredDocuments",
     "AssessorAverage",
     "Binning",
     "Blend",
@@ -293,6 +298,7 @@ __all__ = [
     "cross_fitted_calibration",
     "crossings",
     "dawid_skene",
+    "documents_for_all",
     "drawn_repeats",
     "estimate_from_draw",
     "estimate_systems_from_draw",
@@ -320,9 +326,12 @@ __all__ = [
     "kendall_tau",
     "krippendorff_alpha",
     "leads",
+    "left_out_of_averages",
     "length_adjusted",
     "mean_coverage",
     "means_between",
+    "median_fewest",
+    "median_widest",
     "metric_correlation",
     "neyman_allocation",
     "neyman_draw",

@@ -44,14 +44,15 @@ class CalibrationCurve:
     """What the judge's probabilities say beside what people said.
 
     `error` is the expected calibration error: the mean distance between predicted and observed share, weighted by the
-    bins' counts, in [0, 1], lower is better. `chance_error` is about what a judge would show whose probabilities are
-    exactly right and whose answers are independent, at these counts: an error near it is no sign of bad calibration.
-    Both are None without answers. Only bins with answers are listed; `answers` counts the answers in them.
+    bins' counts, in [0, 1], lower is better; None without answers. `chance_error` is about what a judge would show
+    whose probabilities are exactly right, in as many clusters of as many answers that vary together as these do: an
+    error near it is no sign of bad calibration. None with fewer than two clusters, rough with few. Only bins with
+    answers are listed; `answers` counts the answers in them.
     """
 
     binning: Binning
     bins: tuple[CalibrationBin, ...]
-    error: Estimate
+    error: float | None
     chance_error: float | None
     answers: int
 
@@ -71,8 +72,8 @@ def calibration_curve(
 
     Items that lack a probability or an answer are left out. `clusters` names each item's document; without it items
     are resampled. Quantile bins never part equal probabilities, so there may be fewer than asked for; bins are those of
-    the sample in every draw. The calibration error is a mean of absolute values: in a small sample it is too high, and
-    its interval too, which is what `chance_error` is beside it for.
+    the sample in every draw. The calibration error is a mean of absolute values: in a small sample it is too high,
+    and in every draw from that sample higher still, so that it has no interval but `chance_error` beside it.
     Raises LengthMismatch; InvalidPercent for a probability or confidence outside 0 to 1; EvaluationError for fewer than
     one bin or draw, or another binning.
     Source: Guo et al., On calibration of modern neural networks, 2017; quantile bins: Nguyen and O'Connor, Posterior
@@ -96,15 +97,16 @@ def calibration_curve(
     place = np.searchsorted(edges[1:-1], p, side="right")
     rows = _bin_columns(place, len(edges) - 1, p, yes)
     places, width = places_of([label for _, _, label in used])
-    *observed, error = estimates(
-        sums_by(places, width, rows),
-        _curve,
+    sums = sums_by(places, width, rows)
+    observed = estimates(
+        sums,
+        _observed,
         shares=range(len(edges) - 1),
         confidence=confidence,
         draws=draws,
         seed=seed,
     )
-    counts, predicted, _ = np.split(rows.sum(axis=0), 3)
+    counts, predicted, said = np.split(rows.sum(axis=0), 3)
     return CalibrationCurve(
         binning=binning,
         bins=tuple(
@@ -118,8 +120,8 @@ def calibration_curve(
             for number, count in enumerate(counts)
             if count
         ),
-        error=error,
-        chance_error=_chance_error(place, len(edges) - 1, p) if len(p) else None,
+        error=float(np.abs(predicted - said).sum() / len(p)) if len(p) else None,
+        chance_error=_chance_error(sums) if width > 1 else None,
         answers=len(p),
     )
 
@@ -139,15 +141,20 @@ def _bin_columns(place: Integers, bins: int, p: Floats, yes: Floats) -> Floats:
     return np.hstack([inside, inside * p[:, np.newaxis], inside * yes[:, np.newaxis]]).astype(np.float64)
 
 
-def _curve(sums: Floats) -> Floats:
-    """The observed share of each bin, and the expected calibration error."""
-    counts, predicted, observed = np.split(sums, 3, axis=1)
-    total = counts.sum(axis=1)
-    error = np.abs(predicted - observed).sum(axis=1) / total
-    return np.column_stack([observed / counts, error])
+def _observed(sums: Floats) -> Floats:
+    """The observed share of each bin."""
+    counts, _, yes = np.split(sums, 3, axis=1)
+    return yes / counts
 
 
-def _chance_error(place: Integers, bins: int, p: Floats) -> float:
-    """The mean of an absolute normal variable of each bin's binomial spread, summed over bins."""
-    spread = np.sqrt(np.bincount(place, weights=p * (1 - p), minlength=bins))
-    return float(np.sqrt(2 / np.pi) * spread.sum() / len(p))
+def _chance_error(sums: Floats) -> float:
+    """The mean of an absolute normal variable of each bin's spread between clusters, summed over bins.
+
+    By how much a bin's answers exceed its probabilities varies from cluster to cluster about its mean, and with it
+    the sum over clusters; the mean itself is what the probabilities are off by, and is no chance.
+    """
+    counts, predicted, yes = np.split(sums, 3, axis=1)
+    excess = yes - predicted
+    clusters = len(sums)
+    variance = np.var(excess, axis=0, ddof=1) * clusters
+    return float(np.sqrt(2 / np.pi) * np.sqrt(variance).sum() / counts.sum())

@@ -90,7 +90,11 @@ def estimate_from_draw(
     tuning: float | None = None,
     centre: bool = True,
 ) -> DrawEstimate:
-    """Mean over document sets of what people would say, of one system. See `estimate_systems_from_draw`."""
+    """Mean over document sets of what people would say, of one system. See `estimate_systems_from_draw`.
+
+    Example: of four documents that were all drawn for sure and answered with 1, 0, 1 and 1 the estimate is 0.75,
+    whatever the judge says.
+    """
     found = estimate_systems_from_draw(
         {"": items}, covariates=covariates, confidence=confidence, tuning=tuning, centre=centre
     )

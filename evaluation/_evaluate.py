@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
@@ -146,7 +146,7 @@ def evaluate_summaries(
                 if on_result is not None:
                     on_result(position, result)
         finally:
-            await stream.aclose()  # type: ignore[attr-defined]
+            await stream.aclose()
 
     _sync.run(_sync.closing(judge, collected()))
     return tuple(results[position] for position in sorted(results))
@@ -166,7 +166,7 @@ async def stream_evaluations(
     scale: float = 1.0,
     include_reason: Reasons = True,
     verbose: bool = False,
-) -> AsyncIterator[tuple[int, SummaryEvaluation]]:
+) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
     """Each summary's position and scores as they are ready: `evaluate_summaries` for asynchronous callers.
 
     The judge stays open. Leaving the loop early, with `aclose` or by cancellation, stops what is running.

@@ -111,6 +111,8 @@ def system_intervals(
     `values[system][cluster]` is the system's mean within that cluster. A system may lack clusters: it is then
     averaged over those that it has, in each draw too, and `left_out` counts those that it lacks. Order of the
     result is that of the systems. Errors as `bootstrap_interval`.
+    Example: `system_intervals({"alder": {"port": 0.2, "bridge": 0.4}, "birch": {"port": 0.9}})` has the means 0.3 and
+    0.9; birch has one cluster, so no interval, and lacks one.
     """
     if not values:
         return {}
@@ -141,6 +143,8 @@ def bootstrap_means(
     they are, which for single values is whether there is one. Where there is none the sum is ignored.
     Returns two arrays of shape (draws, systems): the means, and whether the draw held any cluster of that
     system (where it did not, the mean is 0 and must be ignored). Never NaN.
+    Example: a system with 1.0 over two values in one cluster and 0.5 over one in the other has the mean 0.5 in every
+    draw.
     """
     weights = sizes.astype(np.float64)
     filled = np.where(weights > 0, sums, 0.0)

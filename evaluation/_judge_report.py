@@ -19,8 +19,11 @@ UNSCORED = "unscored"
 JUDGE_ROWS = ("yes", "no", "unsure", UNSCORED)
 HUMAN_COLUMNS = ("yes", "no", "unsure")
 
-# Which of the figures are shares of something, and not differences or squares.
-_SHARES = (0, 1, 3, 4, 5)
+_FIGURES = ("answered", "accuracy", "kappa", "sensitivity", "specificity", "precision", "bias", "brier")
+# Which of them are shares of something, and not differences or squares.
+_SHARES = [
+    _FIGURES.index(name) for name in ("answered", "accuracy", "sensitivity", "specificity", "precision")
+]
 
 Part = TypeVar("Part", bound=Hashable)
 
@@ -121,7 +124,7 @@ def judge_report(
     of_document = [name for _, _, name, _ in answered]
     chances = [p for _, _, _, p in answered]
     places, width = places_of(of_document)
-    figures = estimates(
+    found = estimates(
         sums_by(places, width, _columns(labels, answers, chances)),
         _figures,
         shares=_SHARES,
@@ -148,14 +151,7 @@ def judge_report(
         scored=len(labels) - labels.count(None),
         documents=width,
         left_out=len(judge) - len(answered),
-        answered=figures[0],
-        accuracy=figures[1],
-        kappa=figures[2],
-        sensitivity=figures[3],
-        specificity=figures[4],
-        precision=figures[5],
-        bias=figures[6],
-        brier=figures[7],
+        **dict(zip(_FIGURES, found, strict=True)),
         with_probability=len(chances) - chances.count(None),
         by_quantile=quantile,
         by_width=equal,
@@ -178,6 +174,8 @@ def judge_reports(
 
     `parts` names the part of each check. In order of first occurrence. Documents lie in several parts at once, so the
     reports of two parts are not independent. Errors as `judge_report`.
+    Example: where people say yes, no and no and the judge yes, no and yes, of the parts `a`, `a` and `b`, its accuracy
+    is 1 in `a` and 0 in `b`.
     """
     check_same_length("judge", judge, "parts", parts)
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
@@ -280,7 +278,7 @@ def _columns(
 
 
 def _figures(sums: Floats) -> Floats:
-    """In the order of the report: answered, accuracy, kappa, sensitivity, specificity, precision, bias, Brier."""
+    """A column each, in the order of `_FIGURES`."""
     checks, both, judge_alone, human_alone, neither, has, squares = sums.T
     scored = both + judge_alone + human_alone + neither
     # Disagreement by chance: one says yes where the other, by its own habits, does not.

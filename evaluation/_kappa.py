@@ -62,6 +62,7 @@ def kappa_interval(
     `clusters` names the document of each item. Items that lack a rating are left out. Draws in which kappa cannot
     be said are left out and counted as undefined. Errors as `cohen_kappa`; InvalidPercent for a confidence
     outside 0 to 1.
+    Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
     """
     rows, statistic, both = _sums(a, b, weights, categories)
     if clusters is not None:

@@ -7,9 +7,9 @@ the judge's expected squared error, and it is what the choice of items, and of h
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from evaluation._draw_estimates import (
     tuned_slopes,
 )
 from evaluation._guards import check_choice, check_same_length, checked_share, checked_weight
+from evaluation._planner_extremes import degrees_behind, median_widest
 from evaluation._prediction_powered import FEWEST_ANSWERS, check_confidence, quantile
 from evaluation._sampling import UNIFORM_FLOOR, active_probabilities, neyman_allocation
 from evaluation.errors import EvaluationError
@@ -41,6 +42,13 @@ _COMMON_ANSWERS = 4.0
 
 UNDECIDED = 0.5
 """What stands for the probability of an item that the judge said nothing of: it may go either way."""
+
+
+class AnsweredDocuments(NamedTuple):
+    """How many documents hold an answer: what is expected over draws, and the standard deviation over them."""
+
+    expected: float
+    spread: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class Forecast:
 
         None where it is not known how much documents differ (`knows_documents`).
         """
-        return self._width_of_all(self.document_count) if self.knows_documents else None
+        return self.width_of_all(self.document_count) if self.knows_documents else None
 
     def probabilities(self, labels: int, design: Design) -> list[float]:
         """Inclusion probabilities of every item of the frame, in its order.
@@ -126,7 +134,7 @@ class Forecast:
         return neyman_allocation(self._sizes(), spreads, size=labels)
 
     def width(self, labels: int, design: Design) -> float | None:
-        """Width that an interval from so many answers in all would have.
+        """Width that is expected of an interval from so many answers in all; of several systems see `median_widest`.
 
         None where fewer than two documents would hold an answer, the design would leave out items that may err, or it
         is not known how much documents differ. Errors as `probabilities`.
@@ -135,18 +143,34 @@ class Forecast:
         errors = self.people_errors if design == "people" else self.errors
         if bool(((chances <= 0) & (errors > 0)).any()):
             return None
-        answered = self._answered(chances)
+        answered = self._answered(self._unseen(chances))
         if answered < FEWEST_ANSWERS or not self.knows_documents:
             return None
         count = self.document_count
         drawn = chances > 0
         sampling = float((errors[drawn] * (1 / chances[drawn] - 1)).sum()) / count
         variance = (self.variance_of_documents + sampling) / count
-        return 2 * quantile(self.confidence, max(1, round(answered) - 1)) * math.sqrt(variance)
+        return 2 * quantile(self.confidence, degrees_behind(answered)) * math.sqrt(variance)
 
-    def answered_documents(self, labels: int, design: Design) -> float:
-        """How many documents are expected to hold an answer among so many answers. Errors as `probabilities`."""
-        return self._answered(np.array(self.probabilities(labels, design), dtype=np.float64))
+    def answered_documents(self, labels: int, design: Design) -> AnsweredDocuments:
+        """How many documents hold an answer among so many answers, over draws. Errors as `probabilities`.
+
+        The number of answers is fixed, in a stratified draw of each stratum: that takes from the spread what follows
+        from it. With u the chance of a document to hold no answer and μ its expected answers, the variance is the sum
+        of u (1 - u), less (sum of u μ)^2 / sum of π (1 - π) for each of the groups whose number is fixed.
+        Source: a draw of fixed size as one of independent chances given its size, Hájek, Annals of Mathematical
+        Statistics 35, 1964.
+        Example: one of two documents of one item each is drawn: 1 of them, spread sqrt(.5 - .5^2 / .5) = 0.
+        """
+        chances = np.array(self.probabilities(labels, design), dtype=np.float64)
+        unseen = self._unseen(chances)
+        variance = float((unseen * (1 - unseen)).sum())
+        for places in self._fixed_groups(design):
+            own = chances[places]
+            of_size = float((own * (1 - own)).sum())
+            if of_size > 0:
+                variance -= float((unseen[self.documents[places]] * own).sum()) ** 2 / of_size
+        return AnsweredDocuments(self._answered(unseen), math.sqrt(max(0.0, variance)))
 
     def labels_for(self, width: float, design: Design) -> int | None:
         """The fewest answers in all that give an interval at most so wide; None where not even all items do.
@@ -171,24 +195,31 @@ class Forecast:
 
         None where it is not known how much documents differ. Raises EvaluationError unless the width is above 0.
         """
-        if not width > 0:
-            raise EvaluationError(f"A width must be above 0, got {width!r}.")
-        if not self.knows_documents:
-            return None
-        low, high = FEWEST_ANSWERS - 1, FEWEST_ANSWERS
-        while self._width_of_all(high) > width:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._width_of_all(middle) <= width else (middle, high)
-        return high
+        return documents_for_all([self], width)
 
-    def _answered(self, chances: Array) -> float:
+    def _unseen(self, chances: Array) -> Array:
+        """Of each document the chance to hold no answer."""
         unseen = np.ones(self.document_count)
         np.multiply.at(unseen, self.documents, 1 - chances)
+        return unseen
+
+    def _answered(self, unseen: Array) -> float:
         return float(len(unseen) - unseen.sum())
 
-    def _width_of_all(self, documents: int) -> float:
+    def _fixed_groups(self, design: Design) -> list[NDArray[np.intp]]:
+        """The items that can be drawn, in the groups of each of which a fixed number is."""
+        if design != "stratified":
+            return [self.open_places]
+        groups: dict[Hashable, list[int]] = {}
+        for place in self.open_places:
+            groups.setdefault(self.strata[place], []).append(int(place))
+        return [np.array(places, dtype=np.intp) for places in groups.values()]
+
+    def width_of_all(self, documents: int) -> float:
+        """Width that is expected where so many documents, at least two, are answered in full.
+
+        0 where it is not known how much documents differ, which is no width to tell (`knows_documents`).
+        """
         reach = quantile(self.confidence, documents - 1)
         return 2 * reach * math.sqrt(self.variance_of_documents / documents)
 
@@ -325,6 +356,35 @@ def with_pooled_variance(forecasts: Mapping[Name, Forecast]) -> dict[Name, Forec
     documents = sum(each.document_count for each in forecasts.values())
     total = math.fsum(each.variance_of_documents * each.document_count for each in forecasts.values())
     return {name: replace(each, variance_of_documents=total / documents) for name, each in forecasts.items()}
+
+
+def documents_for_all(forecasts: Collection[Forecast], width: float) -> int | None:
+    """How many documents of each system it takes, all of them answered, that in half of cases none is wider.
+
+    As `Forecast.documents_for`, which goes by what is expected of one system, but for the widest of all
+    (`median_widest`); of a single system both are the same. At least 2, and may exceed the frames. None where it is
+    not known of some system how much its documents differ. Raises EvaluationError unless the width is above 0, and
+    without any forecast.
+    Example: where documents vary by .04, a width of .2 takes 18 documents for one system and 21 for two.
+    """
+    if not width > 0:
+        raise EvaluationError(f"A width must be above 0, got {width!r}.")
+    if not forecasts:
+        raise EvaluationError("There is no forecast, so nothing tells how many documents it takes.")
+    if not all(each.knows_documents for each in forecasts):
+        return None
+
+    def is_enough(documents: int) -> bool:
+        widths = [each.width_of_all(documents) for each in forecasts]
+        return median_widest(widths, [documents] * len(widths)) <= width
+
+    low, high = FEWEST_ANSWERS - 1, FEWEST_ANSWERS
+    while not is_enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 def _open(name: str, items: Sequence[DrawnItem], settled: Sequence[bool] | None) -> NDArray[np.bool_]:

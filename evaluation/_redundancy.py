@@ -13,6 +13,7 @@ def repeated_sentences(summary: str, language: str = "en") -> list[str]:
 
     A sentence repeats another if that one holds at least 80 % of its different words, all its numbers among
     them; in scripts without spaces between words, 80 % of its pairs of characters.
+    Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
     """
     seen: list[frozenset[str]] = []
     repeated: list[str] = []

@@ -48,7 +48,13 @@ def observed_agreement_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of them."""
+    """`observed_agreement` with a bootstrap interval that resamples items, or whole clusters of them.
+
+    `clusters` names the document of each item. Items with fewer than two ratings are left out. Errors as
+    `observed_agreement`; InvalidPercent for a confidence outside 0 to 1.
+    Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3 and 2
+    clusters, its items.
+    """
     return _interval(_agreement_sums(ratings), ratings, clusters, confidence, draws, seed, shares=(0,))
 
 
@@ -78,7 +84,11 @@ def gwet_ac1_interval(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    """`gwet_ac1` with a bootstrap interval that resamples items, or whole clusters of them."""
+    """`gwet_ac1` with a bootstrap interval that resamples items, or whole clusters of them.
+
+    `clusters` names the document of each item. Errors as `gwet_ac1`; InvalidPercent for a confidence outside 0 to 1.
+    Example: of 9 items yes/yes and one yes/no the value is 0.8895, over 10 clusters.
+    """
     return _interval(_ac1_sums(ratings, categories), ratings, clusters, confidence, draws, seed)
 
 
@@ -111,7 +121,9 @@ def intraclass_interval(
 ) -> Estimate:
     """`intraclass_correlation` with a bootstrap interval that resamples items, or whole clusters of them.
 
-    Raters are taken as they are: the interval says nothing about other raters.
+    `clusters` names the document of each item. Raters are taken as they are: the interval says nothing about other
+    raters. Errors as `intraclass_correlation`; InvalidPercent for a confidence outside 0 to 1.
+    Example: `intraclass_interval([[1, 2, 3], [2, 3, 4]])` has the value 2/3, over 3 clusters.
     """
     return _interval(_intraclass_sums(ratings, form), ratings, clusters, confidence, draws, seed)
 

@@ -10,7 +10,7 @@ are mixed where a unit has both.
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -275,11 +275,22 @@ class SummaryScore:
 
     @property
     def left_out_of_averages(self) -> frozenset[str]:
-        """Names of the scores that must not enter an average: those that rest on there being no claims."""
-        if "no_claims" not in self.flags:
-            return frozenset()
-        resting = {"claim_coverage", "factual_alignment"}
-        return frozenset(resting | {"summarization"} if self.summarization_part == "claims" else resting)
+        """Names of the scores that must not enter an average; see the function of that name."""
+        return left_out_of_averages(self.flags, by_questions=self.summarization_part != "claims")
+
+
+def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> frozenset[str]:
+    """Names of a summary's scores that must not enter an average: those that rest on there being no claims.
+
+    `flags` are those of its `SummaryScore`. `by_questions`: coverage by questions, not by claims, stands in its
+    summarization. Empty where the flags do not hold "no_claims": a reference without claims counts as covered, which
+    says nothing of the summary.
+    Example: `left_out_of_averages(["no_claims"], by_questions=True)` holds claim_coverage and factual_alignment.
+    """
+    if "no_claims" not in flags:
+        return frozenset()
+    resting = frozenset({"claim_coverage", "factual_alignment"})
+    return resting if by_questions else resting | {"summarization"}
 
 
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
@@ -323,6 +334,8 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
     raised before.
     Source: the DUC 2002 protocol for percents, brevity and composite; Assert LLM Tools for claim coverage and
     factual alignment; DeepEval and Mastra for summarization.
+    Example: a unit with percents 60 and 80 and another whose two claims the judge answers with yes and no have a
+    coverage of (0.7 + 0.5) / 2 = 0.6.
     """
     summary = _with_rule(summary) if summary.is_empty else summary
     comparisons = tuple(_score_comparison(comparison, rules, summary) for comparison in _references(summary))

@@ -14,10 +14,10 @@ from annotation.api.fields import NamedChoice
 from annotation.api.review import CheckDrawRow
 from annotation.api.schema import operation
 from annotation.models import Analysis
+from annotation.models.base import SEED_BITS
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws
 from annotation.queries.forecasts import DRAWABLE
-from annotation.services.draw_checks import SEED_BITS
 from annotation.services.draw_planned import draw_planned
 
 
@@ -59,13 +59,15 @@ class PlanOutlook(serializers.Serializer[Any]):
     """What one design would bring at a size."""
 
     mean = _number(help_text="Mean width over systems; null where the width of any is not foretold.")
-    widest = _number()
+    widest = _number(
+        help_text="Width that no system's interval exceeds in half of such draws; null as the mean."
+    )
     documents = serializers.FloatField(
-        help_text="Document sets with an answer that are expected of the system with the fewest."
+        help_text="Document sets with an answer that no system falls short of in half of such draws."
     )
     is_few = serializers.BooleanField(help_text="Too few of these to use the judge: people alone stand.")
     systems = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="Width by system."
+        child=serializers.FloatField(allow_null=True), help_text="Width that is expected of each system."
     )
     strata = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
@@ -109,6 +111,7 @@ class PlanTarget(serializers.Serializer[Any]):
     unknown = serializers.CharField(
         help_text="Why no width is foretold, where too few answers show how far document sets differ; else empty."
     )
+    least_in_words = serializers.CharField(help_text="What the least widths rest on; may be empty.")
     systems = KnownOfSystem(many=True)
     outlooks = serializers.DictField(
         child=serializers.DictField(child=PlanOutlook()), help_text="By size of the draw and design."

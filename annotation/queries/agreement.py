@@ -160,9 +160,8 @@ def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
         answers=sum(map(len, groups)),
         alpha=alpha,
         equal=equal,
-        ac1=shown(gwet_ac1_interval(table, clusters, categories=scale.categories))
-        if scale.level == "nominal"
-        else None,
+        # Over the answers that occur, as alpha is: one that nobody gave would raise it.
+        ac1=shown(gwet_ac1_interval(table, clusters)) if scale.level == "nominal" else None,
         pairs=tuple(pairs[:PAIRS_SHOWN]),
         pairs_left_out=len(pairs[PAIRS_SHOWN:]),
         judge=tuple(beside),

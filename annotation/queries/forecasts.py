@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.models import Check, Draw
+from annotation.queries import check_draws
 from annotation.queries.averages import CONFIDENCE
 from annotation.queries.drawn_items import Framed, framed_items, framed_now
 from annotation.queries.estimates import Progress, covariates, draws_of_coverage
@@ -113,8 +114,7 @@ def _pooled(found: Mapping[Place, Forecast]) -> dict[Place, Forecast]:
 
 def drawable_checks(project: Project) -> tuple[str, ...]:
     """The public ids of the checks that a draw could take: of coverage, in force, and not decided by a rule."""
-    checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
-    checks = checks.exclude(final_source=Check.Decider.RULE)
+    checks = check_draws.drawable(project, Check.Side.REFERENCE)
     return tuple(checks.order_by("pk").values_list("public_id", flat=True))
 
 
@@ -169,11 +169,13 @@ def _spread(probability: float | None) -> float:
 def planned_chances(project: Project, *, size: int, design: Design) -> dict[str, tuple[float, str]]:
     """By public id the chance of every check in such a draw, and the stratum that it is drawn in, as forecast.
 
-    What came after the answered draw that the forecast goes by has the chance that it would have by lot.
+    Strata are systems at a target length, in a stratified draw by doubt: of each a fixed number is drawn. What came
+    after the answered draw that the forecast goes by has the chance that it would have by lot.
     """
     found = forecasts(project)
+    is_by_doubt = design == "stratified"
     chances = {
-        public_id: (chance, f"{place[0]} {place[1]} {stratum}")
+        public_id: (chance, " ".join(map(str, (*place, stratum) if is_by_doubt else place)))
         for place, stratum, public_id, chance in found.chances(size, design)
     }
     by_lot = (min(1.0, size / max(1, found.checks)), "came after")

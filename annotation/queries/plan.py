@@ -13,17 +13,19 @@ from annotation.models import Check, Score, System, Verdict
 from annotation.queries.averages import Average, Observation, averages
 from annotation.queries.check_draws import blind_answers
 from annotation.queries.drawn_items import Framed, document_of
-from annotation.queries.estimates import Estimates, EstimateTable, estimates
+from annotation.queries.estimates import Estimates, EstimateTable, estimates, is_all_answered
 from annotation.queries.forecasts import DESIGNS, DOUBTS, Forecasts, Place, forecasts
 from annotation.queries.intervals import has_interval
 from annotation.queries.leaderboard import means_at
 from annotation.queries.plan_words import (
+    Basis,
     Clusters,
     Short,
     basis_in_words,
     complete_in_words,
     documents_in_words,
     hours_in_words,
+    least_in_words,
     reached_in_words,
     unknown_in_words,
     wanted_in_words,
@@ -34,7 +36,10 @@ from evaluation import (
     Design,
     DrawnItem,
     Forecast,
+    documents_for_all,
     estimate_systems_from_draw,
+    median_fewest,
+    median_widest,
 )
 
 if TYPE_CHECKING:
@@ -54,9 +59,11 @@ TIMED_AT_MOST = 1000
 class Outlook:
     """What a draw of one design would bring at a target length: widths over its systems, None where none is foretold.
 
-    `documents` is the least number of document sets of a system that are expected to hold an answer. `is_few` tells
-    that these are too few to lean on the judge: estimates would show people alone, so `mean` and `widest` are None.
-    `systems` holds the width of each, and `strata` how many answers each system is expected to give in each stratum.
+    `mean` is that of the widths that are expected of the systems, which `systems` holds. `widest` is what none of them
+    exceeds in half of such draws: more than the largest that is expected, for widths scatter. `documents` is the number
+    of document sets with an answer that no system falls short of in half of such draws. `is_few` tells that these are
+    too few to lean on the judge: estimates would show people alone, so `mean` and `widest` are None.
+    `strata` is how many answers each system is expected to give in each stratum.
     """
 
     mean: float | None
@@ -79,7 +86,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     alone = _judge_alone(project)
     ids = dict(System.objects.filter(project=project).values_list("name", "public_id"))
     held = _document_sets(project, found.framed)
-    is_complete = bool(found.checks) and not unanswered_checks(project)
+    is_complete = is_all_answered(project)
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
         "basis": found.basis,
@@ -143,7 +150,9 @@ def _at_target(
     documents = len({item.document for items in found.framed.items[target].values() for item in items})
     clusters = Clusters(groups=documents, sets=sets)
     now = widest_now(table, found.framed.items[target])
-    wanted = [_wanted(width, outlooks, systems, now, clusters) for width in WIDTHS] if systems else []
+    wanted = (
+        [_wanted(found.basis, width, outlooks, systems, now, clusters) for width in WIDTHS] if systems else []
+    )
     return {
         "target_words": target,
         "checks": len(ids_held),
@@ -154,6 +163,7 @@ def _at_target(
         "known": {"state": table.state, "sentence": table.sentence, "caption": table.caption},
         "warning": documents_in_words(clusters),
         "unknown": _unknown_in_words(systems, clusters),
+        "least_in_words": _least_in_words(found.basis, foretold, least, is_complete=answered is not None),
         "systems": [
             _now(target, system, table, alone, least.get(system)) | {"system_id": ids.get(system, "")}
             for system in found.framed.items[target]
@@ -172,12 +182,6 @@ def _document_sets(project: Project, framed: Framed) -> dict[int | None, int]:
     rows = Check.objects.filter(project=project, side=Check.Side.REFERENCE)
     set_of = dict(rows.values_list("public_id", "peer__document_set_id"))
     return {target: len({set_of[public_id] for public_id in of_target}) for target, of_target in ids.items()}
-
-
-def unanswered_checks(project: Project) -> int:
-    """How many of the checks that can be drawn no person has answered."""
-    checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
-    return checks.exclude(final_source=Check.Decider.RULE).filter(human_label__isnull=True).count()
 
 
 def widest_now(table: EstimateTable, systems: Iterable[str]) -> float | None:
@@ -213,6 +217,17 @@ def _least(systems: Mapping[str, Forecast]) -> dict[str, float]:
         for system, each in systems.items()
         if each.least is not None and has_interval(each.document_count)
     }
+
+
+def _least_in_words(
+    basis: Basis, foretold: Mapping[str, Forecast], least: Mapping[str, float], *, is_complete: bool
+) -> str:
+    widest = (
+        median_widest(list(least.values()), [foretold[system].document_count for system in least])
+        if least and not is_complete
+        else None
+    )
+    return least_in_words(basis, list(least.values()), widest, is_complete=is_complete)
 
 
 def people_widths(project: Project, target: int | None) -> dict[str, float]:
@@ -266,17 +281,21 @@ def _outlook(
 ) -> Outlook:
     shares = {system: found.share((target, system), size) for system in systems}
     held = {system: each.answered_documents(shares[system], design) for system, each in systems.items()}
-    answered = min(held.values())
+    answered = median_fewest(
+        [each.expected for each in held.values()], [each.spread for each in held.values()]
+    )
     is_few = design != "people" and answered < TOO_FEW_DOCUMENTS
     widths = {
-        system: each.width(shares[system], design) if has_interval(held[system]) and not is_few else None
+        system: each.width(shares[system], design)
+        if has_interval(held[system].expected) and not is_few
+        else None
         for system, each in systems.items()
     }
     known = [width for width in widths.values() if width is not None]
     is_known = len(known) == len(widths)
     return Outlook(
         mean=math.fsum(known) / len(known) if is_known else None,
-        widest=max(known) if is_known else None,
+        widest=median_widest(known, [each.expected for each in held.values()]) if is_known else None,
         documents=answered,
         is_few=is_few,
         systems=widths,
@@ -295,13 +314,14 @@ def _by_stratum(forecast: Forecast, chances: Sequence[float]) -> dict[str, float
 
 
 def _wanted(
+    basis: Basis,
     width: float,
     outlooks: Mapping[str, Mapping[Design, Any]],
     systems: Mapping[str, Forecast],
     now: float | None,
     clusters: Clusters,
 ) -> dict[str, Any]:
-    """The smallest size that gives every system an interval at most so wide, by design; else who lacks documents.
+    """The smallest size at which no system's interval is wider in half of draws, by design; else who lacks documents.
 
     `is_reached` tells that the widest interval of `now` is no wider already.
     """
@@ -309,6 +329,7 @@ def _wanted(
     is_out_of_reach = all(size is None for size in reached.values())
     lacking = [_short(system, each, width) for system, each in systems.items() if is_out_of_reach]
     short = [each for each in lacking if each is not None]
+    enough = _enough(systems, width) if is_out_of_reach else None
     unknown = _unknown_in_words(systems, clusters)
     is_reached = now is not None and now <= width
     steps = [int(size) for size in outlooks]
@@ -321,9 +342,24 @@ def _wanted(
             reached_in_words(width, now, len(systems))
             if now is not None and is_reached
             else unknown
-            or wanted_in_words(width, reached, short, len(systems), ladder=steps, clusters=clusters)
+            or wanted_in_words(
+                width,
+                reached,
+                short,
+                len(systems),
+                ladder=steps,
+                clusters=clusters,
+                basis=basis,
+                enough=enough,
+            )
         ),
     }
+
+
+def _enough(systems: Mapping[str, Forecast], width: float) -> int | None:
+    """How many document sets would do for every one of several systems in half of cases; None where nobody can say."""
+    needed = documents_for_all(list(systems.values()), width) if len(systems) > 1 else None
+    return None if needed is None else max(FEWEST_FOR_INTERVAL, needed)
 
 
 def _short(system: str, forecast: Forecast, width: float) -> Short | None:

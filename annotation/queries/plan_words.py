@@ -55,6 +55,9 @@ class Basis(StrEnum):
     NOTHING = "nothing"
 
 
+_PREMISE = "If the judge's probabilities are right and answers within a document are independent"
+"""What every figure rests on that no answers were gone by for."""
+
 _TRUSTING = (
     "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
     "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
@@ -121,6 +124,28 @@ def unknown_in_words(clusters: Clusters) -> str:
     )
 
 
+def least_in_words(basis: Basis, least: Sequence[float], widest: float | None, *, is_complete: bool) -> str:
+    """What the least widths rest on; empty where nothing needs to be said, or there is none.
+
+    `widest` is what none of the systems is expected to exceed in half of cases (`median_widest`).
+    """
+    if is_complete:
+        return "Least width: that of people's own scores, which no further answer can change."
+    if not least:
+        return ""
+    if basis != Basis.PILOT:
+        return (
+            "Least width: as if the judge's probabilities were right and answers within a document independent, so it "
+            "is rather more."
+        )
+    if len(least) == 1 or widest is None:
+        return ""
+    return (
+        "Least width: document sets of all systems are taken to differ alike, as far as the answers show it of all "
+        f"together. A system's own will be less or more, the widest of {len(least):,} probably about {widest:.2f}."
+    )
+
+
 def wanted_in_words(
     width: float,
     sizes: Mapping[Design, int | None],
@@ -129,20 +154,31 @@ def wanted_in_words(
     *,
     ladder: Sequence[int],
     clusters: Clusters,
+    basis: Basis,
+    enough: int | None = None,
 ) -> str:
-    """Between which of the planned sizes a width is reached, or how many document sets it takes."""
+    """Between which of the planned sizes a width is reached, or how many document sets it takes.
+
+    `sizes` are those with which no system's interval is wider in half of all draws; `enough` is how many document sets,
+    answered in full, do that for the widest of several systems, where no size does.
+    """
     goal = f"No interval wider than {width:g}" if systems > 1 else f"An interval no wider than {width:g}"
-    if short:
-        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
-        return f"{lacking} {_short_in_words(short, systems)}"
+    if basis != Basis.PILOT:
+        goal = f"{_PREMISE}, {goal[0].lower()}{goal[1:]}"
     people = sizes.get("people")
     with_judge = [(design, size) for design, size in sizes.items() if design != "people" and size is not None]
     least = min((size for _, size in with_judge), default=None)
+    if short:
+        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
+        return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
+    often = "in more than half of such draws" if systems > 1 else "on average"
     # With too few answers for the judge every draw is people alone: where they do, no design matters.
     if least is None or (people is not None and people < least):
         if people is None:
-            return f"{goal}: no planned number of answers does it."
-        return f"{goal}: {_between(people, ladder)} answers do it, with people alone."
+            return (
+                f"{goal}: no planned number of answers does it {often}.{_enough_in_words(enough, clusters)}"
+            )
+        return f"{goal}: {_between(people, ladder)} answers do it {often}, with people alone."
     designs = _either([DESIGN_NAMES[design] for design, size in with_judge if size == least])
     if people is None:
         alone = "with people alone no size does"
@@ -150,7 +186,8 @@ def wanted_in_words(
         alone = "people alone take as many"
     else:
         alone = f"people alone take {_between(people, ladder)}"
-    return f"{goal}: {_between(least, ladder)} answers do it in a draw that is {designs}; {alone}."
+    where = "in more than half of draws that are" if systems > 1 else "on average in a draw that is"
+    return f"{goal}: {_between(least, ladder)} answers do it {where} {designs}; {alone}."
 
 
 def _between(size: int, ladder: Sequence[int]) -> str:
@@ -159,13 +196,41 @@ def _between(size: int, ladder: Sequence[int]) -> str:
     return f"at most {size:,}" if before is None else f"more than {before:,} and at most {size:,}"
 
 
-def _short_in_words(short: Sequence[Short], systems: int) -> str:
+def _short_in_words(short: Sequence[Short], systems: int, clusters: Clusters, enough: int | None) -> str:
+    """Who needs more document sets; in one figure where nothing tells the systems apart."""
     worst = max(short, key=lambda each: each.needed)
-    needs = f"about {worst.needed:,} instead of {worst.held:,}, every check in them answered"
+    answered = "every check in them answered"
     if len(short) == 1:
+        needs = f"about {worst.needed:,} instead of {worst.held:,} on average, {answered}"
         return f"{worst.system} would need {needs}{'; the others have enough' if systems > 1 else ''}."
+    if all(each.needed == worst.needed for each in short):
+        of_all = "" if len(short) == systems else f"{len(short)} of {systems} systems would need more: "
+        held = _range(min(each.held for each in short), max(each.held for each in short))
+        about = f"about {worst.needed:,} instead of {held} would do it on average"
+        told = f"{of_all}{about}, {answered}; single systems may need more"
+        every = (
+            f", and about {enough:,} would do for every one in half of cases" if enough is not None else ""
+        )
+        return f"{told[0].upper()}{told[1:]}{every}."
     of_all = "Every system" if len(short) == systems else f"{len(short)} of {systems} systems"
+    most = [each for each in short if each.needed == worst.needed]
+    if len(most) > 1:
+        return (
+            f"{of_all} would need more, up to about {worst.needed:,} {clusters.nouns} on average, {answered}."
+        )
+    needs = f"about {worst.needed:,} instead of {worst.held:,} on average, {answered}"
     return f"{of_all} would need more, most of all {worst.system}: {needs}."
+
+
+def _enough_in_words(enough: int | None, clusters: Clusters) -> str:
+    """How many document sets would do; empty where nobody can say, or they are no more than there are."""
+    if enough is None or enough <= clusters.groups:
+        return ""
+    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} would, every check in them answered."
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def documents_in_words(clusters: Clusters) -> str:

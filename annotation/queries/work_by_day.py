@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.db.models.functions import TruncDate
 
-from annotation.models import Check, Sitting, UnitJudgment, Verdict
+from annotation.models import Sitting, UnitJudgment, Verdict
+from annotation.models.judgment import IN_FORCE
+from annotation.queries.check_draws import drawable
 from annotation.queries.progress import Progress
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def judged_by_day(project: Project, *, viewer: User) -> DayCounts:
     progress = Progress.read(project, keys)
     judged = (
         UnitJudgment.objects.filter(
-            Q(unit__retired_by__isnull=True) & Q(claim__retired_by__isnull=True),
+            IN_FORCE,
             assignment__sitting__in=sittings,
             is_current=True,
             percent__isnull=False,
@@ -68,9 +70,13 @@ def judged_by_day(project: Project, *, viewer: User) -> DayCounts:
 
 
 def answered_by_day(project: Project) -> DayCounts:
-    """Claims that reviewers answered, by the day of the first answer that was not taken back. Imported ones count on
-    the day of the import. Those that need no answer, since the summary is empty, are left out."""
-    checks = Check.objects.filter(project=project, is_current=True).exclude(final_source=Check.Decider.RULE)
+    """Claims that reviewers answered here, by the day of the first answer that was not taken back.
+
+    Claims whose answers all came with a file, which nobody gave on the day of the import, are no work of this project.
+    Neither are those that need no answer, since the summary is empty.
+    """
+    checks = drawable(project)
+    first_here = Min("created_at", filter=Q(person__isnull=False))
     first = (
         Verdict.objects.filter(
             check_row__in=checks,
@@ -80,9 +86,14 @@ def answered_by_day(project: Project) -> DayCounts:
         )
         .order_by()
         .values("check_row")
-        .annotate(day=TruncDate(Min("created_at")))
+        .annotate(day=TruncDate(first_here))
     )
-    return DayCounts(scope=checks.count(), by_day=dict(Counter(first.values_list("day", flat=True))))
+    by_day: Counter[date | None] = Counter(first.values_list("day", flat=True))
+    brought = by_day.pop(None, 0)
+    return DayCounts(
+        scope=checks.count() - brought,
+        by_day={day: count for day, count in by_day.items() if day is not None},
+    )
 
 
 def payload(project: Project) -> dict[str, Any]:

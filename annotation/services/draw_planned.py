@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from annotation.models import Check, Draw, Project
+from annotation.models.base import new_seed
 from annotation.permissions import Verb, require
 from annotation.queries.forecasts import DRAWABLE, planned_chances
 from annotation.refusals import Invalid
-from annotation.services.draw_checks import Framed, frame_of, new_seed, record_draw
+from annotation.services.draw_checks import Framed, frame_of, need_blind_answers, record_draw
 from evaluation import fixed_size_draw, uniform_draw
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ def draw_planned(
 ) -> Draw:
     """Draw so many checks for reviewers as the plan page foretells them.
 
-    Every system and target length gets its share; within it `uniform` draws by lot, `stratified` by lot within strata
-    of the judge's doubt, most where it errs most, `active` each check by how far the judge is expected to be off. A
-    seed that has drawn in this project already gives that draw back and draws nothing, so a form that is sent twice
-    draws once.
-    Raises Invalid, with the `field` that is wrong.
+    Every system and target length gets its share, to within one check; within it `uniform` draws by lot, `stratified`
+    by lot within strata of the judge's doubt, most where it errs most, `active` each check by how far the judge is
+    expected to be off. A uniform draw holds exactly so many checks, and each had the same chance; in the others
+    shares are rounded, so that they may hold a few more or fewer. A seed that has drawn in this project already gives
+    that draw back and draws nothing, so a form that is sent twice draws once.
+    Raises Invalid, with the `field` that is wrong, and as `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
     wanted = next((known for known in DRAWABLE if known == design), None)
@@ -45,6 +47,7 @@ def draw_planned(
     earlier = Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed).first()
     if earlier is not None:
         return earlier
+    need_blind_answers(project)
     frame = frame_of(project, SIDE)
     if not 0 < size <= len(frame):
         raise Invalid(f"Between 1 and {len(frame):,} checks can be drawn, not {size:,}.", field="size")
@@ -65,16 +68,30 @@ def _drawn(
     project: Project, frame: Mapping[str, Framed], *, size: int, design: Design, seed: int
 ) -> dict[str, float]:
     if design == "uniform":
-        return uniform_draw(list(frame), share=size / len(frame), seed=seed)
-    planned = planned_chances(project, size=size, design=design)
-    if design == "active":
-        return fixed_size_draw({name: planned[name][0] for name in frame}, seed=seed)
+        return by_lot(frame, size=size, seed=seed)
     strata: dict[str, dict[str, float]] = defaultdict(dict)
-    for name in frame:
-        chance, stratum = planned[name]
+    for name, (chance, stratum) in planned_chances(project, size=size, design=design).items():
         strata[stratum][name] = chance
     return {
         name: chance
         for number, chances in enumerate(strata.values())
         for name, chance in fixed_size_draw(chances, seed=seed + number).items()
     }
+
+
+def by_lot(frame: Mapping[str, Framed], *, size: int, seed: int) -> dict[str, float]:
+    """Every check with the chance size/N, and of each system and target length its share of the size to within one.
+
+    A share that is no whole number is rounded up with the chance of what is over, so that chances stay alike.
+    """
+    members: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
+    for name, framed in frame.items():
+        members[framed.system_id, framed.target_words].append(name)
+    owed = {place: divmod(size * len(names), len(frame)) for place, names in members.items()}
+    rounded_up = fixed_size_draw({place: over / len(frame) for place, (_, over) in owed.items()}, seed=seed)
+    drawn: dict[str, float] = {}
+    for number, (place, names) in enumerate(members.items()):
+        if count := owed[place][0] + (place in rounded_up):
+            chosen = uniform_draw(names, share=count / len(names), seed=seed + number)
+            drawn |= dict.fromkeys(chosen, size / len(frame))
+    return drawn

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 
 from annotation.exports.plan import PLAN_TABLES
 from annotation.models import Analysis
+from annotation.models.base import SEED_BITS, new_seed
 from annotation.permissions import Verb
 from annotation.queries.check_draws import check_draws
 from annotation.queries.forecasts import DESIGNS, DOUBTS, DRAWABLE
@@ -24,7 +25,6 @@ from annotation.queries.plan_words import (
     width_in_words,
 )
 from annotation.refusals import Invalid, NotFound
-from annotation.services.draw_checks import SEED_BITS, new_seed
 from annotation.services.draw_planned import draw_planned
 from annotation.services.make_analysis import made
 from annotation.web.htmx import Request, page_or_fragment
@@ -36,7 +36,7 @@ from annotation.web.target_tables import Table, opened_table, target_choices, ta
 from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
 
 HOW = {
-    "uniform": "every check alike",
+    "uniform": "every check alike, by lot within each system and length",
     "stratified": "by lot within each system, length and doubt; most where the judge errs most",
     "active": "each check by how far the judge is expected to be off",
 }
@@ -166,6 +166,7 @@ def _draw(found: Payload, table: Table, size: int, design: str) -> dict[str, Any
     now, then = table["widest_now"], told["widest"]
     return {
         "outlook": outlook,
+        "widest": then,
         # Downwards: fewer than it takes are never told as enough.
         "documents": math.floor(outlook["documents"]),
         "systems": _systems(outlook, told["systems"]),
@@ -216,10 +217,18 @@ def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
     """The known number that was asked for, None where none was. Raises NotFound."""
     if not asked:
         return None
-    named = next((number for number in known if f"{number:g}" == asked or str(number) == asked), None)
+    named = next((number for number in known if number == _as_number(asked)), None)
     if named is None:
         raise NotFound(f"No {what} of {asked} is planned for.")
     return named
+
+
+def _as_number(words: str) -> float | None:
+    """What the words are as a number, however it is written: 0.2, 0.20, .2."""
+    try:
+        return float(words)
+    except ValueError:
+        return None
 
 
 def _reachable(found: Payload, table: Table) -> float | None:

@@ -22,7 +22,6 @@ Side = Literal["covered", "supported"]
 
 RatingName = Literal["coherence", "conciseness"]
 """What a judge can be asked to rate a summary by."""
-RATING_NAMES: tuple[RatingName, ...] = get_args(RatingName)
 
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """How a server can be told to answer, best first: held to a schema, as some JSON object, as plain text."""

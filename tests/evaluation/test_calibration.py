@@ -19,7 +19,7 @@ def test_bins_of_equal_width_by_hand() -> None:
     assert [(item.low, item.high, item.count) for item in curve.bins] == [(0, 0.5, 2), (0.5, 1, 3)]
     assert [item.predicted for item in curve.bins] == pytest.approx([0.2, 0.7])
     assert [item.observed.value for item in curve.bins] == pytest.approx([0.5, 2 / 3])
-    assert curve.error.value == pytest.approx(0.14)
+    assert curve.error == pytest.approx(0.14)
 
 
 def test_quantile_bins_hold_equally_many() -> None:
@@ -44,10 +44,39 @@ def test_an_edge_belongs_to_the_higher_bin() -> None:
 
 
 def test_chance_error_by_hand() -> None:
-    # Four answers at .5: the share has the error .25, of which the mean absolute value is sqrt(2 / pi) * .25 = .1995.
+    # Four answers at .5, each by itself, exceed it by .5 .5 -.5 -.5: squares 1, by 4/3 for the mean that was taken from
+    # them. The sum spreads by sqrt(4/3) = 1.1547, its mean absolute value is sqrt(2/pi) * 1.1547 = .9213, of 4: .2303.
     curve = calibration_curve([0.5] * 4, [True, True, False, False])
-    assert curve.error.value == 0
-    assert curve.chance_error == pytest.approx(0.1995, abs=5e-5)
+    assert curve.error == 0
+    assert curve.chance_error == pytest.approx(0.2303, abs=5e-5)
+
+
+def test_chance_is_larger_where_answers_of_a_document_go_together() -> None:
+    # The same four in two documents: they exceed .5 by 1 and -1, squares 2, by 2/1: sqrt(4) = 2. .7979 * 2 / 4 = .3989.
+    curve = calibration_curve([0.5] * 4, [True, True, False, False], list("aabb"))
+    assert curve.chance_error == pytest.approx(0.3989, abs=5e-5)
+
+
+def test_chance_adds_up_over_bins() -> None:
+    # Documents a and b in two bins: they exceed .25 by .75 and -.25, mean .25, squares .5 by 2: spread 1; and .75 by
+    # .25 and -.75: 1 again. sqrt(2/pi) * 2 / 4 = .3989. The errors are |.5 - .25| and |.5 - .75|, half of them each.
+    curve = calibration_curve(
+        [0.25, 0.25, 0.75, 0.75], [True, False, True, False], list("abab"), bins=2, binning="width"
+    )
+    assert curve.chance_error == pytest.approx(0.3989, abs=5e-5)
+    assert curve.error == pytest.approx(0.25)
+
+
+def test_what_the_probabilities_are_off_by_is_no_chance() -> None:
+    # Each document exceeds .5 by as much: nothing varies from one to the other.
+    curve = calibration_curve([0.5] * 6, [True, True, False] * 2, list("aaabbb"))
+    assert curve.chance_error == pytest.approx(0, abs=1e-12)
+    assert curve.error == pytest.approx(1 / 6)
+
+
+def test_one_document_says_nothing_of_chance() -> None:
+    curve = calibration_curve([0.5] * 4, [True, True, False, False], list("aaaa"))
+    assert (curve.error, curve.chance_error) == (0, None)
 
 
 def test_a_calibrated_judge_errs_by_chance_and_a_bold_one_by_more() -> None:
@@ -56,11 +85,11 @@ def test_a_calibrated_judge_errs_by_chance_and_a_bold_one_by_more() -> None:
     answers = [chance.random() < probability for probability in p]
     bold = [min(1.0, 1.6 * probability) for probability in p]
     right, wrong = calibration_curve(p, answers, draws=50), calibration_curve(bold, answers, draws=50)
-    assert right.error.value is not None
+    assert right.error is not None
     assert right.chance_error is not None
-    assert right.error.value == pytest.approx(right.chance_error, rel=0.6)
-    assert wrong.error.value is not None
-    assert wrong.error.value > 10 * right.chance_error
+    assert right.error == pytest.approx(right.chance_error, rel=0.6)
+    assert wrong.error is not None
+    assert wrong.error > 10 * right.chance_error
 
 
 def test_intervals_resample_documents() -> None:
@@ -84,7 +113,7 @@ def test_items_that_lack_a_side_are_left_out() -> None:
 @pytest.mark.parametrize("binning", ["quantile", "width"])
 def test_nothing_gives_an_empty_curve(binning: Binning) -> None:
     curve = calibration_curve([], [], binning=binning)
-    assert (curve.bins, curve.error.value, curve.chance_error, curve.answers) == ((), None, None, 0)
+    assert (curve.bins, curve.error, curve.chance_error, curve.answers) == ((), None, None, 0)
 
 
 @given(
@@ -100,8 +129,8 @@ def test_every_answer_is_in_its_bin(pairs: list[tuple[float, bool]], bins: int, 
     for item in curve.bins:
         assert item.low - 1e-12 <= item.predicted <= item.high + 1e-12
         assert binning == "width" or {item.low, item.high} <= set(p)
-    assert curve.error.value is not None
-    assert 0 <= curve.error.value <= 1
+    assert curve.error is not None
+    assert 0 <= curve.error <= 1
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -12,6 +12,7 @@ from evaluation._draw_estimates import DrawnItem, estimate_from_draw
 from evaluation._planner import (
     Design,
     Forecast,
+    documents_for_all,
     forecast_widths,
     forecast_without_pilot,
     with_pooled_variance,
@@ -281,10 +282,67 @@ def test_without_a_pilot_too_few_documents_and_impossible_probabilities_are_refu
 
 
 def test_documents_with_an_answer_are_expected_by_their_chances() -> None:
-    # Half of four items in two documents: each document goes without one with a chance of a quarter.
+    # Half of four items in two documents: each document goes without one with a chance of a quarter. The variance is
+    # 2 * .25 * .75 = .375, less (2 * .25 * 1)^2 / (4 * .25) = .25 that follows from there being two answers.
     made = forecast([0.01] * 4, [0, 0, 1, 1])
-    assert made.answered_documents(2, "uniform") == pytest.approx(1.5)
+    found = made.answered_documents(2, "uniform")
+    assert found.expected == pytest.approx(1.5)
+    assert found.spread == pytest.approx(math.sqrt(0.125))
     assert made.document_count == 2
+
+
+def test_of_documents_of_one_item_as_many_hold_an_answer_as_are_drawn() -> None:
+    assert forecast([0.01] * 6, list(range(6))).answered_documents(2, "uniform") == pytest.approx((2, 0))
+
+
+def test_strata_fix_more_of_the_number_of_documents() -> None:
+    # Two documents of one item each are a stratum, two others the other: of each one is drawn.
+    made = forecast([0.01] * 4, [0, 1, 2, 3], strata=["a", "a", "b", "b"])
+    assert made.answered_documents(2, "stratified").spread == pytest.approx(0)
+    # Documents of an item in each stratum: chances .5, u = .25 and four answers in each. Variance 8 * .1875 = 1.5,
+    # less (8 * .25 * .5)^2 / (8 * .25) = .5 for each of the strata.
+    crossed = forecast([0.01] * 16, [*range(8), *range(8)], strata=["a"] * 8 + ["b"] * 8)
+    assert crossed.answered_documents(8, "stratified").spread == pytest.approx(math.sqrt(0.5))
+
+
+@pytest.mark.parametrize("design", ["uniform", "stratified", "active"])
+def test_draws_answer_as_many_documents_as_told(design: Design) -> None:
+    made = forecast_widths(WORLD.pilot(), WORLD.spreads, strata=WORLD.strata)
+    chances = dict(enumerate(made.probabilities(40, design)))
+    groups = [range(320)]
+    if design == "stratified":
+        groups = [[n for n in range(320) if WORLD.strata[n] == name] for name in ("sure", "unsure")]
+    counts = []
+    for seed in range(400):
+        drawn = [name for own in groups for name in fixed_size_draw({n: chances[n] for n in own}, seed=seed)]
+        counts.append(len({name // 8 for name in drawn}))
+    found = made.answered_documents(40, design)
+    # Errors of the mean and of the deviation of 400: a twentieth and a thirtieth of the spread.
+    assert mean(counts) == pytest.approx(found.expected, abs=0.7)
+    assert float(np.std(counts)) == pytest.approx(found.spread, rel=0.2)
+
+
+def test_documents_for_all_of_one_system_are_its_own() -> None:
+    made = forecast([0.0], [0])
+    assert documents_for_all([made], 0.2) == made.documents_for(0.2) == 18
+
+
+def test_documents_for_all_of_two_systems_by_hand() -> None:
+    # Variance .04, as above. Of two equal systems the widest is wider, by sqrt(q / d) where chi-square of d degrees
+    # lies below q with a chance of sqrt(1/2). Of 20 documents q = 21.828: .18721 * sqrt(21.828 / 19) = .20066; of 21
+    # q = 22.917: .18208 * sqrt(22.917 / 20) = .19490.
+    made = forecast([0.0], [0])
+    assert [made.width_of_all(count) for count in (20, 21)] == pytest.approx([0.18721, 0.18208], abs=1e-5)
+    assert documents_for_all([made, made], 0.2) == 21
+
+
+def test_documents_for_all_need_every_variance_and_a_width() -> None:
+    known, unknown = forecast([0.0], [0]), forecast([0.0], [0], between=0.0)
+    assert documents_for_all([known, unknown], 0.2) is None
+    with pytest.raises(EvaluationError, match="above 0"):
+        documents_for_all([known], 0)
+    with pytest.raises(EvaluationError, match="no forecast"):
+        documents_for_all([], 0.2)
 
 
 def with_a_settled_item(strata: list[str] | None = None) -> Forecast:

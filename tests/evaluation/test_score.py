@@ -17,6 +17,7 @@ from evaluation import (
     ScoredUnit,
     ScoreRules,
     SummaryScore,
+    left_out_of_averages,
     score,
     unit_coverage,
 )
@@ -272,6 +273,22 @@ def test_a_reference_without_claims_is_covered_and_flagged() -> None:
     assert result.flags == ("no_claims",)
     assert result.factual_alignment == pytest.approx(2 / 3)
     assert result.left_out_of_averages == {"claim_coverage", "factual_alignment", "summarization"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "by_questions", "left_out"),
+    [
+        ((), False, set()),
+        (["over_length"], True, set()),
+        (["no_claims", "over_length"], False, {"claim_coverage", "factual_alignment", "summarization"}),
+        # Questions do not rest on claims, so neither does a summarization by them.
+        (["no_claims"], True, {"claim_coverage", "factual_alignment"}),
+    ],
+)
+def test_what_rests_on_there_being_no_claims_enters_no_average(
+    flags: list[str], by_questions: bool, left_out: set[str]
+) -> None:
+    assert left_out_of_averages(flags, by_questions=by_questions) == left_out
 
 
 def test_a_reference_without_claims_does_not_raise_the_others() -> None:

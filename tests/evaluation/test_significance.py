@@ -10,6 +10,7 @@ from scipy import stats
 
 from evaluation._significance import (
     EXACT_CLUSTERS,
+    _fresh_draws,
     compare_systems,
     holm,
     permutation_test,
@@ -168,10 +169,67 @@ def test_gaps_change_no_p_but_their_own() -> None:
     assert whole.p == gapped.p
 
 
-def test_true_differences_are_found_and_false_ones_seldom() -> None:
+def one_ahead_of_eleven() -> dict[str, dict[str, float]]:
+    """Twelve systems on 16 sets: the first is ahead of each other by 1 in 15 sets and behind by 1 in one."""
+    ahead = {f"d{number:02}": 1.0 if number else -1.0 for number in range(16)}
+    return {"ahead": ahead} | {f"s{number}": dict.fromkeys(ahead, 0.0) for number in range(11)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pair_near_the_level_hangs_on_no_seed(seed: int) -> None:
+    # 16 signs add up to 14 or more with no or one minus sign: 17 of 65,536 flips, and as many on the other side. By 66
+    # pairs that is .0342, of which 10,000 flips alone reach the difference 5 times, give or take 2.3: more than 6, and
+    # it would be above .05. The 528,000 fresh ones know it to 6 % of itself.
+    pairs = compare_systems(one_ahead_of_eleven(), seed=seed)
+    assert len(pairs) == 66
+    assert {pair.adjusted_p for pair in pairs[11:]} == {1}
+    for pair in pairs[:11]:
+        assert pair.p == pytest.approx(34 / 65_536, rel=0.2)
+        assert pair.adjusted_p == pytest.approx(0.0342, rel=0.2)
+        assert pair.is_different()
+
+
+def test_fresh_flips_replace_the_first_ones_of_the_pairs_that_may_hold() -> None:
+    # Twelve systems on 40 sets: 10,000 flips, then 8,000 for each of 66 pairs. A p counts from 1 in steps of 1/(B + 1).
+    pairs = compare_systems(table(12, 40, step=0.12))
+    near = [pair for pair in pairs if pair.adjusted_p is not None and pair.adjusted_p <= 0.15]
+    far = [pair for pair in pairs if pair.adjusted_p is not None and pair.adjusted_p > 0.3]
+    assert near
+    assert far
+    for group, steps in ((near, 528_001), (far, 10_001)):
+        for pair in group:
+            assert pair.p is not None
+            assert pair.p * steps == pytest.approx(round(pair.p * steps), abs=1e-6)
+
+
+def test_flips_that_were_asked_for_are_all_there_are() -> None:
+    for pair in compare_systems(one_ahead_of_eleven(), draws=10_000)[:11]:
+        assert pair.p is not None
+        assert pair.p * 10_001 == pytest.approx(round(pair.p * 10_001), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "pairs", "first", "fresh"),
+    [
+        (30, 66, 10_000, 528_000),  # 8,000 for each pair
+        (30, 300, 30_000, 1_970_000),  # 60,000,000 / 30 signs, less the first
+        (100, 300, 30_000, 570_000),
+        (15, 500, 50_000, 1_200_000),  # 600,000,000 / 500 differences
+        (1_000, 300, 30_000, 0),  # 30,000 are left, no more than the first
+        (2_500, 300, 30_000, 0),
+        (30, 1, 10_000, 0),
+        (14, 300, 30_000, 0),  # all flips were gone through
+    ],
+)
+def test_fresh_flips_are_bounded(clusters: int, pairs: int, first: int, fresh: int) -> None:
+    assert _fresh_draws(clusters, pairs, first) == fresh
+
+
+@pytest.mark.parametrize("draws", [999, None])
+def test_true_differences_are_found_and_false_ones_seldom(draws: int | None) -> None:
     # 60 tables of four equal systems on 15 sets: at most 5 % should show any difference; 9 of 60 is 3.5 errors off.
     false = sum(
-        any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=999))
+        any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=draws))
         for seed in range(60)
     )
     assert false <= 9

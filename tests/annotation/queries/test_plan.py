@@ -18,6 +18,7 @@ from annotation.queries.leaderboard import means_at
 from annotation.queries.plan import ladder, plan, seconds_per_check
 from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
+from evaluation import documents_for_all, median_widest
 from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
@@ -173,6 +174,54 @@ def test_what_came_after_the_answered_draw_is_drawn_by_lot(world: World) -> None
     # Half of the 46 checks that there are now.
     assert {chance for name, chance in chances.items() if name not in known} == {(0.5, "came after")}
     assert len({chance for name, chance in chances.items() if name in known}) > 2
+
+
+def test_the_widest_is_what_half_of_draws_exceed_and_not_the_largest_that_is_expected(world: World) -> None:
+    lay_sets(world, 20)
+    found = forecasts(world.project).of.values()
+    outlook = table_of(world)["outlooks"]["100"]["uniform"]
+    widths = [outlook["systems"][name] for name in ("alder", "birch")]
+    # 83 checks of each of two systems, of which 50 are drawn.
+    documents = [each.answered_documents(50, "uniform").expected for each in found]
+    assert outlook["widest"] == pytest.approx(median_widest(widths, documents))
+    assert outlook["widest"] > max(widths)
+    assert outlook["mean"] == pytest.approx(sum(widths) / 2)
+
+
+def test_what_no_answers_reach_for_all_systems_takes_more_document_sets(world: World) -> None:
+    lay_sets(world, 20)
+    found = list(forecasts(world.project).of.values())
+    table = table_of(world)
+    out_of_reach = [each for each in table["wanted"] if not any(each["sizes"].values())]
+    wanted = next(each for each in out_of_reach if each["short"])
+    needed = {each["system"]: each["needed"] for each in wanted["short"]}
+    assert needed == {
+        name: each.documents_for(wanted["width"])
+        for (_, name), each in forecasts(world.project).of.items()
+        if name in needed
+    }
+    assert (documents_for_all(found, wanted["width"]) or 0) >= max(needed.values())
+
+
+def test_without_a_pilot_sentences_begin_with_what_they_rest_on(world: World) -> None:
+    lay_sets(world, 20)
+    table = table_of(world)
+    assert all(
+        each["sentence"].startswith("If the judge's probabilities are right") for each in table["wanted"]
+    )
+    assert table["least_in_words"].endswith("so it is rather more.")
+    pilot(world, 0.9)
+    table = table_of(world)
+    open_widths = [each for each in table["wanted"] if not each["is_reached"]]
+    assert open_widths
+    assert not any("If the judge" in each["sentence"] for each in open_widths)
+    (alder, birch) = (system["least"] for system in table["systems"])
+    # One variance for both, and as many sets: one least width, which the wider of the two is expected to exceed.
+    assert alder == pytest.approx(birch)
+    assert (
+        f"the widest of 2 probably about {median_widest([alder, birch], [21, 21]):.2f}."
+        in table["least_in_words"]
+    )
 
 
 def test_a_wished_width_names_the_smallest_size_that_reaches_it(world: World) -> None:

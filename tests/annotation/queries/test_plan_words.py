@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from annotation.queries.plan_words import (
@@ -12,6 +14,7 @@ from annotation.queries.plan_words import (
     complete_in_words,
     documents_in_words,
     hours_in_words,
+    least_in_words,
     new_draw_in_words,
     reached_in_words,
     replacing_in_words,
@@ -19,15 +22,28 @@ from annotation.queries.plan_words import (
     width_in_words,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluation import Design
+
 LADDER = (200, 300, 500, 700, 1500)
 SETS = Clusters(groups=20, sets=20)
 GROUPED = Clusters(groups=11, sets=12)
 
 
 def wanted(
-    sizes: dict[str, int | None], short: list[Short], systems: int, *, clusters: Clusters = SETS
+    sizes: Mapping[Design, int | None],
+    short: list[Short],
+    systems: int,
+    *,
+    clusters: Clusters = SETS,
+    basis: Basis = Basis.PILOT,
+    enough: int | None = None,
 ) -> str:
-    return wanted_in_words(0.1, sizes, short, systems, ladder=LADDER, clusters=clusters)  # type: ignore[arg-type]
+    return wanted_in_words(
+        0.1, sizes, short, systems, ladder=LADDER, clusters=clusters, basis=basis, enough=enough
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,53 +51,111 @@ def wanted(
     [
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
-            "at most 200 answers do it in a draw that is stratified by doubt or active; people alone take more "
-            "than 300 and at most 500.",
+            "at most 200 answers do it in more than half of draws that are stratified by doubt or active; people alone "
+            "take more than 300 and at most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
-            "more than 200 and at most 300 answers do it in a draw that is uniform, stratified by doubt or active; "
-            "with people alone no size does.",
+            "more than 200 and at most 300 answers do it in more than half of draws that are uniform, stratified by "
+            "doubt or active; with people alone no size does.",
         ),
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
-            "more than 200 and at most 300 answers do it in a draw that is uniform or stratified by doubt; people "
-            "alone take as many.",
+            "more than 200 and at most 300 answers do it in more than half of draws that are uniform or stratified by "
+            "doubt; people alone take as many.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
             {"people": 300, "uniform": 500, "stratified": 500, "active": 500},
-            "more than 200 and at most 300 answers do it, with people alone.",
+            "more than 200 and at most 300 answers do it in more than half of such draws, with people alone.",
         ),
         (
             {"people": 1500, "uniform": None, "stratified": None, "active": None},
-            "more than 700 and at most 1,500 answers do it, with people alone.",
+            "more than 700 and at most 1,500 answers do it in more than half of such draws, with people alone.",
         ),
         (
             dict.fromkeys(("people", "uniform", "stratified", "active")),
-            "no planned number of answers does it.",
+            "no planned number of answers does it in more than half of such draws.",
         ),
     ],
 )
 def test_the_cheapest_designs_are_named_no_finer_than_the_sizes(
-    sizes: dict[str, int | None], words: str
+    sizes: dict[Design, int | None], words: str
 ) -> None:
     assert wanted(sizes, [], 2) == f"No interval wider than 0.1: {words}"
 
 
 def test_of_one_system_there_is_one_interval() -> None:
-    sizes = {"people": 300, "uniform": None, "stratified": None, "active": None}
-    assert wanted(sizes, [], 1).startswith("An interval no wider than 0.1: ")
+    sizes: dict[Design, int | None] = {"people": 300, "uniform": None, "stratified": None, "active": None}
+    assert wanted(sizes, [], 1) == (
+        "An interval no wider than 0.1: more than 200 and at most 300 answers do it on average, with people alone."
+    )
+    assert "on average in a draw that is active; with" in wanted({"people": None, "active": 200}, [], 1)
     assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now: 0.40 is reached already."
     assert wanted({}, [Short("birch", held=3, needed=9)], 1).endswith(
-        "birch would need about 9 instead of 3, every check in them answered."
+        "birch would need about 9 instead of 3 on average, every check in them answered."
     )
+
+
+@pytest.mark.parametrize("basis", [Basis.JUDGE, Basis.PILOT_TOO_SMALL])
+def test_without_a_pilot_the_premise_comes_first(basis: Basis) -> None:
+    told = wanted({"people": 300, "uniform": 300}, [], 2, basis=basis)
+    assert told == (
+        "If the judge's probabilities are right and answers within a document are independent, no interval wider than "
+        "0.1: more than 200 and at most 300 answers do it in more than half of draws that are uniform; people alone "
+        "take as many."
+    )
+    assert "independent, an interval no wider than 0.1" in wanted({"people": 300}, [], 1, basis=basis)
+    assert wanted({}, [Short("birch", 3, 9)], 2, basis=basis).startswith("If the judge's probabilities")
+
+
+def test_one_figure_for_all_systems_names_none_of_them() -> None:
+    alike = [Short("birch", held=30, needed=36), Short("alder", held=30, needed=36)]
+    assert wanted({}, alike, 2, enough=53).endswith(
+        "only more document sets. About 36 instead of 30 would do it on average, every check in them answered; single "
+        "systems may need more, and about 53 would do for every one in half of cases."
+    )
+    held = [Short("birch", held=20, needed=36), Short("alder", held=30, needed=36)]
+    assert wanted({}, held, 5).endswith(
+        "2 of 5 systems would need more: about 36 instead of 20 to 30 would do it on average, every check in them "
+        "answered; single systems may need more."
+    )
+
+
+def test_of_several_that_need_most_none_is_named() -> None:
+    tied = [Short("alder", 3, 9), Short("birch", 3, 12), Short("cedar", 3, 12)]
+    assert wanted({}, tied, 3).endswith(
+        "Every system would need more, up to about 12 document sets on average, every check in them answered."
+    )
+
+
+def test_what_is_reached_on_average_alone_takes_more_document_sets() -> None:
+    sizes: dict[Design, int | None] = dict.fromkeys(("people", "uniform"))
+    assert wanted(sizes, [], 2, enough=26) == (
+        "No interval wider than 0.1: no planned number of answers does it in more than half of such draws. About 26 "
+        "document sets instead of 20 would, every check in them answered."
+    )
+    # Already as many, so too few answers are what lacks.
+    assert wanted(sizes, [], 2, enough=20).endswith("in more than half of such draws.")
+
+
+def test_the_least_widths_say_what_they_rest_on() -> None:
+    assert least_in_words(Basis.JUDGE, [0.1, 0.1], 0.13, is_complete=False) == (
+        "Least width: as if the judge's probabilities were right and answers within a document independent, so it is "
+        "rather more."
+    )
+    assert least_in_words(Basis.PILOT, [0.165] * 25, 0.2074, is_complete=False).endswith(
+        "A system's own will be less or more, the widest of 25 probably about 0.21."
+    )
+    assert least_in_words(Basis.PILOT, [0.165], 0.165, is_complete=False) == ""
+    assert least_in_words(Basis.JUDGE, [], None, is_complete=False) == ""
+    assert "people's own scores" in least_in_words(Basis.JUDGE, [0.1, 0.2], None, is_complete=True)
 
 
 def test_who_lacks_document_sets_is_named_with_how_many() -> None:
     one = [Short("birch", held=3, needed=9)]
     assert wanted({}, one, 2).endswith(
-        "birch would need about 9 instead of 3, every check in them answered; the others have enough."
+        "birch would need about 9 instead of 3 on average, every check in them answered; the others have enough."
     )
     both = [*one, Short("alder", held=11, needed=1200)]
     assert "Every system would need more, most of all alder: about 1,200 instead of 11" in wanted({}, both, 2)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import UnitJudgment, Verdict
 from annotation.queries.work_by_day import DayCounts, answered_by_day, judged_by_day, payload
 from annotation.services.review import override, withdraw_verdict
+from tests.annotation.cast import add_imported_verdict
 from tests.annotation.queries.judging import say, sit
 
 if TYPE_CHECKING:
@@ -53,6 +54,24 @@ def test_an_answer_that_was_taken_back_counts_for_nothing(world: World) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="yes")
     withdraw_verdict(verdict=verdict, by=world.rex)
     assert answered_by_day(world.project).done == 0
+
+
+def test_answers_that_came_with_a_file_are_nobodys_work(world: World) -> None:
+    add_imported_verdict(world.check("alder", 1), "yes")
+    add_imported_verdict(world.check("alder", 2), "no", origin_name="one.jsonl")
+    add_imported_verdict(world.check("alder", 2), "no", origin_name="two.jsonl")
+    counts = answered_by_day(world.project)
+    # Of six claims two came with their answers.
+    assert (counts.scope, counts.done) == (4, 0)
+
+
+def test_a_claim_that_came_with_an_answer_is_work_once_somebody_answers_it(world: World) -> None:
+    check = world.check("alder", 1)
+    verdict = add_imported_verdict(check, "yes")
+    Verdict.objects.filter(pk=verdict.pk).update(created_at=MARCH)
+    override(check=check, by=world.rex, label="no")
+    counts = answered_by_day(world.project)
+    assert (counts.scope, counts.by_day) == (6, {timezone.localdate(): 1})
 
 
 def test_another_project_has_nothing_of_it(world: World) -> None:
