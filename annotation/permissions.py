@@ -21,6 +21,8 @@ from annotation.models.by_hand import Part
 from annotation.refusals import NotAllowed, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.contrib.auth.models import AnonymousUser, User
 
     Person = User | AnonymousUser
@@ -96,6 +98,16 @@ BLIND_VERBS = frozenset(
 """What stays open to a person with open assessor work."""
 
 
+def roles_with(verb: Verb) -> frozenset[Role]:
+    """The roles that hold a verb."""
+    return frozenset(role for role, verbs in ROLE_VERBS.items() if verb in verbs)
+
+
+def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
+    """What some roles together let a person do who is not blind."""
+    return frozenset[Verb]().union(*(ROLE_VERBS[role] for role in roles))
+
+
 def visible_projects(person: Person) -> QuerySet[Project]:
     """The projects that a person is a member of; all of them for a superuser."""
     if not person.is_authenticated:
@@ -130,7 +142,7 @@ class Standing:
     @property
     def verbs(self) -> frozenset[Verb]:
         """What they may do, blindness included."""
-        allowed = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in self.roles))
+        allowed = verbs_of(self.roles)
         return allowed & BLIND_VERBS if self.is_blind else allowed
 
 
@@ -213,7 +225,7 @@ def require_as_read(
 def _require(standing: Standing, project: Project, verb: Verb) -> None:
     if not standing.roles:
         raise NotFound("There is no such project.")
-    if not any(verb in ROLE_VERBS[role] for role in standing.roles):
+    if verb not in verbs_of(standing.roles):
         raise NotAllowed(f"Your roles in {project.name} do not let you {verb}.")
     if verb not in BLIND_VERBS and standing.is_blind:
         raise NotAllowed(

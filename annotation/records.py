@@ -1,4 +1,4 @@
-"""The only place where rows become evaluation values.
+"""The only place where rows become what `evaluation.score` takes.
 
 Everything here reads the statements themselves (verdicts, judgments, adjudications), never the
 derived columns of a check or a score, so that scores can be thrown away and rebuilt.
@@ -15,7 +15,6 @@ from django.db.models import Q
 
 from annotation.models import (
     Adjudication,
-    Assignment,
     Check,
     Claim,
     ClaimSet,
@@ -30,6 +29,8 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
+from annotation.models.judgment import COUNTING
+from annotation.queries.overtaken import OVERTAKEN
 from annotation.queries.questions import latest_answers
 from annotation.queries.units import has_claims_as_units
 from evaluation import (
@@ -68,7 +69,8 @@ class Answers:
     `judge` is the deciding judge's latest usable answer; where it never gave one,
     `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
     `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
-    now, and `is_disputed` tells that these differ.
+    now, and `is_disputed` tells that these differ. `overtaken` holds what was set aside of those who have said nothing
+    since: it decides nothing, yet that people differed by themselves is for an adjudicator.
     """
 
     judge: Label | None = None
@@ -78,6 +80,7 @@ class Answers:
     adjudicated: Label | None = None
     rule: Label | None = None
     standing: tuple[Label, ...] = ()
+    overtaken: tuple[Label, ...] = ()
     unscored_reason: str = ""
 
     @property
@@ -199,6 +202,7 @@ class _Statement(NamedTuple):
     probability: float | None
     doubt: float | None
     reason: str
+    is_set_aside: bool
 
 
 @dataclass(slots=True)
@@ -211,10 +215,13 @@ class _Said:
     failure: str = ""
     reviewer: Label | None = None
     latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
+    overtaken: list[Label] = field(default_factory=list)
     adjudicated: Label | None = None
 
     def hear(self, statement: _Statement) -> None:
-        if statement.source == Verdict.Source.REVIEWER:
+        if statement.is_set_aside and statement.label is not None:
+            self.overtaken.append(statement.label)
+        elif statement.source == Verdict.Source.REVIEWER:
             self.reviewer = statement.label
             self.latest_of_each[statement.person_id or statement.origin_name] = statement.label
         elif statement.label is None:
@@ -232,6 +239,7 @@ class _Said:
             adjudicated=self.adjudicated,
             rule=rule,
             standing=tuple(label for label in self.latest_of_each.values() if label is not None),
+            overtaken=tuple(self.overtaken),
             unscored_reason="" if self.judge else self.failure,
         )
 
@@ -241,7 +249,8 @@ def _said_of(project: Project, peer_ids: Sequence[int], without: Voice | None) -
     counts = Q(source=Verdict.Source.REVIEWER)
     if project.deciding_judge_id is not None:
         counts |= Q(judge_id=project.deciding_judge_id)
-    statements = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    is_heard = Q(withdrawn_at=None) | OVERTAKEN
+    statements = Verdict.objects.filter(counts, is_heard, check_row__peer_id__in=peer_ids)
     if without is not None:
         statements = statements.exclude(pk__in=without.verdicts(statements))
     columns = (
@@ -253,6 +262,7 @@ def _said_of(project: Project, peer_ids: Sequence[int], without: Voice | None) -
         "probability",
         "doubt",
         "reason",
+        "is_set_aside",
     )
     for row in statements.order_by("pk").values_list(*columns):
         statement = _Statement(*row)
@@ -264,15 +274,9 @@ def _said_of(project: Project, peer_ids: Sequence[int], without: Voice | None) -
 
 
 def _submitted_percents(peer_ids: Sequence[int], without: Voice | None) -> dict[UnitKey, list[float]]:
-    """Percents of closed work, and of published tables; hidden repeats measure the assessor, not the summary."""
+    """Percents that count, and those of published tables."""
     percents: dict[UnitKey, list[float]] = defaultdict(list)
-    judgments = UnitJudgment.objects.filter(
-        assignment__comparison__peer_id__in=peer_ids,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
-    )
+    judgments = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer_id__in=peer_ids)
     if without is not None and without.person is not None:
         judgments = judgments.exclude(assignment__sitting__assessor_id=without.person)
     columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+SETTINGS = ROOT / "annotation" / "config" / "settings"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
@@ -27,3 +29,17 @@ def test_the_files_that_it_links_to_exist() -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", README.read_text(encoding="utf-8"))
     assert "docs/formats.md" in links
     assert [link for link in links if not (README.parent / link).exists()] == []
+
+
+def test_what_production_takes_from_the_environment_is_told() -> None:
+    production, base = (
+        (SETTINGS / name).read_text(encoding="utf-8") for name in ("production.py", "base.py")
+    )
+    read = set(re.findall(r"""env\.\w+\(\s*["'](\w+)["']""", production + base))
+    rows = set(re.findall(r"^\| `([A-Z_]+)` \|", README.read_text(encoding="utf-8"), re.MULTILINE))
+    at_its_top = production.split('"""')[1]
+    assert {"SECRET_KEY", "TRUST_PROXY_HEADER", "COVERDICT_VAR"} <= read & rows
+    assert {name for name in read if name not in at_its_top} == set()
+    assert {name for name in rows if name not in at_its_top} == set()
+    required = re.findall(r"[A-Z_]+", at_its_top.split("Required: ")[1].split(". Optional:")[0])
+    assert set(required) <= rows

@@ -6,7 +6,8 @@ from django.contrib import admin
 
 from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
 from annotation.admin.reach import person_of, projects_allowing
-from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
+from annotation.admin.rows import READ_ANSWERS, ProjectFilter
+from annotation.admin.seen import TellingRows
 from annotation.models import Adjudication
 from annotation.permissions import Verb
 from annotation.services.adjudicate import may_withdraw, withdraw_decision
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @admin.register(Adjudication)
-class AdjudicationAdmin(Rows):
+class AdjudicationAdmin(TellingRows):
     """Append-only: a decision is withdrawn, never edited."""
 
     project_paths = ("check_row__project", "comparison__peer__document_set__project")

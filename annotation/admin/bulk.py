@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 200
 """Every row is a transaction of its own, with its event, and somebody waits for all of them."""
 MOST_TOLD = 20
-LEFT_TO_OTHERS = "one of the answers is your own, so it is left to another adjudicator"
+LEFT_TO_OTHERS = "you have judged it yourself, so it is left to another adjudicator"
 
 
 @dataclass(frozen=True, slots=True)

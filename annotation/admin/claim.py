@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
 from annotation.admin.reach import person_of
 from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, ProjectFilter, Rows
+from annotation.admin.seen import TellingRows
 from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
 from annotation.permissions import Verb
 
@@ -71,9 +72,10 @@ class ClaimChangeAdmin(Rows):
 
 
 @admin.register(Check)
-class CheckAdmin(Rows):
+class CheckAdmin(TellingRows):
     """Checks are derived from claims, and most of their columns from verdicts: nothing to edit."""
 
+    key_of_check = "pk"
     project_paths = ("project",)
     view_verbs = READ_ANSWERS
     list_display = (
@@ -103,7 +105,7 @@ class CheckAdmin(Rows):
 
 
 @admin.register(Verdict)
-class VerdictAdmin(Rows):
+class VerdictAdmin(TellingRows):
     """Append-only: a change of mind is another verdict, given where the claim is seen in its text."""
 
     project_paths = ("check_row__project",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +11,6 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import AdminForm
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
@@ -24,16 +22,23 @@ from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import NEWEST_FIRST, ProjectFilter, Rows
 from annotation.models import Adjudication, Dispute, ErrorType, Label
 from annotation.permissions import Verb
-from annotation.queries.dispute_view import DisputeView, dispute_view, voices_on
-from annotation.queries.disputes import WORST_FIRST, DisputeFilter, Kind, kind_of, text_of, with_words
+from annotation.queries.dispute_view import DisputeView, dispute_view
+from annotation.queries.disputes import (
+    WORDS,
+    WORST_FIRST,
+    DisputeFilter,
+    Kind,
+    decisions_on,
+    kind_of,
+    text_of,
+    with_words,
+)
+from annotation.queries.voices import is_left_to_others, said_by_most, voices_on
 from annotation.refusals import Conflict, Invalid, Refusal
 from annotation.services.adjudicate import (
-    decide_check,
-    decide_unit,
-    decisions_on,
-    is_left_to_others,
     may_withdraw,
     reopen_dispute,
+    settle,
 )
 from annotation.services.review import NOT_LOOKED
 from annotation.services.take_dispute import release_dispute
@@ -153,16 +158,7 @@ class DisputeAdmin(Rows):
     list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "project", "in_hand")
     list_display_links = ("told_text",)
     list_filter = (StateFilter, KindFilter, "why", ProjectFilter)
-    list_select_related = (
-        "project",
-        "check_row__claim",
-        "check_row__peer__document_set",
-        "comparison__model",
-        "comparison__peer__document_set",
-        "unit",
-        "claim",
-        "leased_to",
-    )
+    list_select_related = (*WORDS, "leased_to")
     sortable_by = ()
     search_fields = ("public_id__exact", "check_row__public_id__exact", "comparison__public_id__exact")
     actions = ("decide_as_most", "take_up_again", "release")
@@ -228,9 +224,10 @@ class DisputeAdmin(Rows):
         form = DecisionForm(view, request.POST)
         if not form.is_valid():
             return self._page(request, row, view, form, typed=Typed.of(request.POST, view))
-        act = _decide_again if "again" in request.POST else _decide
         try:
-            decision = act(row, person_of(request), form.cleaned_data)
+            decision = settle(
+                dispute=row, by=person_of(request), again="again" in request.POST, **form.cleaned_data
+            )
         except Conflict as conflict:
             return self._conflict(request, row, conflict)
         except Refusal as refusal:
@@ -301,52 +298,25 @@ class DisputeAdmin(Rows):
         return TemplateResponse(request, "admin/annotation/dispute/change_form.html", context)
 
 
-def _decide(row: Dispute, by: User, said: dict[str, Any]) -> Adjudication:
-    common = {name: said[name] for name in ("adopt", "reason", "error_type", "is_guideline_gap", "seen")}
-    if row.check_row is not None:
-        return decide_check(
-            check=row.check_row, by=by, label="" if said["adopt"] else said.get("label", ""), **common
-        )
-    unit = row.unit or row.claim
-    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert row.comparison is not None, "a unit is judged in a comparison"
-    return decide_unit(
-        comparison=row.comparison,
-        unit=unit,
-        by=by,
-        percent=None if said["adopt"] else said.get("percent"),
-        **common,
-    )
-
-
-@transaction.atomic
-def _decide_again(row: Dispute, by: User, said: dict[str, Any]) -> Adjudication:
-    reopen_dispute(dispute=row, by=by, reason=said["reason"], seen=said["seen"])
-    # Nothing stands any more, and nobody else gets between the two.
-    return _decide(row, by, {**said, "seen": ""})
-
-
 def _is_held(dispute: Dispute) -> bool:
     return dispute.lease_until is not None and dispute.lease_until > timezone.now()
 
 
-def _said_by_most(dispute: Dispute, by: User) -> Step:
-    """The answer that more than half of the voices gave, if there is one."""
+def _as_most(dispute: Dispute, by: User) -> Step:
     if dispute.state != Dispute.State.OPEN:
         return Step(f"“{text_of(dispute)}” is not open", is_possible=False)
-    voices = voices_on(dispute, by)
-    if is_left_to_others(dispute.project, voices):
+    if is_left_to_others(dispute.project, dispute.place, dispute.unit or dispute.claim, by):
         return Step(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
-    [(answer, times)] = Counter(voice.answer for voice in voices).most_common(1) or [("", 0)]
-    if times * 2 <= len(voices):
+    voices = voices_on(dispute, by)
+    most = said_by_most(voices)
+    if most is None:
         return Step(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
-    token = next(voice.token for voice in voices if voice.answer == answer)
-    return Step(f"“{text_of(dispute)}”: {answer}, as {times} of {len(voices)} say", held=token)
+    told = f"“{text_of(dispute)}”: {most.voice.answer}, as {most.times} of {len(voices)} say"
+    return Step(told, held=most.voice.token)
 
 
 def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
-    said = {"adopt": held, "reason": reason, "error_type": "", "is_guideline_gap": False, "seen": ""}
-    return _decide(dispute, by, said)
+    return settle(dispute=dispute, by=by, adopt=held, reason=reason, seen="")
 
 
 def _standing(dispute: Dispute, by: User) -> Step:
@@ -377,7 +347,7 @@ AS_MOST = Bulk(
     name="decide_as_most",
     title="Settle as most answers say",
     done="settled as most answers say",
-    plan=_said_by_most,
+    plan=_as_most,
     act=_settle,
 )
 AGAIN = Bulk(

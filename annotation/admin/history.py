@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q, QuerySet
 
 from annotation.models import Adjudication, Check, Comparison, Dispute, Event, Verdict
+from annotation.queries.disputes import decisions_on
 from annotation.queries.event_words import facts_of, in_words
-from annotation.services.adjudicate import decisions_on
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -65,8 +65,7 @@ ADJUDICATING = ("adjudicate", "withdraw decision", "reopen dispute", "release di
 
 def _told_of(row: Any) -> Q:
     if isinstance(row, Dispute):
-        place = row.check_row or row.comparison
-        return Q(target_id=place.public_id if place else "", verb__in=ADJUDICATING)
+        return Q(target_id=row.place.public_id, verb__in=ADJUDICATING)
     return Q(target_id=getattr(row, "public_id", ""))
 
 
@@ -109,14 +108,10 @@ def _decisions(row: Model) -> Iterator[Line]:
 
 def _decisions_on(row: Any) -> QuerySet[Adjudication]:
     match row:
-        case Dispute():
+        case Dispute() | Adjudication():
             return decisions_on(row)
         case Comparison():
             return Adjudication.objects.filter(comparison=row)
-        case Adjudication() if row.check_row_id is None:
-            return Adjudication.objects.filter(
-                comparison=row.comparison_id, unit=row.unit_id, claim=row.claim_id
-            )
     check = _check_of(row)
     return Adjudication.objects.filter(check_row=check) if check else Adjudication.objects.none()
 

@@ -21,7 +21,7 @@ from rest_framework.throttling import BaseThrottle
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
 from annotation.models import Project
-from annotation.permissions import ROLE_VERBS, Verb, project_for, require, roles_in, verbs_in
+from annotation.permissions import Verb, project_for, require, roles_in, verbs_in, verbs_of
 from annotation.queries.reveal import Reader
 from annotation.refusals import NotFound
 
@@ -65,8 +65,8 @@ class ApiView(GenericAPIView[Any]):
         `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
-        roles = roles_in(self.person, project)
-        held = (verb for verb in any_of if any(verb in ROLE_VERBS[role] for role in roles))
+        allowed = verbs_of(roles_in(self.person, project))
+        held = (verb for verb in any_of if verb in allowed)
         require(self.person, project, next(held, any_of[0]))
         return project
 

@@ -13,7 +13,7 @@ from annotation.api.progress import AgreementRow
 from annotation.api.schema import operation
 from annotation.models import Analysis
 from annotation.permissions import Verb
-from annotation.services.make_analysis import made, make
+from annotation.services.make_analysis import made
 
 
 def _share(**words: Any) -> Any:
@@ -132,7 +132,5 @@ class AgreementView(ApiView):
 
 def stored(project: Any, kind: Analysis.Kind) -> dict[str, Any]:
     """The stored statistics; made here and now where there are none."""
-    found = made(project=project, kind=kind)
-    if found.payload is None:
-        found = make(project=project, kind=kind)
+    found = made(project=project, kind=kind, wait=True)
     return {**(found.payload or {}), "made_at": found.made_at, "is_stale": found.is_stale}

@@ -18,6 +18,7 @@ from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.api.sittings import SittingRow
 from annotation.models import Draw, Project, Sitting, System
+from annotation.models.base import new_seed
 from annotation.permissions import Verb
 from annotation.queries.assessment import own_work
 from annotation.queries.assignments import (
@@ -37,7 +38,6 @@ from annotation.queries.assignments import (
 )
 from annotation.refusals import Invalid, NotFound
 from annotation.services import pull_sitting, recall_sitting
-from annotation.services.assign import new_seed
 from annotation.services.assignment_orders import Order, PersonLoad, Plan, Way
 from annotation.services.name_author import name_author
 from annotation.services.plan_assignments import MOST_MORE, MOST_PER_SET, carry_out, plan_assignments

@@ -7,7 +7,6 @@ column, filter or order of theirs tells it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +23,11 @@ from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.schema import operation
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.permissions import Verb, verbs_in
-from annotation.queries.planted import PlantedVerdict, planted_verdict
+from annotation.queries.planted import in_its_place, planted_verdict
 from annotation.queries.reveal import COLUMNS_SEEN, OF_THE_JUDGE, Reader, as_seen, keeps_back, plants
 from annotation.services.lease_check import keep
-from annotation.services.look_at_check import look_at, tell_planted
-from annotation.services.review import NOT_LOOKED, Quote, override, withdraw_verdict
+from annotation.services.look_at_check import look_at, see_checks, tell_planted
+from annotation.services.review import LONGEST_REASON, NOT_LOOKED, Quote, override, withdraw_verdict
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
@@ -37,7 +36,6 @@ ORDERS: dict[str, tuple[str, ...]] = {
     "effect": ("-effect", "queue_key", "pk"),
 }
 UNSCORED = "unscored"
-LONGEST_REASON = 4000
 LONGEST_EVIDENCE = 1000
 LARGEST_NUMBER = 2_147_483_647
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
@@ -75,6 +73,11 @@ class Reveal:
     def hides(self, check: Check) -> bool:
         """Whether what others said of the check stays hidden for now; see `annotated`."""
         return self.may_be_hidden and not getattr(check, "is_known", False)
+
+    def keep_seen(self, checks: Sequence[Check]) -> None:
+        """Record that the person is shown these checks with everything that was said of them."""
+        shown = Check.objects.filter(pk__in=[check.pk for check in checks])
+        see_checks(project=self.project, checks=shown, by=self.person)
 
     def planted(self, check: Check) -> str | None:
         """The wrong verdict that stands in the judge's place for this person; see `annotated`."""
@@ -264,7 +267,8 @@ class NewVerdict(serializers.Serializer[Any]):
     shown = serializers.ChoiceField(
         choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
         default=Verdict.Shown.NOTHING,
-        help_text="Whether you had seen the judge's verdict elsewhere; what was shown to you here the server knows.",
+        help_text="Whether you had seen the judge's verdict elsewhere, where the project shows it on request; what was "
+        "shown to you here the server knows.",
     )
 
 
@@ -290,7 +294,8 @@ class Checks(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the checks of a project.
 
-        Those of claims that have been replaced are left out.
+        Those of claims that have been replaced are left out. Of a caller who may review, and to whom nothing
+        is hidden, it is kept that they have seen what was said of each check on the page.
         """
         project = self.enter(*READ_CONTENT)
         query = self.query(CheckQuery, PageQuery)
@@ -308,6 +313,7 @@ class Checks(ApiView):
             scope=scope,
             order=ORDERS[query["order"]],
             context={"reveal": reveal},
+            prepare=None if reveal.may_be_hidden else reveal.keep_seen,
         )
 
 
@@ -318,7 +324,8 @@ class OneCheck(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with everything that was said about it.
 
-        To a reviewer who must not know yet it is shown without that, and it is kept what they were shown.
+        To a reviewer who must not know yet it is shown without that. It is kept what whoever may review was
+        shown.
         """
         project = self.enter(*READ_CONTENT)
         asked = self.query(LookQuery)["reveal"]
@@ -349,7 +356,9 @@ class CheckVerdicts(ApiView):
         """Answer a check: an override.
 
         Needs the verb "review". The answer confirms or changes what stood before, and the scores of
-        the summary follow at once. A change of mind is another answer; the earlier one is kept.
+        the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
+        changed since takes no answer in its old words (409) but from somebody for whom a random draw still waits
+        for it; such an answer moves no score.
         """
         project = self.enter(Verb.REVIEW)
         answer = self.body(NewVerdict)
@@ -359,7 +368,7 @@ class CheckVerdicts(ApiView):
             by=self.person,
             **{name: answer[name] for name in ANSWERED},
             quotes=[Quote(**quote) for quote in answer["quotes"]],
-            shown=_shown(check, self.person, claimed=answer["shown"]),
+            shown=answer["shown"],
             seen=answer.get("seen", NOT_LOOKED),
         )
         told: Any = tell_planted(project=project, by=self.person, but=check)
@@ -379,7 +388,8 @@ class OneVerdict(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Take one's own verdict back.
 
-        The one before it stands again. The row is kept. Twice changes nothing.
+        The one before it stands again. The row is kept. Twice changes nothing. A random draw that holds it keeps it as
+        the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
@@ -417,6 +427,8 @@ def shown_detail(project: Project, public_id: str, person: User, *, asked: bool 
     reveal = Reveal.of(project, person)
     if reveal.may_be_hidden:
         look_at(check=_check(project, public_id), by=person, asked=asked)
+    else:
+        see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
     return _detail(project, public_id, reveal)
 
 
@@ -449,26 +461,6 @@ def _as_told(check: Check, said: Sequence[Verdict], reveal: Reveal) -> list[Verd
     deciding = check.project.deciding_judge_id
     visible = [each for each in said if each.judge_id or each.person_id == reveal.person.pk]
     return [
-        _planted(each, label, planted) if each.judge_id == deciding and each.label else each
+        in_its_place(each, label, planted) if each.judge_id == deciding and each.label else each
         for each in visible
     ]
-
-
-def _planted(true: Verdict, label: str, planted: PlantedVerdict | None) -> Verdict:
-    shown = copy(true)
-    shown.label = label
-    shown.probability = planted.probability if planted else None
-    shown.reason = planted.reason if planted else ""
-    shown.evidence = list(planted.evidence) if planted else []
-    return shown
-
-
-def _shown(check: Check, person: User, *, claimed: str) -> str:
-    """What the person had seen of the judge beyond their looks at the check.
-
-    Their roles may have shown it to them in lists; where the project shows it on request their own word counts.
-    """
-    if not Reveal.of(check.project, person).may_be_hidden:
-        return Verdict.Shown.JUDGE
-    is_said = claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
-    return Verdict.Shown.JUDGE if is_said else Verdict.Shown.NOTHING

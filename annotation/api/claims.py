@@ -148,6 +148,9 @@ class ChangedRow(serializers.Serializer[Changed]):
         default=None,
         help_text="The run in which the deciding judge answers what is open now; null where it will not.",
     )
+    waits = serializers.CharField(
+        help_text="Why the judge answers it in its next run only, where what it may cost is the reason; else empty."
+    )
 
 
 class ChangeQuery(serializers.Serializer[Any]):
@@ -201,7 +204,8 @@ class ClaimReword(_OfClaim):
         """Give a claim other words.
 
         The old wording keeps its answers; the new one is asked anew. Refused (`newer_claims`), with both
-        versions, where the claim was changed since.
+        versions, where the claim was changed since, and (`decided`) to those who may not adjudicate where an
+        adjudicator's decision rests on it.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return _changed(change_claims.reword_claim(claim=claim, by=self.person, **asked))
@@ -265,7 +269,8 @@ class ClaimChangeUndo(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Take the last change of a text's claims back; their answers come back with them.
 
-        Refused (`newer_claims`) where others stand upon it, and (`nothing_to_undo`) where it was undone.
+        Refused (`newer_claims`) where others stand upon it, (`nothing_to_undo`) where it was undone, and (`decided`) to
+        those who may not adjudicate where an adjudicator's decision rests on what it made.
         """
         project = self.enter(Verb.CHANGE_CLAIMS)
         change = only(changes_in(project), public_id, "change of claims")

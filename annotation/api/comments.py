@@ -42,7 +42,7 @@ class ThreadRow(serializers.Serializer[Thread]):
 
     comments = CommentRow(many=True, source="said")
     hidden = serializers.IntegerField(
-        help_text="Comments of others that are shown once you have answered for yourself."
+        help_text="Comments of others that are shown once you have answered all checks of the claim."
     )
 
 

@@ -41,12 +41,16 @@ from annotation.queries.disputes import (
 )
 from annotation.queries.units import unit_list
 from annotation.queries.voices import Voice
-from annotation.refusals import Invalid, NotFound
-from annotation.services.adjudicate import decide_check, decide_unit, reopen_dispute, withdraw_decision
-from annotation.services.review import NOT_LOOKED
+from annotation.refusals import NotFound
+from annotation.services.adjudicate import (
+    decide_check,
+    decide_unit,
+    reopen_dispute,
+    settle,
+    withdraw_decision,
+)
+from annotation.services.review import LONGEST_REASON, NOT_LOOKED
 from annotation.services.take_dispute import release_dispute, take_next
-
-LONGEST_REASON = 4000
 
 
 class KindField(NamedChoice):
@@ -102,23 +106,20 @@ class DisputeRow(serializers.Serializer[Dispute]):
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1; unsure is .5.")
     voices = serializers.IntegerField(help_text="How many answers there are.")
     held_by = serializers.SerializerMethodField(help_text="you, somebody, or empty for nobody.")
-    is_own = serializers.BooleanField(help_text="Whether one of the answers is the caller's.")
+    is_own = serializers.BooleanField(help_text="Whether the caller has judged it, be it taken back.")
 
     @extend_schema_field(KindField())
     def get_kind(self, dispute: Dispute) -> str:
         return kind_of(dispute)
 
     def get_unit(self, dispute: Dispute) -> str | None:
-        unit = dispute.unit or dispute.claim
-        return unit.public_id if unit else None
+        return dispute.unit_judged.public_id if kind_of(dispute) == Kind.UNIT else None
 
     def get_text(self, dispute: Dispute) -> str:
         return text_of(dispute)
 
     def get_document_id(self, dispute: Dispute) -> str:
-        place = dispute.check_row or dispute.comparison
-        assert place is not None, "the database holds a dispute to one of the two"
-        return place.peer.document_set.external_id
+        return dispute.place.peer.document_set.external_id
 
     def get_held_by(self, dispute: Dispute) -> str:
         return held_by(dispute, self.context["person"])
@@ -317,8 +318,7 @@ class DisputeDecisions(ApiView):
         """
         project = self.enter(Verb.ADJUDICATE)
         answer = self.body(NewDisputeDecision)
-        dispute = dispute_of(project, public_id)
-        decision = _decide(self, dispute, answer)
+        decision = settle(dispute=dispute_of(project, public_id), by=self.person, **answer)
         return Response(AdjudicationRow(decision).data, status=status.HTTP_201_CREATED)
 
 
@@ -402,20 +402,6 @@ class OneAdjudication(ApiView):
         ).select_related("check_row__project", "comparison__peer__document_set__project")
         withdraw_decision(decision=only(decisions, public_id, "decision"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _decide(view: ApiView, dispute: Dispute, answer: dict[str, Any]) -> Adjudication:
-    label, percent = answer.pop("label"), answer.pop("percent")
-    if dispute.check_row is not None:
-        if percent is not None:
-            raise Invalid("A check is answered by a label.", field="percent")
-        return decide_check(check=dispute.check_row, by=view.person, label=label, **answer)
-    if label:
-        raise Invalid("A unit is answered by a percent.", field="label")
-    unit = dispute.unit or dispute.claim
-    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert dispute.comparison is not None, "a unit is judged in a comparison"
-    return decide_unit(comparison=dispute.comparison, unit=unit, by=view.person, percent=percent, **answer)
 
 
 def _detail(project: Project, public_id: str, view: ApiView) -> dict[str, Any]:

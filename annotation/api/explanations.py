@@ -107,7 +107,7 @@ class ToldChangeRow(serializers.Serializer[ToldChange]):
 
 
 class EarlierClaimRow(serializers.Serializer[EarlierClaim]):
-    """A claim that counts no more; `change` took it away."""
+    """A claim that counts no more; `change` took it away. Its answers are verdicts and decisions alike."""
 
     id = serializers.CharField(source="claim_id")
     check = serializers.CharField(source="check_id", allow_null=True)
@@ -154,6 +154,10 @@ class ExplainedUnitRow(serializers.Serializer[ExplainedUnit]):
     comments = serializers.IntegerField(
         allow_null=True, help_text="Comments on it; null where a claim stands in for it and has them."
     )
+    emptied = ToldChangeRow(
+        allow_null=True,
+        help_text="The act that deleted the last of its claims, where it has no value for want of any.",
+    )
 
 
 class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):
@@ -164,7 +168,9 @@ class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):
     coverage = serializers.FloatField(source="score.coverage", allow_null=True)
     formula = serializers.CharField()
     units = ExplainedUnitRow(many=True)
-    gone = EarlierClaimRow(many=True, help_text="Claims that nothing took the place of.")
+    gone = EarlierClaimRow(
+        many=True, help_text="Claims that nothing took the place of, and their wordings before."
+    )
 
 
 class FormulaRow(serializers.Serializer[Formula]):

@@ -31,8 +31,11 @@ class CalibrationBinRow(serializers.Serializer[Any]):
 
 class CalibrationRow(serializers.Serializer[Any]):
     bins = CalibrationBinRow(many=True)
-    error = IntervalRow(help_text="Expected calibration error, 0 to 1, lower is better.")
-    chance_error = _number(help_text="What a perfectly calibrated judge would show at these counts.")
+    error = _number(help_text="Expected calibration error, 0 to 1, lower is better.")
+    chance_error = _number(
+        help_text="About what a perfectly calibrated judge would show with as many answers in as many document sets, "
+        "where those of a document set vary together as they do here."
+    )
     answers = serializers.IntegerField()
 
 

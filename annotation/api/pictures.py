@@ -16,8 +16,9 @@ from annotation.api.fields import LabelField
 from annotation.api.schema import operation
 from annotation.api.summaries import MOST_WORDS
 from annotation.permissions import Verb
-from annotation.queries.heat_map import ClaimAnswer, HeatMap, HeatRow, heat_map_page
+from annotation.queries.heat_map import ClaimAnswer, HeatMap, HeatRow, checks_on, heat_map_page
 from annotation.queries.work_by_day import DayCounts, judged_by_day
+from annotation.services.look_at_check import see_checks
 from annotation.services.work_done import answered_so_far
 
 
@@ -82,10 +83,16 @@ class ClaimMapView(ApiView):
 
     @operation("get_claim_map", parameters=[ClaimMapQuery], responses=ClaimMap)
     def get(self, request: Request, slug: str) -> Response:
-        """Show which claims each system's summaries say, some thirty claims at a time."""
+        """Show which claims each system's summaries say, some thirty claims at a time.
+
+        Of a caller who may review it is kept that they have seen the answers: theirs count from now on as given
+        after that.
+        """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(ClaimMapQuery)
-        page = heat_map_page(project, target_words=query.get("target_words"), after=query.get("after", ""))
+        target = query.get("target_words")
+        page = heat_map_page(project, target_words=target, after=query.get("after", ""))
+        see_checks(project=project, checks=checks_on(page, target_words=target), by=self.person)
         return Response(ClaimMap(page).data)
 
 

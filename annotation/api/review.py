@@ -128,8 +128,7 @@ class OfferShape(serializers.Serializer[Offer]):
 
     count = serializers.IntegerField()
     by_label = serializers.DictField(
-        child=serializers.IntegerField(),
-        help_text="Empty where the caller must not know the judge's verdicts before taking them over.",
+        child=serializers.IntegerField(), help_text="How many of each label the judge gave."
     )
     has_more = serializers.BooleanField(help_text="Whether the list goes on after these.")
     fingerprint = serializers.CharField(help_text="Stands for the checks and the judge's labels of them.")
@@ -216,7 +215,9 @@ class BatchOffer(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show what taking over the judge's verdicts on a filtered queue would do now.
 
-        Needs the verb "review". At most 500; checks that people answered or that wait in a draw are left out.
+        Needs the verb "review". At most 500; checks that people answered or that wait in a draw are left out. Refused
+        (403) to callers from whom the project keeps the judge's verdicts until they have answered, and (422) unless
+        the list is narrowed down by document set, system, side, numbers, label or reviewer.
         """
         project = self.enter(Verb.REVIEW)
         filters = _filters(self.query(QueueFilter))
@@ -231,7 +232,7 @@ class Batches(ApiView):
         """Take over the judge's verdicts on a filtered queue, as one act.
 
         Needs the verb "review", and the count and fingerprint of the offer: a list that has changed since is a
-        conflict (409), and nothing is written.
+        conflict (409), and nothing is written. Refused where the offer is.
         """
         project = self.enter(Verb.REVIEW)
         wanted = self.body(NewBatch)
@@ -279,7 +280,8 @@ class CheckDraws(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Draw checks at random for reviewers.
 
-        Needs the verb "assign". The frame and every check's chance are kept for ever.
+        Needs the verb "assign". The frame and every check's chance are kept for ever. Refused (422) where the
+        project shows reviewers the judge's verdict at once: nobody could answer without it.
         """
         project = self.enter(Verb.ASSIGN)
         drawn = draw_checks(project=project, by=self.person, **self.body(NewCheckDraw))

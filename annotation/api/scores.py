@@ -141,6 +141,12 @@ class ChangedShape(serializers.Serializer[PeopleChanged]):
 
     sentence = serializers.CharField(allow_blank=True)
     share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
+    answers = serializers.IntegerField(
+        help_text="Reviewers' answers that stand; counted where any of them came in a list."
+    )
+    in_lists = serializers.IntegerField(
+        help_text="Those of them that are the judge's verdicts, taken over in lists."
+    )
     systems = serializers.DictField(child=MovedShape(), help_text="By system.")
 
 

@@ -22,7 +22,7 @@ def version_rows(made: Payload) -> Iterator[Row]:
             "scored": report["scored"],
             "document_sets": report["documents"],
             **_intervals(report, SHARES),
-            **interval("calibration_error", report["by_quantile"]["error"]),
+            "calibration_error": report["by_quantile"]["error"],
             "calibration_error_by_chance": report["by_quantile"]["chance_error"],
             **{name: cost[name] for name in ("calls", "prompt_tokens", "completion_tokens", "cost")},
             "cost_per_right_answer": cost["per_right"],

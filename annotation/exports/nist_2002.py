@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from django.db.models import Q
-
 from annotation.exports.duc_files import (
     DucFormat,
     Left,
@@ -33,6 +31,7 @@ from annotation.models import (
     Unit,
     UnitJudgment,
 )
+from annotation.models.judgment import IN_FORCE
 from evaluation import (
     CoverageStatistics,
     LengthUnit,
@@ -263,11 +262,8 @@ def _comparison(row: Assignment) -> Comparison:
 
 def _said(assignment_ids: Sequence[int]) -> dict[int, list[_Said]]:
     """What stands of each assignment, in the order of the units; nothing of units or claims that are no more."""
-    stands = Q(claim=None, unit__retired_by=None) | Q(
-        claim__claim_set__is_active=True, claim__retired_by=None
-    )
     judgments = UnitJudgment.objects.filter(
-        stands, assignment_id__in=assignment_ids, is_current=True, percent__isnull=False
+        IN_FORCE, assignment_id__in=assignment_ids, is_current=True, percent__isnull=False
     ).order_by("unit__position", "claim__position", "pk")
     found: dict[int, list[_Said]] = defaultdict(list)
     for assignment_id, percent, marks, note, claim_id, of_claim, of_unit in judgments.values_list(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
-from annotation.queries.estimates import ESTIMATE
-from annotation.queries.leaderboard import Leaderboard, TargetTable, leaderboard
+from annotation.queries.leaderboard import Leaderboard, leaderboard
 
 if TYPE_CHECKING:
     from annotation.exports.people import People
@@ -86,14 +85,8 @@ def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
                     "summaries": row.summaries,
                     "claims": row.claims,
                     "claims_unscored": row.claims_unscored,
-                    "caption": _caption(board, table, name),
+                    "caption": board.caption(name, table),
                 }
-
-
-def _caption(board: Leaderboard, table: TargetTable, score: str) -> str:
-    if score == ESTIMATE and table.estimate is not None:
-        return table.estimate.caption
-    return board.captions[score]
 
 
 LEVEL = Level("systems", COLUMNS, rows)

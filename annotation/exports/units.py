@@ -12,7 +12,6 @@ from annotation.exports.peers import Peer, peer_batches
 from annotation.exports.statements import RULE, Statements, statements
 from annotation.models import (
     Adjudication,
-    Assignment,
     Claim,
     Comparison,
     PublishedPercent,
@@ -20,6 +19,7 @@ from annotation.models import (
     Unit,
     UnitJudgment,
 )
+from annotation.models.judgment import COUNTING
 from annotation.queries.published import published_assessor
 from annotation.records import SummaryRecord, score_rules, summary_records
 from evaluation import ScoredUnit, score
@@ -189,13 +189,7 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
 def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[str]]:
     """Who gave the percents that count, in the order in which the records hold the percents."""
     found: dict[UnitPlace, list[str]] = defaultdict(list)
-    judgments = UnitJudgment.objects.filter(
-        assignment__comparison__peer_id__in=peer_ids,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
-    )
+    judgments = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer_id__in=peer_ids)
     for comparison_id, unit_id, claim_id, user_id, username in judgments.order_by("pk").values_list(
         "assignment__comparison__public_id",
         "unit__public_id",

@@ -83,3 +83,17 @@ class Adjudication(PublicRow):
 
     def __str__(self) -> str:
         return self.label or f"{self.percent} %"
+
+    @property
+    def place(self) -> Check | Comparison:
+        """The check that is settled, or the comparison of which a unit is."""
+        place: Check | Comparison | None = self.check_row or self.comparison
+        assert place is not None, "the database holds a decision to one of the two"
+        return place
+
+    @property
+    def unit_judged(self) -> Unit | Claim:
+        """The unit of the comparison, or the claim that stands in for one; a check has none."""
+        unit: Unit | Claim | None = self.unit or self.claim
+        assert unit is not None, "asked of a decision on a unit, which the database holds to one of the two"
+        return unit

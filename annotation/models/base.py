@@ -9,6 +9,7 @@ import secrets
 from django.db import models
 
 ID_BYTES = 10
+SEED_BITS = 31
 
 
 def new_public_id() -> str:
@@ -29,6 +30,11 @@ def public_id_of(name: str) -> str:
 
 def _spelled(number: bytes) -> str:
     return base64.b32encode(number).decode().lower()
+
+
+def new_seed() -> int:
+    """A random seed in [0, 2^31), fit for every database, for a form's field and for JSON read by a browser."""
+    return secrets.randbits(SEED_BITS)
 
 
 class PublicRow(models.Model):

@@ -1,20 +1,21 @@
-"""Rows out of statements that are written by hand, where every request asks and building a query takes longer than
-its answer.
+"""Rows out of statements that are written by hand, and into them, where every request asks or thousands are written
+and building a query takes longer than carrying it out.
 
 ```
 _PEER = Part(Summary, "peer", ("id", "text"))
 cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
 label, *values = cursor.fetchone()
 peer = _PEER.read(iter(values))
+insert(Assignment, [{"sitting_id": 1, "position": 1}, {"sitting_id": 1, "position": 2}], {"state": "assigned"})
 ```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.models import Field, Model
@@ -65,6 +66,40 @@ class Part(Generic[Row]):
                 *column.get_db_converters(connection),
             )
         ]
+
+
+def saved(row: Model) -> dict[str, Any]:
+    """What the columns of a new row hold once saved, by attribute and as the database takes them; without its key."""
+    return {
+        field.attname: field.get_db_prep_save(field.pre_save(row, add=True), connection)
+        for field in row._meta.concrete_fields
+        if not field.primary_key
+    }
+
+
+def insert(
+    kind: type[Model], rows: Sequence[Mapping[str, Any]], fixed: Mapping[str, Any] | None = None
+) -> None:
+    """Write new rows of a table, in their order; nothing is asked for none.
+
+    Each names the same attributes in the same order, with values as the database takes them; `fixed` names the others,
+    which are the same in all rows. The caller's rows are not told their keys.
+    """
+    if not rows:
+        return
+    same = {} if fixed is None else fixed
+    statement = _inserting(kind, (*rows[0], *same))
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, [(*row.values(), *same.values()) for row in rows])
+
+
+@cache
+def _inserting(kind: type[Model], attributes: tuple[str, ...]) -> str:
+    quote = connection.ops.quote_name
+    column_of = {field.attname: str(field.column) for field in kind._meta.concrete_fields}
+    columns = ", ".join(quote(column_of[name]) for name in attributes)
+    places = ", ".join(["%s"] * len(attributes))
+    return f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - no input in it
 
 
 def _converting(convert: Callable[..., object], column: object) -> Callable[[object], object]:

@@ -487,3 +487,8 @@ class CheckLook(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.person} at {self.check_row}"
+
+    @property
+    def is_fooling(self) -> bool:
+        """Whether the person takes a planted verdict for the judge's; in statements: `queries.reveal.FOOLING`."""
+        return self.revealed_at is not None and self.planted_label is not None and self.disclosed_at is None

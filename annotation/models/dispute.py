@@ -86,3 +86,17 @@ class Dispute(PublicRow):
 
     def __str__(self) -> str:
         return f"dispute {self.public_id}"
+
+    @property
+    def place(self) -> Check | Comparison:
+        """The check that is disputed, or the comparison of which a unit is."""
+        place: Check | Comparison | None = self.check_row or self.comparison
+        assert place is not None, "the database holds a dispute to one of the two"
+        return place
+
+    @property
+    def unit_judged(self) -> Unit | Claim:
+        """The unit of the comparison, or the claim that stands in for one; a check has none."""
+        unit: Unit | Claim | None = self.unit or self.claim
+        assert unit is not None, "asked of a dispute over a unit, which the database holds to one of the two"
+        return unit

@@ -11,6 +11,20 @@ from annotation.models.claim import Claim
 from annotation.models.guideline import Guideline
 from annotation.models.summary import Summary, Unit
 
+COUNTING = Q(
+    assignment__state=Assignment.State.SUBMITTED,
+    assignment__repeat_of__isnull=True,
+    is_current=True,
+    percent__isnull=False,
+)
+"""Which judgments of units count in scores and as voices: the last word of closed work. A hidden repeat measures its
+assessor and not the summary."""
+IN_FORCE = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
+    claim__isnull=False, claim__retired_by__isnull=True, claim__claim_set__is_active=True
+)
+"""Which judgments stand on what is still asked: on a unit that was not joined or split since, or on a claim that was
+not reworded since and whose set was not replaced."""
+
 
 class UnitJudgment(PublicRow):
     """How much of one model unit the marked peer units express together.

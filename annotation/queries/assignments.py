@@ -20,7 +20,7 @@ from annotation.models import (
     Sitting,
     System,
 )
-from annotation.permissions import ROLE_VERBS, Verb
+from annotation.permissions import Verb, roles_with
 from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting
 from annotation.queries.waiting import HAS_HAD_IT, stranded
 from annotation.refusals import Invalid, NotFound
@@ -450,7 +450,7 @@ def authors_in(project: Project) -> list[Author]:
 def _who_may_assess(project: Project) -> dict[str, frozenset[Role]]:
     """By name the roles of the members who hold one that lets them assess."""
     members = Membership.objects.filter(project=project).select_related("user")
-    able = frozenset(role for role, verbs in ROLE_VERBS.items() if Verb.ASSESS in verbs)
+    able = roles_with(Verb.ASSESS)
     return {member.user.username: member.role_set for member in members if member.role_set & able}
 
 

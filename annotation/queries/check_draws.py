@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef
 from django.utils import timezone
 
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
+from annotation.queries.reveal import knows, knows_in_other_words, knows_of_earlier_words
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,6 +38,39 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
     )
     held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
     return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True) | held)
+
+
+def drawable(project: Project, side: str = "") -> QuerySet[Check]:
+    """The checks that a draw can take, of one side where it is named: in force, and not decided by a rule."""
+    checks = Check.objects.filter(project=project, is_current=True, **({"side": side} if side else {}))
+    return checks.exclude(final_source=Check.Decider.RULE)
+
+
+def answerable_in_draws(checks: QuerySet[Check], person: User) -> QuerySet[Check]:
+    """Those of drawn checks to which the person can still give an answer that knows nothing.
+
+    A claim that was changed since is asked in its old words, because an estimate's frame keeps them: one reworded claim
+    would hold its draw open for ever. It is asked of those alone who have met no other wording of it.
+    """
+    knowing = knows(person) | knows_of_earlier_words(person)
+    # In this order: what is in force is not looked up any further.
+    return checks.exclude(knowing).filter(Q(is_current=True) | ~knows_in_other_words(person))
+
+
+def is_asked_in_old_words(check: Check, person: User) -> bool:
+    """Whether a draw waits for the person's answer to a check whose claim has been changed since. One query, if at all.
+
+    The answer counts in the draw and moves no score.
+    """
+    if check.is_current:
+        return False
+    drawn = Exists(DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict=None))
+    return answerable_in_draws(Check.objects.filter(drawn, pk=check.pk), person).exists()
+
+
+def is_kept_by_a_draw(verdict: Verdict) -> bool:
+    """Whether a draw holds this answer, which it keeps also once it is taken back."""
+    return DrawnCheck.objects.filter(verdict=verdict).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +138,7 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, Held]:
     """By draw what of it waits and is on somebody's screen."""
     if not keys:
         return {}
-    waiting = DrawnCheck.objects.filter(draw__in=keys, verdict__isnull=True, check_row__is_current=True)
+    waiting = DrawnCheck.objects.filter(draw__in=keys, verdict__isnull=True)
     others = waiting.filter(_is_held("check_row__", but)).annotate(opened=_opened("check_row", "check_row__"))
     counted = (
         others.order_by()

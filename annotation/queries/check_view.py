@@ -24,6 +24,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.by_hand import Part
+from annotation.queries.check_draws import is_asked_in_old_words
 from annotation.queries.check_text import (
     WHOLE_TEXT_UP_TO,
     ContextUnit,
@@ -32,7 +33,7 @@ from annotation.queries.check_text import (
     shown_places,
     texts_around,
 )
-from annotation.queries.planted import label_to_plant, planted_verdict
+from annotation.queries.planted import in_its_place, label_to_plant, planted_verdict
 from annotation.queries.reveal import is_judge_visible_to
 from annotation.refusals import NotFound
 
@@ -159,14 +160,17 @@ class Decision:
 class Outcome:
     """What has been said of a check, as far as this reader may know it now.
 
-    `judge` is what they are shown as the judge's answer, which may be a planted one as long as they have not been
-    told; `planted` is the label that was planted, once they have been. `is_settled` tells that an adjudicator has
-    decided, so that no answer moves a score; that much everybody is told. `coverage_stays_because` is told with the
-    judge's answer: `percents` or `adjudicated` where an answer cannot move coverage, else nothing.
+    `people` are all who answered, once the reader may know; else the reader alone, and the answer of somebody else that
+    they met when their own was set aside. `judge` is what they are shown as the judge's answer, which may be a planted
+    one as long as they have not been told; `planted` is the label that was planted, once they have been. `is_settled`
+    tells that an adjudicator has decided, so that no answer moves a score; that much everybody is told.
+    `coverage_stays_because` is told with the judge's answer: `percents` or `adjudicated` where an answer cannot move
+    coverage, else nothing.
     """
 
     check_id: str
     claim: str
+    is_current: bool
     judge: JudgeSaid | None
     is_judge_shown: bool
     planted: str
@@ -196,21 +200,26 @@ class Outcome:
 
     @property
     def other_label(self) -> str:
-        """The judge's label where the reader's own is another, so that they may take it over."""
-        if self.judge is None or self.judge.label is None or self.own is None:
+        """The judge's label where the reader's own is another, so that they may take it over; nothing in old words."""
+        if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
 
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands: the claim, the text it is held against, and what has been said."""
+    """One check in a reviewer's hands: the claim, the text it is held against, and what has been said.
+
+    `is_asked_in_old_words` tells that the claim was changed since, and that a random draw still waits for an answer of
+    the reader to it as it was: it moves no score.
+    """
 
     check_id: str
     claim_id: str
     side: str
     claim: str
     is_current: bool
+    is_asked_in_old_words: bool
     unit_number: int | None
     context: tuple[ContextUnit, ...]
     passages: tuple[Passage, ...]
@@ -221,6 +230,11 @@ class CheckView:
     text_id: str
     may_ask_judge: bool
     outcome: Outcome
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is taken."""
+        return self.is_current or self.is_asked_in_old_words
 
 
 def check_of(project: Project, public_id: str) -> Check:
@@ -271,7 +285,7 @@ def check_view(
     marked: Sequence[int] | None = None,
     whole_text: bool = False,
 ) -> CheckView:
-    """A check as this person may see it now. The number of queries is the same for every check.
+    """A check as this person may see it now. The number of queries is the same for every check that is in force.
 
     `look` is what they were shown of it so far, None for a page that is made ahead of its turn. `marked` are the
     units that they have named as evidence without having sent it, None for those of their answer.
@@ -281,7 +295,8 @@ def check_view(
     if marked is None:
         marked = outcome.own.evidence if outcome.own else ()
     texts = texts_around(check)
-    lit = _lit(check, person, look, said, outcome)
+    # Evidence tells the label, so that none is lit before the judge's verdict is shown.
+    lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
         texts.held_against, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
     )
@@ -292,6 +307,7 @@ def check_view(
         side=check.side,
         claim=check.claim.text,
         is_current=check.is_current,
+        is_asked_in_old_words=is_asked_in_old_words(check, person),
         unit_number=check.claim.unit.position if check.claim.unit else None,
         context=texts.context,
         passages=passages,
@@ -319,6 +335,7 @@ def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) ->
     # Other people's answers draw towards them as a judge's do, so they are revealed together.
     knows_all = is_shown and not is_fooled
     newest = _newest(people)
+    met = _met(people)
     decision = None
     if is_fooled:
         decision = _as_if_alone(own, judge)
@@ -327,10 +344,11 @@ def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) ->
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
+        is_current=check.is_current,
         judge=judge,
         is_judge_shown=is_shown,
         planted=told,
-        people=tuple(one for one in people if knows_all or one.is_own),
+        people=tuple(one for one in people if knows_all or one.is_own or one in met),
         own=own,
         seen=newest.verdict_id if newest else "",
         decision=decision,
@@ -340,35 +358,35 @@ def _outcome(check: Check, person: User, look: CheckLook | None, said: _Said) ->
     )
 
 
+def _met(people: Sequence[PersonSaid]) -> tuple[PersonSaid, ...]:
+    """The other's answer that was told to the reader when theirs was set aside, as long as it stands."""
+    met = []
+    for place, said in enumerate(people):
+        if said.is_own and said.is_set_aside:
+            before = (one for one in reversed(people[:place]) if not one.is_own and not one.is_set_aside)
+            met.append(next(before, None))
+    return tuple(one for one in met if one is not None and not one.is_withdrawn)
+
+
 def _said_to(
     check: Check, person: User, look: CheckLook | None, said: _Said
 ) -> tuple[JudgeSaid | None, str, bool]:
     """What stands as the judge's verdict, the planted one of which they were told, and whether they are fooled."""
-    true = _judge_said(check, said)
+    verdict = _judges_verdict(check, said)
+    true = _judge_said(check, verdict)
     if check.project.planted_share <= 0 and (look is None or look.planted_label is None):
         return true, "", False
     if look is None or look.revealed_at is None:
         label, told = label_to_plant(check, person), ""
-    elif look.disclosed_at is None:
+    elif look.is_fooling:
         label, told = look.planted_label, ""
     else:
         label, told = None, look.planted_label or ""
     # Made also where it is not shown, so that the true verdict takes as long.
     planted = planted_verdict(check, label or Label.NO)
-    if label is None or true is None:
+    if label is None or verdict is None:
         return true, told, False
-    return (
-        JudgeSaid(
-            judge=true.judge,
-            is_baseline=true.is_baseline,
-            label=label,
-            confidence=_sureness(label, planted.probability if planted else None),
-            reason=planted.reason if planted else "",
-            evidence=planted.evidence if planted else (),
-        ),
-        "",
-        True,
-    )
+    return _judge_said(check, in_its_place(verdict, label, planted)), "", True
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,14 +434,18 @@ def _people(said: _Said, person: User) -> list[PersonSaid]:
     ]
 
 
-def _judge_said(check: Check, said: _Said) -> JudgeSaid | None:
+def _judges_verdict(check: Check, said: _Said) -> Verdict | None:
     judge = check.project.deciding_judge
     if judge is None:
         return None
     standing = [one for _, one in said.verdicts if one.judge_id == judge.pk and one.withdrawn_at is None]
     # The latest usable answer stands; a later failure does not undo it.
-    verdict = next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
-    if verdict is None:
+    return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
+
+
+def _judge_said(check: Check, verdict: Verdict | None) -> JudgeSaid | None:
+    judge = check.project.deciding_judge
+    if judge is None or verdict is None:
         return None
     return JudgeSaid(
         judge=judge.name,
@@ -444,18 +466,6 @@ def _sureness(label: str | None, probability: float | None) -> float | None:
 
 def _newest(people: Iterable[PersonSaid]) -> PersonSaid | None:
     return next((said for said in reversed(list(people)) if not said.is_withdrawn), None)
-
-
-def _lit(
-    check: Check, person: User, look: CheckLook | None, said: _Said, outcome: Outcome
-) -> tuple[int, ...]:
-    """The evidence of the verdict that is shown as the judge's; on request it is lit before that."""
-    if outcome.judge is not None:
-        return outcome.judge.evidence
-    if check.project.reveal == Project.Reveal.ON_REQUEST:
-        hidden, _, _ = _said_to(check, person, look, said)
-        return hidden.evidence if hidden else ()
-    return ()
 
 
 def _as_if_alone(own: PersonSaid | None, judge: JudgeSaid | None) -> Decision | None:

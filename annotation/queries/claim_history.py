@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from annotation.models import Claim, ClaimChange
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-    from annotation.models import ClaimSet
+    from annotation.models import ClaimSet, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class ToldChange:
 
 @dataclass(frozen=True, slots=True)
 class ClaimHistory:
-    """The claims of some claim sets that count no more, found from those that do."""
+    """The claims of some claim sets that count no more, found from those that do.
+
+    `by_change` holds those that a change took away, by its key, in order; what an undone one had made is not among
+    them.
+    """
 
     by_change: dict[int, tuple[Claim, ...]]
     retired: tuple[Claim, ...]
@@ -37,16 +41,20 @@ class ClaimHistory:
     @classmethod
     def load(cls, claim_sets: QuerySet[ClaimSet]) -> ClaimHistory:
         """One query."""
-        rows = (
-            Claim.all_claims.filter(claim_set__in=claim_sets, retired_by__isnull=False)
-            .select_related("claim_set", "made_by", "retired_by__by")
-            .order_by("position", "pk")
+        rows = Claim.all_claims.filter(claim_set__in=claim_sets, retired_by__isnull=False)
+        return cls.of(
+            rows.select_related("claim_set", "made_by", "retired_by__by").order_by("position", "pk")
         )
+
+    @classmethod
+    def of(cls, claims: Iterable[Claim]) -> ClaimHistory:
+        """As `load`, from claims that were read already, in order; those that are in force do not matter."""
+        retired = tuple(claim for claim in claims if claim.retired_by_id is not None)
         by_change: dict[int, list[Claim]] = defaultdict(list)
-        for claim in rows:
+        for claim in retired:
             if claim.retired_by_id is not None and claim.retired_by_id != claim.made_by_id:
                 by_change[claim.retired_by_id].append(claim)
-        return cls({change: tuple(claims) for change, claims in by_change.items()}, tuple(rows))
+        return cls({change: tuple(gone) for change, gone in by_change.items()}, retired)
 
     def earlier(self, claim: Claim) -> tuple[Claim, ...]:
         """The wordings that a claim was made from, the nearest first; those of a join side by side."""
@@ -55,6 +63,12 @@ class ClaimHistory:
     def gone(self) -> tuple[Claim, ...]:
         """Claims that nothing took the place of: deleted ones, and those that an undone change had made."""
         return tuple(claim for claim in self.retired if _is_gone(claim))
+
+    def deleted_from(self, unit: Unit) -> tuple[ToldChange, ...]:
+        """The acts that deleted claims of a unit and stand, one for each such claim, in the order of the acts."""
+        acts = (claim.retired_by for claim in self.retired if claim.unit_id == unit.pk and _is_gone(claim))
+        standing = [act for act in acts if act is not None and act.undone_at is None]
+        return tuple(told(act) for act in sorted(standing, key=lambda act: act.pk))
 
     def _earlier(self, claim: Claim) -> Iterator[Claim]:
         waiting, seen = [claim], {claim.pk}

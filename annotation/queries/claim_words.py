@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from annotation.queries.ranking import listed
+
 
 def answers_stay(answered: int, checks: int) -> str:
     """What becomes of the answers of people when a claim is put into other words; empty where there are none.
@@ -13,6 +17,47 @@ def answers_stay(answered: int, checks: int) -> str:
         return ""
     of_checks = "its one check" if checks == 1 else f"{answered} of its {checks} checks"
     return f"People have answered {of_checks}. Their answers stay with these words and count no more."
+
+
+def settled_by(names: Sequence[str]) -> str:
+    """That a claim on which decisions rest is changed by adjudicators alone; empty where none does.
+
+    >>> settled_by(["cleo"])
+    'cleo settled what was asked of this claim. Only somebody who may adjudicate changes it: ask an adjudicator.'
+    """
+    if not names:
+        return ""
+    return (
+        f"{listed(names)} settled what was asked of this claim. Only somebody who may adjudicate changes it: "
+        "ask an adjudicator."
+    )
+
+
+def decisions_fall(names: Sequence[str]) -> str:
+    """What becomes of adjudicators' decisions when the claim is changed; empty where there are none.
+
+    >>> decisions_fall(["cleo"])
+    'cleo settled what was asked of this claim: the decision stays with these words and counts no more.'
+    """
+    if not names:
+        return ""
+    decisions = "the decisions stay" if names[1:] else "the decision stays"
+    counts = "count" if names[1:] else "counts"
+    return (
+        f"{listed(names)} settled what was asked of this claim: {decisions} with these words and {counts} "
+        "no more."
+    )
+
+
+def decisions_fell(count: int) -> str:
+    """Told to an adjudicator.
+
+    >>> decisions_fell(1)
+    'a decision of yours counts no more.'
+    """
+    if count == 1:
+        return "a decision of yours counts no more."
+    return f"{count:,} decisions of yours count no more."
 
 
 def if_deleted(

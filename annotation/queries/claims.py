@@ -23,7 +23,8 @@ from annotation.models import (
     Unit,
     UnitJudgment,
 )
-from annotation.queries.claim_words import answers_stay, if_deleted
+from annotation.queries.claim_history import ClaimHistory
+from annotation.queries.claim_words import answers_stay, decisions_fall, if_deleted, settled_by
 from annotation.queries.units import has_claims_as_units
 from annotation.refusals import NotFound
 
@@ -61,6 +62,8 @@ class ClaimLine:
     `checks` says against how many texts it is held, `answered` how many of these checks people have answered,
     `waiting` how many nobody and no judge has. `before` are its wordings before, the latest first. `answers_stay`
     says what becomes of people's answers when it is put into other words, `if_deleted` what its loss does to scores.
+    Where adjudicators' decisions rest on it, `settled` says so to those who may not adjudicate, and so leave it as it
+    is, and `decisions_fall` to those who may.
     """
 
     claim_id: str
@@ -76,6 +79,8 @@ class ClaimLine:
     before: tuple[Wording, ...]
     answers_stay: str
     if_deleted: str
+    settled: str = ""
+    decisions_fall: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,11 @@ class ClaimGroup:
     def answered(self) -> int:
         """How many checks of its claims people have answered."""
         return sum(claim.answered for claim in self.claims)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether adjudicators' decisions rest on one of its claims."""
+        return any(claim.decisions_fall for claim in self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +281,8 @@ def claim_text(owner: Owner, *, names_systems: bool) -> ClaimText:
     active = next((each for each in sets if each.is_active), None)
     rows = _wordings(active)
     claims = [row for row in rows if row.retired_by_id is None]
-    changes = _changes(active, rows)
+    history = ClaimHistory.of(rows)
+    changes = _changes(active, rows, history)
     units = list(units_of(owner))
     judge = project.deciding_judge
     return ClaimText(
@@ -281,7 +292,7 @@ def claim_text(owner: Owner, *, names_systems: bool) -> ClaimText:
         document_set=document_set.external_id,
         version=active.version if active else None,
         origin=_origin(active) if active else "",
-        groups=_groups(owner, units, claims, rows, _counts(rows)),
+        groups=_groups(owner, units, claims, history, _counts(rows), _settled_by(claims)),
         units=len(units),
         needs_unit=needs_unit(owner, claims),
         locked=LOCKED if active and is_judged_as_unit(active) else "",
@@ -330,19 +341,28 @@ def _counts(claims: Iterable[Claim]) -> dict[int, _Count]:
     return {row["claim_id"]: _Count(row["checks"], row["answered"], row["waiting"]) for row in rows}
 
 
+def _settled_by(claims: Sequence[Claim]) -> dict[int, list[str]]:
+    """Who made the decisions that stand on checks of some claims, by the key of the claim."""
+    decisions = Adjudication.objects.filter(
+        check_row__claim__in=[claim.pk for claim in claims], withdrawn_at=None
+    )
+    pairs = decisions.order_by("decided_by__username").values_list("check_row__claim", "decided_by__username")
+    names: dict[int, list[str]] = defaultdict(list)
+    for claim, name in pairs.distinct():
+        names[claim].append(name)
+    return names
+
+
 def _groups(
     owner: Owner,
     units: Sequence[Unit],
     claims: Sequence[Claim],
-    rows: Sequence[Claim],
+    history: ClaimHistory,
     counts: Mapping[int, _Count],
+    settled: Mapping[int, Sequence[str]],
 ) -> tuple[ClaimGroup, ...]:
     """Every unit of a summary that is scored by units, else those that have claims; then what belongs to no unit."""
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
-    by_change: dict[int, list[Claim]] = defaultdict(list)
-    for row in rows:
-        if row.retired_by_id is not None and row.retired_by_id != row.made_by_id:
-            by_change[row.retired_by_id].append(row)
     in_unit = Counter(claim.unit_id for claim in claims)
     by_unit: dict[int | None, list[ClaimLine]] = defaultdict(list)
     for claim in claims:
@@ -353,7 +373,8 @@ def _groups(
             left_in_text=len(claims) - 1,
             stands_for_unit=not shows_all,
         )
-        by_unit[claim.unit_id].append(_line(claim, by_change, counts, if_deleted=loss))
+        settlers = settled.get(claim.pk, ())
+        by_unit[claim.unit_id].append(_line(claim, history, counts, if_deleted=loss, settlers=settlers))
     groups = [
         ClaimGroup(unit.position, words_of_unit(owner, unit), tuple(by_unit.get(unit.pk, ())))
         for unit in units
@@ -368,10 +389,11 @@ def _groups(
 
 def _line(
     claim: Claim,
-    by_change: Mapping[int, Sequence[Claim]],
+    history: ClaimHistory,
     counts: Mapping[int, _Count],
     *,
     if_deleted: str,
+    settlers: Sequence[str],
 ) -> ClaimLine:
     count = counts.get(claim.pk, _Count())
     change = claim.made_by
@@ -386,44 +408,36 @@ def _line(
         checks=count.checks,
         answered=count.answered,
         waiting=count.waiting,
-        before=tuple(_before(claim, by_change, counts)),
+        before=tuple(_wording(row, counts) for row in history.earlier(claim)),
         answers_stay=answers_stay(count.answered, count.checks),
         if_deleted=if_deleted,
+        settled=settled_by(settlers),
+        decisions_fall=decisions_fall(settlers),
     )
 
 
-def _before(
-    claim: Claim, by_change: Mapping[int, Sequence[Claim]], counts: Mapping[int, _Count]
-) -> Iterable[Wording]:
-    """The wordings that led to this one, the latest first: the change that made it took them away, and so on."""
-    waiting = [claim.made_by_id]
-    while waiting:
-        for row in by_change.get(waiting.pop(0) or 0, ()):
-            change = row.retired_by
-            assert change is not None, "found by the change that took it away"
-            yield Wording(
-                claim_id=row.public_id,
-                text=row.text,
-                kind=change.get_kind_display(),
-                by=change.by.username if change.by else None,
-                at=change.created_at,
-                reason=change.reason,
-                answers=counts.get(row.pk, _Count()).answered,
-            )
-            waiting.append(row.made_by_id)
+def _wording(claim: Claim, counts: Mapping[int, _Count]) -> Wording:
+    change = claim.retired_by
+    assert change is not None, "found by the change that took it away"
+    return Wording(
+        claim_id=claim.public_id,
+        text=claim.text,
+        kind=change.get_kind_display(),
+        by=change.by.username if change.by else None,
+        at=change.created_at,
+        reason=change.reason,
+        answers=counts.get(claim.pk, _Count()).answered,
+    )
 
 
-def _changes(claim_set: ClaimSet | None, rows: Sequence[Claim]) -> list[Change]:
+def _changes(claim_set: ClaimSet | None, rows: Sequence[Claim], history: ClaimHistory) -> list[Change]:
     """The acts of people on a list of claims, the latest first."""
     if claim_set is None:
         return []
-    gone: dict[int, list[str]] = defaultdict(list)
     made: dict[int, list[str]] = defaultdict(list)
     for row in rows:
         if row.made_by_id is not None:
             made[row.made_by_id].append(row.text)
-        if row.retired_by_id is not None and row.retired_by_id != row.made_by_id:
-            gone[row.retired_by_id].append(row.text)
     changes = ClaimChange.objects.filter(claim_set=claim_set).select_related("by").order_by("-pk")
     return [
         Change(
@@ -434,7 +448,7 @@ def _changes(claim_set: ClaimSet | None, rows: Sequence[Claim]) -> list[Change]:
             at=change.created_at,
             reason=change.reason,
             is_undone=change.undone_at is not None,
-            before=tuple(gone[change.pk]),
+            before=tuple(claim.text for claim in history.by_change.get(change.pk, ())),
             after=tuple(made[change.pk]),
         )
         for change in changes

@@ -1,7 +1,8 @@
 """What people say to each other about a claim or a unit, as one of them may see it.
 
 Whoever reads summaries and claims (their scores, or as a reviewer) reads every comment; a reviewer reads what others
-say of a claim once they know what others answered to it, for a comment gives the answer away. An assessor may
+say of a claim once they know what others answered to each of its checks, for a comment gives the answer away. An
+assessor may
 comment on units of the sets that they have closed, and reads there what they wrote and what is addressed to them.
 """
 
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from django.db.models import Q
 
-from annotation.models import Check, Claim, Comment, DocumentSet, Project, Sitting, Unit
-from annotation.permissions import ROLE_VERBS, Verb, verbs_in
-from annotation.queries.reveal import knows
+from annotation.models import Claim, Comment, DocumentSet, Project, Sitting, Unit
+from annotation.permissions import Verb, verbs_in, verbs_of
+from annotation.queries.reveal import Reader, hides_words_on
 from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
@@ -107,26 +108,19 @@ def unit_in_sight(project: Project, person: User, public_id: str) -> Unit:
     return unit
 
 
-def thread_of_claim(
-    project: Project, claim: Claim, person: User, *, hides_others: bool | None = None
-) -> Thread:
-    """What was said on a claim, as the person may see it now.
-
-    `hides_others` leaves out what others said, as long as they are to answer for themselves; left out, it is
-    found from the project's reveal mode and what the person has seen of the claim's checks.
-    """
+def thread_of_claim(project: Project, claim: Claim, person: User) -> Thread:
+    """What was said on a claim, as the person may see it now."""
     verbs = verbs_in(person, project)
-    if hides_others is None:
-        hides_others = Verb.VIEW_SCORES not in verbs and not _knows_of(project, claim, person)
+    hides_others = hides_words_on(claim, project, Reader.holding(person, verbs))
     rows = Comment.objects.filter(claim=claim)
     hidden = rows.filter(withdrawn_at=None).exclude(author=person).count() if hides_others else 0
-    people = commenters(project, claim=claim) if Verb.COMMENT in verbs else {}
+    people = commenters(project) if Verb.COMMENT in verbs else {}
     return Thread(
         kind="claim",
         place_id=claim.public_id,
         text=claim.text,
         document_set=_set_of_claim(claim),
-        said=_said(rows.filter(author=person) if hides_others else rows, person, people),
+        said=_said(rows.filter(author=person) if hides_others else rows, person),
         hidden=hidden,
         may_write=Verb.COMMENT in verbs,
         people=_names(people, person),
@@ -146,15 +140,15 @@ def thread_of_unit(project: Project, unit: Unit, person: User) -> Thread:
         place_id=unit.public_id,
         text=text_of_unit(unit),
         document_set=_set_of_unit(unit).external_id,
-        said=_said(rows, person, people),
+        said=_said(rows, person),
         hidden=0,
         may_write=Verb.COMMENT in verbs,
         people=_names(people, person),
     )
 
 
-def commenters(project: Project, *, claim: Claim | None = None, unit: Unit | None = None) -> dict[str, int]:
-    """Members whose roles let them see a comment on this claim or unit, and answer it: key by username.
+def commenters(project: Project, *, unit: Unit | None = None) -> dict[str, int]:
+    """Members whose roles let them see a comment on a claim, or on this unit, and answer it: key by username.
 
     Blindness is left out of it: whoever is blind now is told when they are blind no more.
     """
@@ -164,7 +158,7 @@ def commenters(project: Project, *, claim: Claim | None = None, unit: Unit | Non
         closed = set(rows.values_list("assessor", flat=True))
     found = {}
     for membership in project.memberships.select_related("user").order_by("user__username"):
-        verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in membership.role_set))
+        verbs = verbs_of(membership.role_set)
         reads = bool(verbs & READING) or membership.user_id in closed
         if Verb.COMMENT in verbs and reads and membership.user.is_active:
             found[membership.user.username] = membership.user_id
@@ -222,12 +216,12 @@ def text_of_unit(unit: Unit) -> str:
     return source.text[unit.start : unit.end]
 
 
-def _said(rows: QuerySet[Comment], person: User, people: Mapping[str, int]) -> tuple[Said, ...]:
+def _said(rows: QuerySet[Comment], person: User) -> tuple[Said, ...]:
     last = rows.select_related("author").prefetch_related("mentions").order_by("-pk")[:SHOWN]
-    return tuple(_as_said(row, person, people) for row in reversed(last))
+    return tuple(_as_said(row, person) for row in reversed(last))
 
 
-def _as_said(row: Comment, person: User, people: Mapping[str, int]) -> Said:
+def _as_said(row: Comment, person: User) -> Said:
     is_withdrawn = row.withdrawn_at is not None
     named = [] if is_withdrawn else sorted(each.username for each in row.mentions.all())
     text = "" if is_withdrawn else row.text
@@ -245,12 +239,6 @@ def _as_said(row: Comment, person: User, people: Mapping[str, int]) -> Said:
 
 def _names(people: Mapping[str, int], person: User) -> tuple[str, ...]:
     return tuple(name for name, key in people.items() if key != person.pk)
-
-
-def _knows_of(project: Project, claim: Claim, person: User) -> bool:
-    if project.reveal == Project.Reveal.SHOWN:
-        return True
-    return Check.objects.filter(knows(person), claim=claim).exists()
 
 
 def _may_read_unit(project: Project, person: User, unit: Unit) -> bool:

@@ -19,9 +19,9 @@ from annotation.queries.check_text import (
     text_of,
     texts_around,
 )
-from annotation.queries.disputes import DisputeFilter, Kind, held_by, kind_of, left_in
+from annotation.queries.disputes import DisputeFilter, Kind, decisions_on, held_by, kind_of, left_in
 from annotation.queries.disputes import text_of as words_of
-from annotation.queries.voices import Voice, voices_on_check, voices_on_unit
+from annotation.queries.voices import Voice, has_judged, voices_on_check, voices_on_unit
 from annotation.refusals import NotFound
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class DisputeView:
     """One dispute in an adjudicator's hands. No name of a system, a reviewer or a judge is in it.
 
     `statement` is the claim or the model unit; `context` what stands around it there; `passages` the text that
-    decides it. `seen` is the standing decision's id, for the compare-and-set of the next one. `is_own` tells that one
-    of the voices is the reader's; `may_decide` that they may settle it all the same.
+    decides it. `seen` is the standing decision's id, for the compare-and-set of the next one. `is_own` tells that the
+    reader has judged it, be it taken back; `may_decide` that they may settle it all the same.
     """
 
     dispute_id: str
@@ -132,22 +132,10 @@ def dispute_view(
     dispute: Dispute, person: User, filters: DisputeFilter, *, whole_text: bool = False
 ) -> DisputeView:
     """A dispute as this adjudicator may see it now. The number of queries is the same for every dispute of a kind."""
-    if dispute.check_row is not None:
-        return _of_check(dispute, dispute.check_row, person, filters, whole_text=whole_text)
-    unit = dispute.unit or dispute.claim
-    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert dispute.comparison is not None, "a unit is judged in a comparison"
-    return _of_unit(dispute, dispute.comparison, unit, person, filters)
-
-
-def voices_on(dispute: Dispute, person: User) -> tuple[Voice, ...]:
-    """The answers that a dispute is about, as this adjudicator sees them."""
-    if dispute.check_row is not None:
-        return voices_on_check(dispute.check_row, person)
-    unit = dispute.unit or dispute.claim
-    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert dispute.comparison is not None, "a unit is judged in a comparison"
-    return voices_on_unit(dispute.comparison, unit, person)
+    place = dispute.place
+    if isinstance(place, Check):
+        return _of_check(dispute, place, person, filters, whole_text=whole_text)
+    return _of_unit(dispute, place, dispute.unit_judged, person, filters)
 
 
 def lit(
@@ -244,8 +232,8 @@ def _view(
     summary_id: str,
     target_id: str,
 ) -> DisputeView:
+    is_own = has_judged(dispute.place, dispute.unit or dispute.claim, person)
     left, is_all = left_in(dispute.project, person, filters)
-    is_own = any(voice.is_own for voice in voices)
     return DisputeView(
         dispute_id=dispute.public_id,
         kind=kind_of(dispute),
@@ -274,13 +262,7 @@ def _view(
 
 def _decisions(dispute: Dispute, person: User, voices: Sequence[Voice]) -> Iterator[MadeDecision]:
     """Every decision, oldest first."""
-    rows = Adjudication.objects.filter(
-        check_row=dispute.check_row_id,
-        comparison=dispute.comparison_id,
-        unit=dispute.unit_id,
-        claim=dispute.claim_id,
-    )
-    for row in rows.order_by("pk"):
+    for row in decisions_on(dispute).order_by("pk"):
         yield MadeDecision(
             decision_id=row.public_id,
             answer=row.label or f"{row.percent} %",

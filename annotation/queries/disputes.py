@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Adjudication, Assignment, Dispute, Project, UnitJudgment, Verdict
+from annotation.models import (
+    Adjudication,
+    Check,
+    Claim,
+    Comparison,
+    Dispute,
+    Project,
+    UnitJudgment,
+    Verdict,
+)
 from annotation.refusals import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -18,22 +27,23 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.models import Claim, Unit
+    from annotation.models import Unit
 
 PAGE_SIZE = 40
 COUNTED_UP_TO = 1000
 LEFT_UP_TO = 100
 WORST_FIRST = ("-spread", "queue_key", "public_id")
 NEWEST_FIRST = ("-pk",)
-
-
-# Which judgments of units are voices.
-_COUNTING: dict[str, Any] = {
-    "assignment__state": Assignment.State.SUBMITTED,
-    "assignment__repeat_of__isnull": True,
-    "is_current": True,
-    "percent__isnull": False,
-}
+WORDS = (
+    "project",
+    "check_row__claim",
+    "check_row__peer__document_set",
+    "comparison__model",
+    "comparison__peer__document_set",
+    "unit",
+    "claim",
+)
+"""What a line about a dispute is joined with."""
 
 
 class Kind(StrEnum):
@@ -207,15 +217,13 @@ def with_own(disputes: QuerySet[Dispute], person: User) -> QuerySet[Dispute]:
 
 
 def own_answer(person: User) -> Q:
-    """Whether the person's own answer is among the voices of a dispute."""
-    own_verdicts = Verdict.objects.filter(
-        check_row=OuterRef("check_row"), person=person, withdrawn_at__isnull=True
-    )
+    """Whether the person has judged what a dispute is about: see `has_judged` of the voices."""
+    own_verdicts = Verdict.objects.filter(check_row=OuterRef("check_row"), person=person)
     own_percents = UnitJudgment.objects.filter(
         Q(unit=OuterRef("unit")) | Q(claim=OuterRef("claim")),
         assignment__comparison=OuterRef("comparison"),
         assignment__sitting__assessor=person,
-        **_COUNTING,
+        percent__isnull=False,
     )
     return Q(Exists(own_verdicts)) | Q(Exists(own_percents))
 
@@ -223,18 +231,20 @@ def own_answer(person: User) -> Q:
 def answered_by(
     checks: Collection[int], comparisons: Collection[int], people: Collection[int]
 ) -> set[tuple[int, int | None, int | None, int | None, int | None]]:
-    """Whose own answers are among the voices, of some people: the person's key, then check, comparison, unit and claim.
+    """Who of some people has judged what: the person's key, then check, comparison, unit and claim.
 
     The same answers as in `own_answer`, of many people at once; at most two queries.
     """
     found: set[tuple[int, int | None, int | None, int | None, int | None]] = set()
     if checks:
-        said = Verdict.objects.filter(check_row__in=checks, person__in=people, withdrawn_at__isnull=True)
+        said = Verdict.objects.filter(check_row__in=checks, person__in=people)
         pairs = said.order_by().values_list("person_id", "check_row_id").distinct()
         found.update((person, check, None, None, None) for person, check in pairs)
     if comparisons:
         judged = UnitJudgment.objects.filter(
-            assignment__comparison__in=comparisons, assignment__sitting__assessor__in=people, **_COUNTING
+            assignment__comparison__in=comparisons,
+            assignment__sitting__assessor__in=people,
+            percent__isnull=False,
         )
         columns = ("assignment__sitting__assessor_id", "assignment__comparison_id", "unit_id", "claim_id")
         rows = judged.order_by().values_list(*columns).distinct()
@@ -250,15 +260,7 @@ def rows_of(keys: Sequence[int], person: User, *, own: set[int]) -> tuple[Disput
 
 def with_words(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
     """Joined with what a line about them says."""
-    return disputes.select_related(
-        "project",
-        "check_row__claim",
-        "check_row__peer__document_set",
-        "comparison__model",
-        "comparison__peer__document_set",
-        "unit",
-        "claim",
-    )
+    return disputes.select_related(*WORDS)
 
 
 def dispute_of(project: Project, public_id: str) -> Dispute:
@@ -270,11 +272,7 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
             "check_row__project__deciding_judge",
             "check_row__claim__unit",
             "check_row__claim__claim_set__summary",
-            "check_row__peer__document_set",
             "comparison__peer__document_set__project__deciding_judge",
-            "comparison__model",
-            "unit",
-            "claim",
             "leased_to",
         )
         .first()
@@ -286,29 +284,34 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
 
 def about(decision: Adjudication) -> QuerySet[Dispute]:
     """The dispute that a decision settled, if there is one."""
-    if decision.check_row_id is not None:
-        return Dispute.objects.filter(check_row=decision.check_row_id)
-    return Dispute.objects.filter(
-        comparison=decision.comparison_id, unit=decision.unit_id, claim=decision.claim_id
-    )
+    return Dispute.objects.filter(_on_the_same(decision))
+
+
+def decisions_on(row: Dispute | Adjudication) -> QuerySet[Adjudication]:
+    """Every decision that was ever made on what a dispute, or another decision, is about."""
+    return Adjudication.objects.filter(_on_the_same(row))
+
+
+def _on_the_same(row: Dispute | Adjudication) -> Q:
+    if row.check_row_id is not None:
+        return Q(check_row=row.check_row_id)
+    return Q(comparison=row.comparison_id, unit=row.unit_id, claim=row.claim_id)
 
 
 def text_of(dispute: Dispute) -> str:
     """The claim, or the model unit, that a dispute is about."""
-    if dispute.check_row is not None:
-        return dispute.check_row.claim.text
-    if dispute.claim is not None:
-        return dispute.claim.text
-    assert dispute.unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert dispute.comparison is not None, "a unit is judged in a comparison"
-    return dispute.comparison.model.text[dispute.unit.start : dispute.unit.end].strip()
+    spoken = spoken_of(dispute)
+    if isinstance(spoken, Claim):
+        return spoken.text
+    place = dispute.place
+    assert isinstance(place, Comparison), "a unit is judged in a comparison"
+    return place.model.text[spoken.start : spoken.end].strip()
 
 
 def spoken_of(dispute: Dispute) -> Claim | Unit:
     """The claim or the unit on which people comment where they speak of a dispute."""
-    place = dispute.check_row.claim if dispute.check_row is not None else dispute.claim or dispute.unit
-    assert place is not None, "the database holds a dispute to a check, a unit or a claim"
-    return place
+    place = dispute.place
+    return place.claim if isinstance(place, Check) else dispute.unit_judged
 
 
 def kind_of(dispute: Dispute) -> Kind:
@@ -323,13 +326,11 @@ def held_by(dispute: Dispute, person: User) -> str:
 
 
 def _row(dispute: Dispute, person: User, *, is_own: bool) -> DisputeRow:
-    place = dispute.check_row or dispute.comparison
-    assert place is not None, "the database holds a dispute to one of the two"
     return DisputeRow(
         dispute_id=dispute.public_id,
         kind=kind_of(dispute),
         text=text_of(dispute),
-        document_set=place.peer.document_set.external_id,
+        document_set=dispute.place.peer.document_set.external_id,
         why=dispute.why,
         state=dispute.state,
         spread=dispute.spread,

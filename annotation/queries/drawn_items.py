@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from django.db.models import Q
-
 from annotation.models import Assignment, Check, Draw, DrawnCheck, Label, Score, UnitJudgment
+from annotation.models.judgment import COUNTING
+from annotation.queries.check_draws import drawable
+from annotation.queries.draws import IS_LIVE, IS_OVER
 from evaluation import DrawnItem, ScoredUnit, ScoreRules, mean_coverage, unit_coverage
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def framed_items(project: Project, draw: Draw) -> Framed:
 
 def framed_now(project: Project) -> Framed:
     """The items that a draw of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
-    checks = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
-    checks = checks.exclude(final_source=Check.Decider.RULE)
+    checks = drawable(project, Check.Side.REFERENCE)
     return _of_checks(project, dict(checks.values_list("public_id", "judge_probability")), {})
 
 
@@ -293,10 +293,8 @@ def _answers(project: Project, draw: Draw) -> tuple[dict[int, float], dict[int, 
     """By peer summary the chance that it had, and what its drawn assignments say of its coverage, once all do."""
     chances: dict[int, float] = {}
     open_peers: set[int] = set()
-    # What was given to somebody else goes on in another sitting; what was taken away never gets an answer.
-    given = Assignment.objects.filter(draw=draw, repeat_of__isnull=True).filter(
-        Q(sitting__recalled_at__isnull=True) | Q(sitting__replaced_by__isnull=True)
-    )
+    # What goes on in another sitting is found there; what was taken away for good never gets an answer.
+    given = Assignment.objects.filter(IS_LIVE | IS_OVER, draw=draw, repeat_of__isnull=True)
     columns = ("comparison__peer_id", "inclusion_probability", "state")
     for peer, chance, state in given.order_by("pk").values_list(*columns):
         if peer is None:
@@ -320,13 +318,7 @@ _Units = dict[tuple[int | None, int | None], tuple[float, list[float]]]
 
 def _percents(draw: Draw) -> dict[int, dict[int, _Units]]:
     """By peer summary, comparison and unit: the unit's weight, and the percents given in the drawn assignments."""
-    rows = UnitJudgment.objects.filter(
-        assignment__draw=draw,
-        assignment__repeat_of__isnull=True,
-        assignment__state=Assignment.State.SUBMITTED,
-        is_current=True,
-        percent__isnull=False,
-    )
+    rows = UnitJudgment.objects.filter(COUNTING, assignment__draw=draw)
     columns = (
         "assignment__comparison__peer_id",
         "assignment__comparison_id",

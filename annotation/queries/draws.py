@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Count, Q
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 DRAWS_ON_A_PAGE = 25
 MADE_BY = ("assign", "queue sets")
 """Verbs in the log under which draws are made."""
+IS_LIVE = Q(sitting__recalled_at__isnull=True)
+"""Which assignments may be answered or are."""
+IS_OVER = Q(sitting__recalled_at__isnull=False, sitting__replaced_by__isnull=True)
+"""Which were taken away for good. What was given to somebody else, or went back into the queue begun, is neither: it
+goes on in another sitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,14 @@ class Chance:
 
     probability: float
     items: int
+
+
+class Counts(NamedTuple):
+    """How far a draw for assessors is, in comparisons: hidden repeats count for nothing."""
+
+    given: int = 0
+    answered: int = 0
+    withdrawn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +131,7 @@ def draw_page(project: Project, *, after: str = "") -> DrawPage:
 def draw_rows(draws: Sequence[Draw]) -> list[DrawRow]:
     """These draws, in their order. Three queries, however many."""
     keys = [draw.pk for draw in draws]
-    chances, counts, events = _chances(keys), _counts(keys), _events(draws)
+    chances, counts, events = _chances(keys), counts_of(keys), _events(draws)
     return [
         DrawRow(
             draw_id=draw.public_id,
@@ -129,7 +142,7 @@ def draw_rows(draws: Sequence[Draw]) -> list[DrawRow]:
             frame=len(draw.frame),
             drawn=_drawn(events.get(draw.public_id), chances[draw.pk, draw.item]),
             chances=tuple(chances[draw.pk, draw.item]),
-            **counts.get(draw.pk, {"given": 0, "answered": 0, "withdrawn": 0}),
+            **counts.get(draw.pk, Counts())._asdict(),
             made_by=_name_of(events.get(draw.public_id)),
             created_at=draw.created_at,
         )
@@ -157,24 +170,19 @@ def _chances(keys: Sequence[int]) -> dict[tuple[int, str], list[Chance]]:
     return found
 
 
-def _counts(keys: Sequence[int]) -> dict[int | None, dict[str, int]]:
-    is_live = Q(sitting__recalled_at__isnull=True)
-    # What was given to somebody else, or went back into the queue begun, goes on in another sitting.
-    is_over = Q(sitting__recalled_at__isnull=False, sitting__replaced_by__isnull=True)
+def counts_of(keys: Sequence[int]) -> dict[int, Counts]:
+    """How far these draws for assessors are, by key; without those of which nothing was ever handed out. One query."""
     rows = (
         Assignment.objects.filter(draw__in=keys, repeat_of__isnull=True)
         .order_by()
         .values_list("draw_id")
         .annotate(
-            given=Count("pk", filter=is_live, distinct=True),
-            answered=Count("pk", filter=is_live & Q(state=Assignment.State.SUBMITTED), distinct=True),
-            withdrawn=Count("pk", filter=is_over, distinct=True),
+            given=Count("pk", filter=IS_LIVE, distinct=True),
+            answered=Count("pk", filter=IS_LIVE & Q(state=Assignment.State.SUBMITTED), distinct=True),
+            withdrawn=Count("pk", filter=IS_OVER, distinct=True),
         )
     )
-    return {
-        key: {"given": given, "answered": answered, "withdrawn": withdrawn}
-        for key, given, answered, withdrawn in rows
-    }
+    return {key: Counts(*counts) for key, *counts in rows if key is not None}
 
 
 def _events(draws: Sequence[Draw]) -> dict[str, Event]:

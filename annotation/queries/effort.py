@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q, Sum
 
 from annotation.models import SummaryJudgment, UnitJudgment
+from annotation.models.judgment import IN_FORCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +26,8 @@ MS_PER_SECOND = 1000
 class Effort:
     """Time at work, and what was done in it.
 
-    `judged_units` counts the units with a percent, `active_ms` is the time at units and questions, idle time left
-    out. `timed_units` are for the pace: those whose judgment came with a time.
+    `judged_units` counts the units in force with a percent, `active_ms` is the time at units and questions, idle time
+    left out. `timed_units` are for the pace: those whose judgment came with a time.
     """
 
     judged_units: int = 0
@@ -81,12 +82,11 @@ def total_effort(efforts: Iterable[Effort]) -> Effort:
 def _efforts(sittings: QuerySet[Sitting], key: str, counts: Q) -> dict[int, Effort]:
     chosen = sittings.order_by().values("pk")
     given = Q(is_current=True, percent__isnull=False)
-    standing = counts & Q(unit__retired_by__isnull=True)
     at_units = (
         UnitJudgment.objects.filter(assignment__sitting__in=chosen)
         .values_list(f"assignment__sitting__{key}")
         .annotate(
-            judged=Count("pk", filter=given & standing),
+            judged=Count("pk", filter=given & counts & IN_FORCE),
             timed=Count("pk", filter=given & Q(active_ms__gt=0)),
             ms=Sum("active_ms"),
         )

@@ -1,6 +1,6 @@
 """What people would say of everything, from the latest random draw that they answered and the judge's answers.
 
-Overrides that reviewers volunteered never enter: who chooses what to answer answers what looks wrong.
+What reviewers volunteered enters only where chance draws it too: who chooses what to answer answers what looks wrong.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q
 
-from annotation.models import Assignment, Check, Draw
+from annotation.models import Check, Draw
 from annotation.queries.averages import CONFIDENCE, Average
+from annotation.queries.check_draws import drawable
 from annotation.queries.drawn_items import Framed, framed_items
+from annotation.queries.draws import Counts, counts_of
 from annotation.queries.intervals import has_interval, no_interval_in_words
 from evaluation import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, DrawEstimate, estimate_systems_from_draw
 
@@ -41,8 +43,9 @@ CAPTION_OF_PEOPLE = (
 )
 NO_DRAW = (
     "There is no estimate: nothing has been drawn at random for people yet. What reviewers choose to answer is "
-    "no random sample and never enters."
+    "no random sample: it enters only where chance draws it too."
 )
+ALL_ANSWERED = "There is no estimate and none is needed: people answered every check."
 
 
 class State(StrEnum):
@@ -143,11 +146,18 @@ def estimates(project: Project) -> Estimates:
     newer = _open_words(draws, complete)
     if complete is None:
         state = State.OPEN if newer else State.NONE
-        return Estimates({}, EstimateTable(state=state, sentence=newer or NO_DRAW))
+        sentence = newer or (ALL_ANSWERED if is_all_answered(project) else NO_DRAW)
+        return Estimates({}, EstimateTable(state=state, sentence=sentence))
     framed = framed_items(project, Draw.objects.get(project=project, public_id=complete.draw_id))
     tables = {target: estimate_table(complete, framed, target, newer=newer) for target in framed.items}
     nothing = f"The draw of {_day(complete)} holds nothing at this target length, so there is no estimate."
     return Estimates(tables, EstimateTable(state=State.NONE, sentence=nothing))
+
+
+def is_all_answered(project: Project) -> bool:
+    """Whether people have answered every check that can be drawn, of which there is one at least."""
+    asked = drawable(project, Check.Side.REFERENCE)
+    return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
 
 def draws_of_coverage(project: Project) -> list[Progress]:
@@ -160,11 +170,11 @@ def draws_of_coverage(project: Project) -> list[Progress]:
         .defer("frame")[:LOOKED_AT]
     )
     keys = [row.pk for row in rows]
-    of_checks, of_assignments = _of_checks(keys), _of_assignments(keys)
+    of_checks, of_assignments = _of_checks(keys), counts_of(keys)
     found = []
     for row in rows:
         drawn, answered, withdrawn = (
-            (*of_checks[row.pk], 0) if row.item == Draw.Item.CHECK else of_assignments.get(row.pk, (0, 0, 0))
+            (*of_checks[row.pk], 0) if row.item == Draw.Item.CHECK else of_assignments.get(row.pk, Counts())
         )
         if drawn or withdrawn:
             found.append(
@@ -190,23 +200,6 @@ def _of_checks(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
         answered=Count("drawn_checks", filter=of_coverage & Q(drawn_checks__verdict__isnull=False)),
     )
     return {row["pk"]: (row["drawn"], row["answered"]) for row in counted}
-
-
-def _of_assignments(keys: Sequence[int]) -> dict[int | None, tuple[int, int, int]]:
-    """Of each draw for assessors, the comparisons given, those submitted, and those taken away."""
-    is_live = Q(sitting__recalled_at__isnull=True)
-    is_over = Q(sitting__recalled_at__isnull=False, sitting__replaced_by__isnull=True)
-    rows = (
-        Assignment.objects.filter(draw__in=keys, repeat_of__isnull=True)
-        .order_by()
-        .values("draw")
-        .annotate(
-            given=Count("pk", filter=is_live, distinct=True),
-            answered=Count("pk", filter=is_live & Q(state=Assignment.State.SUBMITTED), distinct=True),
-            withdrawn=Count("pk", filter=is_over, distinct=True),
-        )
-    )
-    return {row["draw"]: (row["given"], row["answered"], row["withdrawn"]) for row in rows}
 
 
 def covariates(framed: Framed) -> dict[str, tuple[float, ...]] | None:

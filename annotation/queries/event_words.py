@@ -78,6 +78,13 @@ CHANGED = "changed"
 NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
+NAMES: Mapping[str, str] = {
+    "answers_fallen": "people's answers that count no more",
+    "decisions_fallen": "adjudicators' decisions that count no more",
+}
+"""What is told with an act, where its name in the log would not say it to people."""
+
+
 def in_words(verb: str) -> str:
     """What somebody did; the verb itself where it has no words yet.
 
@@ -94,7 +101,7 @@ def facts_of(data: Mapping[str, object]) -> list[tuple[str, str]]:
     [('final before', 'yes'), ('changed', 'blend human first → weighted')]
     """
     return [
-        (name.replace("_", " "), _told(value, is_change=name == CHANGED))
+        (NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
         for name, value in data.items()
         if value not in NOTHING
     ]

@@ -54,7 +54,8 @@ FLAGS: dict[str, str] = {
 class EarlierClaim:
     """A claim that counts no more: an earlier wording, or one that was deleted. `change` took it away.
 
-    A claim that was split stands before each of its parts; `is_repeated` tells that it has been told of already.
+    A claim that was split stands before each of its parts; `is_repeated` tells that it has been told of already. Its
+    `answers` are verdicts and decisions alike.
     """
 
     claim_id: str
@@ -89,6 +90,7 @@ class ExplainedUnit:
     """A model unit. `formula` says how its value was computed, empty where nothing had to be.
 
     `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
+    `emptied` is the act that deleted the last of its claims, where it has no value for want of any; None elsewhere.
     """
 
     unit_id: str
@@ -102,11 +104,15 @@ class ExplainedUnit:
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
     comments: int | None = None
+    emptied: ToldChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """One model summary's part in the coverage. `gone` are claims of it that nothing took the place of."""
+    """One model summary's part in the coverage.
+
+    `gone` are claims of it that nothing took the place of, each with its wordings before, the nearest first.
+    """
 
     summary_id: str
     reference: str
@@ -253,18 +259,20 @@ class _Rows:
     ) -> ExplainedUnit:
         row = self.units.get(unit.unit_id)
         place = comparison.pk, unit.unit_id
+        deleted = self.history.deleted_from(row) if row and not unit.claims and not coverage.source else ()
         return ExplainedUnit(
             unit_id=unit.unit_id,
             number=number,
             text=_cut(comparison.model.text, row) if row else self.claims[unit.unit_id].text,
             coverage=coverage,
-            source=SOURCES[coverage.source] if coverage.source else "nobody has said anything of it",
+            source=SOURCES[coverage.source] if coverage.source else _nothing_said(deleted),
             formula=unit_formula(self.project, unit, coverage),
             percents=self.said.percents.get(place, ()),
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
             dispute=self.said.unit_disputes.get(place),
             comments=self.unit_comments.get(row.pk, 0) if row else None,
+            emptied=deleted[-1] if deleted else None,
         )
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
@@ -285,11 +293,12 @@ class _Rows:
     def gone(
         self, *, summary_id: int | None = None, document_set_id: int | None = None
     ) -> tuple[EarlierClaim, ...]:
-        """Claims of one text that nothing took the place of."""
+        """Claims of one text that nothing took the place of, each with its wordings before."""
         return tuple(
-            self._earlier(claim)
+            self._earlier(wording)
             for claim in self.history.gone()
             if (claim.claim_set.summary_id, claim.claim_set.document_set_id) == (summary_id, document_set_id)
+            for wording in (claim, *self.history.earlier(claim))
         )
 
     def _earlier(self, claim: Claim) -> EarlierClaim:
@@ -311,6 +320,14 @@ def _counted(place: str, **places: object) -> dict[int | None, int]:
     """How many comments stand on each of some claims or units, by the key in the column `place`."""
     rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
     return dict(rows.values_list(place).annotate(Count("pk")))
+
+
+def _nothing_said(deleted: Sequence[ToldChange]) -> str:
+    """Why a unit has no value; `deleted` are the acts that deleted its claims, one of each."""
+    if not deleted:
+        return "nobody has said anything of it"
+    what = "its claims were deleted, the last one" if len(deleted) > 1 else "its one claim was deleted"
+    return f"{what} by {deleted[-1].who or 'the program'}"
 
 
 def _in_words(flag: str) -> str:

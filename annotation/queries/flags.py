@@ -25,6 +25,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Length
 
 from annotation.models import Assignment, Sitting, Summary, SummaryJudgment, UnitJudgment
+from annotation.models.judgment import IN_FORCE
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -76,11 +77,6 @@ class Flags:
     def __add__(self, other: Flags) -> Flags:
         return Flags(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
-    @property
-    def is_raised(self) -> bool:
-        """Whether anything but the totals is there."""
-        return any(astuple(self)[3:])
-
 
 def flags_by_sitting(sittings: QuerySet[Sitting]) -> dict[int, Flags]:
     """The flags of each closed one of these sittings by its key. Seven queries, however many."""
@@ -125,10 +121,7 @@ def _said(closed: QuerySet[Sitting]) -> Mapping[int, tuple[int, bool, int, int]]
     """By sitting: units with a percent, whether all are alike, percents without marks, marks with 0 %."""
     rows = (
         UnitJudgment.objects.filter(
-            assignment__sitting__in=closed.values("pk"),
-            is_current=True,
-            percent__isnull=False,
-            unit__retired_by__isnull=True,
+            IN_FORCE, assignment__sitting__in=closed.values("pk"), is_current=True, percent__isnull=False
         )
         .values_list("assignment__sitting_id")
         .annotate(
@@ -149,9 +142,7 @@ def _said(closed: QuerySet[Sitting]) -> Mapping[int, tuple[int, bool, int, int]]
 def _fast_units(closed: QuerySet[Sitting]) -> Counter[int]:
     """By sitting, the units that had less time in all than reading them takes."""
     rows = (
-        UnitJudgment.objects.filter(
-            assignment__sitting__in=closed.values("pk"), unit__retired_by__isnull=True
-        )
+        UnitJudgment.objects.filter(IN_FORCE, assignment__sitting__in=closed.values("pk"))
         .annotate(length=Coalesce(F("unit__end") - F("unit__start"), Length("claim__text")))
         .values("assignment__sitting_id", "assignment_id", "unit_id", "claim_id", "length")
         .annotate(ms=Sum("active_ms"), judged=Count("pk", filter=Q(is_current=True, percent__isnull=False)))

@@ -89,6 +89,11 @@ def heat_map_page(project: Project, *, target_words: int | None, after: str = ""
     )
 
 
+def checks_on(page: HeatMap, *, target_words: int | None) -> QuerySet[Check]:
+    """The checks whose answers a page of that target length shows."""
+    return _checks(target_words).filter(claim__public_id__in=[row.claim_id for row in page.rows])
+
+
 class _Placed(NamedTuple):
     """A claim and where it stands: by the name of its document set, then by the text that it was taken from."""
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from django.db.models import Count, Max, Min
 
-from annotation.models import Check, Draw, DrawnCheck, Judge, Verdict
+from annotation.models import Draw, DrawnCheck, Judge, Verdict
+from annotation.queries.check_draws import drawable
 from annotation.queries.draw_work import event_of, method_in_words
 from annotation.queries.intervals import shown
 from annotation.queries.judge_words import Basis
@@ -99,13 +100,7 @@ def _basis(
     project: Project, facts: Mapping[int, CheckFacts], answered: Mapping[int, object]
 ) -> tuple[Basis, dict[int, str] | None]:
     """What people's answers stand for; with the answers of the draw where they are those of a random one."""
-    asked = dict(
-        Check.objects.filter(project=project, is_current=True)
-        .exclude(final_source=Check.Decider.RULE)
-        .order_by()
-        .values_list("side")
-        .annotate(Count("pk"))
-    )
+    asked = dict(drawable(project).order_by().values_list("side").annotate(Count("pk")))
     sides = {facts[check].side for check in answered}
     frame = sum(asked.get(side, 0) for side in sides)
     if answered and len(answered) >= frame:

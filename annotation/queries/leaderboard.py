@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -23,9 +24,11 @@ from annotation.queries.confounding import confounded_sets, confounding_in_words
 from annotation.queries.drawn_items import document_of
 from annotation.queries.estimates import CAPTION as ESTIMATED
 from annotation.queries.estimates import ESTIMATE, EstimateTable, estimates
-from annotation.queries.people_changed import PeopleChanged, people_changed, ranks
+from annotation.queries.people_changed import NONE_TAKEN, PeopleChanged, people_changed, ranks
 from annotation.queries.ranking import Ranking, ranking_of
+from annotation.queries.taken_over import TakenOver, taken_over
 from annotation.refusals import Invalid
+from evaluation import left_out_of_averages
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -59,7 +62,10 @@ CAPTIONS: dict[str, str] = {
     "coverage_human": PEOPLE,
     ESTIMATE: ESTIMATED,
 }
-"""What the interval of each score covers."""
+"""What the interval of each score covers, where a judge decided any of it."""
+DECIDED = f"people decided all that it rests on; {SAMPLING}"
+RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
+"""What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
 
 _ROWS_AT_ONCE = 2000
 _SUMMARIZATION = SCORES.index("summarization")
@@ -133,6 +139,16 @@ class TargetTable:
         )
 
     @property
+    def is_decided_by_people(self) -> bool:
+        """Whether nothing that coverage rests on is left to a judge, in any document set that has one."""
+        held = [row.scores for row in self.rows if row.scores["coverage"].mean is not None]
+        return bool(held) and all(
+            scores["human_share"].n == scores["coverage"].n
+            and math.isclose(scores["human_share"].mean or 0.0, 1.0)
+            for scores in held
+        )
+
+    @property
     def summaries(self) -> int:
         """How many peer summaries all systems have together."""
         return sum(row.summaries for row in self.rows)
@@ -162,6 +178,14 @@ class Leaderboard:
     captions: dict[str, str] = field(default_factory=lambda: dict(CAPTIONS))
     warnings: tuple[str, ...] = ()
 
+    def caption(self, score: str, table: TargetTable) -> str:
+        """What a score's mean and interval cover at one target length."""
+        if score == ESTIMATE and table.estimate is not None:
+            return table.estimate.caption
+        if score in RESTING_ON_COVERAGE and table.is_decided_by_people:
+            return DECIDED
+        return self.captions[score]
+
     @classmethod
     def read(cls, stored: dict[str, Any]) -> Leaderboard:
         """The leaderboard from what `payload` gave."""
@@ -188,7 +212,7 @@ def leaderboard(
     targets: dict[int | None, _Gathered] = {}
     for row in _score_rows(project, target_words):
         targets.setdefault(row.target_words, _Gathered()).add(row)
-    estimated = estimates(project)
+    estimated, taken = estimates(project), taken_over(project)
     return Leaderboard(
         project=project.slug,
         signature=", ".join(
@@ -198,7 +222,7 @@ def leaderboard(
             .values_list("signature", flat=True)
         ),
         tables=tuple(
-            targets[target].table(target, score, estimated.at(target))
+            targets[target].table(target, score, estimated.at(target), taken.get(target, NONE_TAKEN))
             for target in sorted(targets, key=lambda target: (target is None, target or 0))
         ),
         score=score,
@@ -241,11 +265,9 @@ class _ScoreRow(NamedTuple):
     @property
     def averaged_values(self) -> tuple[float | None, ...]:
         """The scores without those that rest on there being no claims."""
-        if "no_claims" not in self.flags:
+        resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
+        if not resting:
             return self.values
-        resting = {"claim_coverage", "factual_alignment"}
-        if self.values[_QUESTIONS] is None:
-            resting.add("summarization")
         return tuple(
             None if name in resting else value for name, value in zip(SCORES, self.values, strict=True)
         )
@@ -308,7 +330,9 @@ class _Gathered:
         if part := row.summarization_part:
             self.parts[part] += 1
 
-    def table(self, target_words: int | None, score: str, estimate: EstimateTable) -> TargetTable:
+    def table(
+        self, target_words: int | None, score: str, estimate: EstimateTable, taken: TakenOver
+    ) -> TargetTable:
         means = set_means(self.observations, SCORES)
         found = averages_of(means)
         for system, of_system in found.items():
@@ -321,7 +345,7 @@ class _Gathered:
             rows=rows,
             mixed=_mixed(self.parts),
             ranking=None if score == ESTIMATE else ranking_of(means, by_score, order, score),
-            changed=people_changed(means, found),
+            changed=people_changed(means, found, taken),
             estimate=estimate,
         )
 

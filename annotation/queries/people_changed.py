@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from annotation.queries.taken_over import TakenOver
+
 if TYPE_CHECKING:
     from annotation.queries.averages import Average, SetMeans
 
 BLEND, JUDGE, SHARE = "coverage", "coverage_judge", "human_share"
 SMALLEST = 0.0005
 """A mean that moves by less is the same in three decimals."""
+NONE_TAKEN = TakenOver()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,16 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class PeopleChanged:
-    """What people changed, by system and in words. `share` is the mean share that people decided, None unknown."""
+    """What people changed, by system and in words. `share` is the mean share that people decided, None unknown.
+
+    Of the `answers` of reviewers that stand, so many are the judge's own, taken over `in_lists`; both 0 where none is.
+    """
 
     systems: dict[str, Moved]
     share: float | None
     sentence: str
+    answers: int = 0
+    in_lists: int = 0
 
     @classmethod
     def read(cls, stored: dict[str, Any]) -> PeopleChanged:
@@ -48,7 +56,9 @@ class PeopleChanged:
         return cls(**stored | {"systems": moved})
 
 
-def people_changed(found: SetMeans, averages: Mapping[str, Mapping[str, Average]]) -> PeopleChanged:
+def people_changed(
+    found: SetMeans, averages: Mapping[str, Mapping[str, Average]], taken: TakenOver = NONE_TAKEN
+) -> PeopleChanged:
     """The judge alone against the blend, each system on the document sets that have both."""
     blend, judge = found.of(BLEND), found.of(JUDGE)
     both = {
@@ -68,18 +78,24 @@ def people_changed(found: SetMeans, averages: Mapping[str, Mapping[str, Average]
     }
     shares = [share for scores in averages.values() if (share := scores[SHARE].mean) is not None]
     share = _mean(shares) if shares else None
-    return PeopleChanged(systems=moved, share=share, sentence=sentence(moved, share))
+    told = sentence(moved, share, taken)
+    return PeopleChanged(
+        systems=moved, share=share, sentence=told, answers=taken.answers, in_lists=taken.in_lists
+    )
 
 
-def sentence(moved: Mapping[str, Moved], share: float | None) -> str:
+def sentence(moved: Mapping[str, Moved], share: float | None, taken: TakenOver = NONE_TAKEN) -> str:
     """What people changed, in words; nothing where there is nobody to compare."""
     if not moved:
         return ""
     if not share:
         return "People have decided nothing here yet: the blend is the judge's."
     decided = f"People decided {_percent(share)} of what coverage rests on"
-    if len(moved) > 1:
-        decided += " (mean over systems)"
+    asides = ["mean over systems"] if len(moved) > 1 else []
+    if taken.in_lists:
+        asides.append(taken.in_words)
+    if asides:
+        decided += f" ({'; '.join(asides)})"
     changed = {system: of_system for system, of_system in moved.items() if abs(of_system.by) >= SMALLEST}
     if not changed:
         return f"{decided}; no mean moved by it."

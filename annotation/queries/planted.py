@@ -11,6 +11,7 @@ import hashlib
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,16 @@ def planted_verdict(check: Check, label: str) -> PlantedVerdict | None:
         reason=best.reason,
         evidence=tuple(sorted(best.evidence)),
     )
+
+
+def in_its_place(true: Verdict, label: str, planted: PlantedVerdict | None) -> Verdict:
+    """A copy of the judge's verdict that says what was planted; for the eye alone, and never stored."""
+    shown = copy(true)
+    shown.label = label
+    shown.probability = planted.probability if planted else None
+    shown.reason = planted.reason if planted else ""
+    shown.evidence = list(planted.evidence) if planted else []
+    return shown
 
 
 def _beyond_doubt(check: Check, person: User) -> str | None:

@@ -306,7 +306,8 @@ class _Row(NamedTuple):
 
 
 # All by hand: they are asked at every click, and building them anew as queries took more than half of
-# the time of a save. Units and claims that were changed, and claims of replaced claim sets, do not count.
+# the time of a save. Units and claims that were changed, and claims of replaced claim sets, do not count:
+# `models.judgment.IN_FORCE` by hand.
 # Units and claims stand apart, so that each finds what is current by its own partial index and passes by all that
 # was said before. CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all
 # units and all judgments of the database; to PostgreSQL they are joins like others.

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import Q
 
 from annotation.models import (
-    Assignment,
     Check,
     PublishedPercent,
     SummaryJudgment,
     UnitJudgment,
     Verdict,
 )
+from annotation.models.judgment import COUNTING, IN_FORCE
 from annotation.queries.published import published_assessor
 from evaluation import KappaWeights, Level, QualityQuestion, quality_questions
 
@@ -177,16 +177,8 @@ def percent_ratings(project: Project) -> list[Rating]:
     An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
     repeats, and units that were joined, split or reworded since, are left out.
     """
-    in_force = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
-        claim__isnull=False, claim__retired_by__isnull=True, claim__claim_set__is_active=True
-    )
     said = UnitJudgment.objects.filter(
-        in_force,
-        assignment__comparison__peer__document_set__project=project,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of__isnull=True,
-        is_current=True,
-        percent__isnull=False,
+        COUNTING, IN_FORCE, assignment__comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
         "assignment__comparison_id",

@@ -31,7 +31,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from annotation.models import Check, CheckLook, Project, Verdict
+from annotation.models import Check, CheckLook, Claim, Project, Verdict
 from annotation.models.by_hand import Part
 from annotation.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.refusals import NotAllowed, NotFound
@@ -54,6 +54,10 @@ COLUMNS_SEEN = {
 OF_THE_JUDGE = ("judge_probability", "unscored_reason")
 """What else of a check's columns tells what its judge said."""
 
+FOOLING = Q(revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True)
+"""Of looks: the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`."""
+_FOOLING = "look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL"
+
 # Looked up check by check: for an EXISTS PostgreSQL gathers first all that the person ever answered.
 _KNOWN = """
 ((
@@ -65,11 +69,54 @@ OR (
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL)
 """
+# The wordings that a claim was made from; one that an undone change had made led to nothing.
+_KNOWN_EARLIER = """
+EXISTS (
+    WITH RECURSIVE wording (id, made_by_id) AS (
+        SELECT id, made_by_id FROM annotation_claim WHERE id = {claim}
+        UNION
+        SELECT old.id, old.made_by_id
+        FROM wording JOIN annotation_claim old ON old.retired_by_id = wording.made_by_id
+        WHERE old.made_by_id IS NULL OR old.made_by_id <> old.retired_by_id
+    )
+    SELECT 1 FROM wording JOIN annotation_check earlier ON earlier.claim_id = wording.id
+    WHERE earlier.peer_id = {peer} AND wording.id <> {claim} AND (
+        EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = earlier.id AND person_id = %s)
+        OR EXISTS (
+            SELECT 1 FROM annotation_checklook
+            WHERE check_row_id = earlier.id AND person_id = %s AND revealed_at IS NOT NULL
+        )
+    )
+)
+"""
+# Most claims were never put into other words: those are not looked up further.
+_IS_REWORDED = "(SELECT supersedes_id FROM annotation_claim WHERE id = {claim}) IS NOT NULL"
+_REWORDED_KNOWN = f"({_IS_REWORDED} AND {_KNOWN_EARLIER})"
+# All that changes made of a claim or made it from, undone ones too: its family, from any of its members.
+_KNOWN_IN_OTHER_WORDS = """
+EXISTS (
+    WITH RECURSIVE wording (id, supersedes_id, made_by_id, retired_by_id) AS (
+        SELECT id, supersedes_id, made_by_id, retired_by_id FROM annotation_claim WHERE id = {claim}
+        UNION
+        SELECT other.id, other.supersedes_id, other.made_by_id, other.retired_by_id
+        FROM wording JOIN annotation_claim other ON other.id = wording.supersedes_id
+            OR other.supersedes_id = wording.id
+            OR other.made_by_id = wording.retired_by_id
+            OR other.retired_by_id = wording.made_by_id
+    )
+    SELECT 1 FROM wording JOIN annotation_check related ON related.claim_id = wording.id
+    WHERE related.peer_id = {peer} AND wording.id <> {claim} AND (
+        EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = related.id AND person_id = %s)
+        OR EXISTS (
+            SELECT 1 FROM annotation_checklook
+            WHERE check_row_id = related.id AND person_id = %s AND revealed_at IS NOT NULL
+        )
+    )
+)
+"""
 _FOOLED = """
 EXISTS (
-    SELECT 1 FROM annotation_checklook
-    WHERE check_row_id = {check} AND person_id = %s
-        AND revealed_at IS NOT NULL AND planted_label IS NOT NULL AND disclosed_at IS NULL
+    SELECT 1 FROM annotation_checklook look WHERE look.check_row_id = {check} AND look.person_id = %s AND {fooling}
 )
 """
 _TAKEN_FOR_TRUE = """
@@ -79,8 +126,7 @@ SELECT look.check_row_id, look.planted_label, (
     ORDER BY id DESC LIMIT 1
 )
 FROM annotation_checklook look JOIN annotation_check ON annotation_check.id = look.check_row_id
-WHERE look.person_id = %s AND annotation_check.project_id = %s
-    AND look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL
+WHERE look.person_id = %s AND annotation_check.project_id = %s AND {fooling}
 """
 _LOOK = Part(CheckLook, "look")
 _LOOK_OF = "SELECT {columns} FROM annotation_checklook look WHERE check_row_id = %s AND person_id = %s"
@@ -157,6 +203,17 @@ def keeps_back(project: Project, reader: Reader) -> bool:
     return reader.must_wait and (not is_shown or plants(project, reader.person))
 
 
+def hides_words_on(claim: Claim, project: Project, reader: Reader) -> bool:
+    """Whether what others say of a claim stays hidden from the reader: as long as a check of it waits for them.
+
+    A comment may give away the answer to any check of its claim. One that a rule decides waits for nobody.
+    """
+    if not keeps_back(project, reader):
+        return False
+    checks = Check.objects.filter(claim=claim, is_current=True).exclude(final_source=Check.Decider.RULE)
+    return checks.filter(~knows_the_truth(reader.person)).exists()
+
+
 def hides_movement(project: Project, reader: Reader, *, is_told: bool = False) -> bool:
     """Whether the reader must not be told how an answer moved the scores of its summary.
 
@@ -183,27 +240,58 @@ def is_judge_visible_to(check: Check, *, knows: bool, asked: bool = False) -> bo
 
 def knows(person: User) -> Q:
     """The checks of which the person has seen what others said: they answered them, or were shown it."""
-    return Q(_Asked(F("pk"), statement=_KNOWN, person=person))
+    return Q(_Asked(check=F("pk"), statement=_KNOWN, person=person))
+
+
+def knows_of_earlier_words(person: User) -> Q:
+    """The checks of whose claim the person knew an earlier wording against the same summary: they answered it, be the
+    answer set aside, or were shown what others said.
+
+    They may not see what is said of the new words yet, and can give no answer any more that knows nothing.
+    """
+    return Q(_Asked(claim=F("claim_id"), peer=F("peer_id"), statement=_REWORDED_KNOWN, person=person))
+
+
+def knows_in_other_words(person: User) -> Q:
+    """The checks of whose claim the person knew any other wording against the same summary, be it earlier or later.
+
+    Somebody who answers words that are no longer checked has mostly met those that took their place.
+    """
+    return Q(_Asked(claim=F("claim_id"), peer=F("peer_id"), statement=_KNOWN_IN_OTHER_WORDS, person=person))
+
+
+def knew_earlier_words(check: Check, person: User) -> bool:
+    """Whether that is so of one check. One statement; where its claim was never put into other words, none."""
+    if check.claim.supersedes_id is None:
+        return False
+    with connection.cursor() as cursor:
+        keys = [check.claim_id, check.peer_id, check.claim_id]
+        statement = "SELECT " + _KNOWN_EARLIER.format(claim="%s", peer="%s")
+        cursor.execute(statement, [*keys, person.pk, person.pk])
+        return bool(cursor.fetchone()[0])
 
 
 def knows_the_truth(person: User) -> Q:
     """Those of them of which the person does not take a planted verdict for the judge's."""
-    return knows(person) & ~Q(_Asked(F("pk"), statement=_FOOLED, person=person))
+    return knows(person) & ~Q(_Asked(check=F("pk"), statement=_FOOLED, person=person))
 
 
 class _Asked(Func):
-    """A condition by hand on the check with this key, and on one person as often as it names one."""
+    """A condition by hand on some columns, by their names in it, and on one person as often as it names one."""
 
     output_field = BooleanField()
 
-    def __init__(self, check: F, *, statement: str, person: User) -> None:
-        super().__init__(check)
+    def __init__(self, *, statement: str, person: User, **columns: F) -> None:
+        super().__init__(*columns.values())
+        self.names = tuple(columns)
         self.statement = statement
         self.person = person
 
     def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[str | int, ...]]:
-        check, _none = compiler.compile(self.source_expressions[0])
-        return self.statement.format(check=check), (self.person.pk,) * self.statement.count("%s")
+        columns = (compiler.compile(column)[0] for column in self.source_expressions)
+        named = dict(zip(self.names, columns, strict=True))
+        people = (self.person.pk,) * self.statement.count("%s")
+        return self.statement.format(**named, fooling=_FOOLING), people
 
 
 def look_of(check: Check, person: User) -> CheckLook | None:
@@ -252,7 +340,7 @@ class TakenForTrue:
 def taken_for_true(person: User, project: Project) -> list[TakenForTrue]:
     """What the person takes for the judge's verdict and is not. They are told once they answered, so these are few."""
     with connection.cursor() as cursor:
-        cursor.execute(_TAKEN_FOR_TRUE, [person.pk, project.pk])
+        cursor.execute(_TAKEN_FOR_TRUE.format(fooling=_FOOLING), [person.pk, project.pk])
         return [TakenForTrue(*found) for found in cursor.fetchall()]
 
 
@@ -263,9 +351,7 @@ def fooling(person: User) -> QuerySet[CheckLook]:
 
 def _fooled(person: User) -> QuerySet[CheckLook]:
     """Looks after which the person takes a planted verdict for the judge's."""
-    return CheckLook.objects.filter(
-        person=person, revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True
-    )
+    return CheckLook.objects.filter(FOOLING, person=person)
 
 
 def as_seen(checks: QuerySet[Check], person: User) -> QuerySet[Any]:

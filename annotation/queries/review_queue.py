@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import BigIntegerField, Case, Exists, F, Func, OuterRef, Q, Value, When
 
 from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
-from annotation.permissions import ROLE_VERBS, Verb
+from annotation.permissions import Verb, roles_with
+from annotation.queries.check_draws import answerable_in_draws
 from annotation.queries.reveal import (
     Reader,
     TakenForTrue,
@@ -110,6 +111,12 @@ class Filter:
     def is_plain(self) -> bool:
         """Whether nothing is left out but what is answered."""
         return self == Filter(order=self.order)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether it holds a part of the project by what the checks are, and no draw, whatever people said of them."""
+        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer)
+        return any(words) and not self.draw
 
 
 CHOICES: dict[str, list[str]] = {
@@ -261,11 +268,8 @@ def waiting_checks(project: Project, reader: Reader, filters: Filter) -> QuerySe
 def reviewers(project: Project) -> list[str]:
     """The names of those whose roles let them answer checks, in order."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
-    return [
-        member.user.username
-        for member in members
-        if any(Verb.REVIEW in ROLE_VERBS[role] for role in member.role_set)
-    ]
+    able = roles_with(Verb.REVIEW)
+    return [member.user.username for member in members if member.role_set & able]
 
 
 def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Check]:
@@ -320,17 +324,18 @@ def _is_taken_so(taken: TakenForTrue, filters: Filter) -> bool:
 
 
 def _drawn_checks(project: Project, reader: Reader, filters: Filter) -> QuerySet[Check]:
-    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
+    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order.
+
+    Claims that were changed since are among them, in the words that were drawn.
+    """
     draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
     draw = draws.values_list("pk", flat=True).first()
     if draw is None:
         raise Invalid("There is no such draw of checks in this project.", field="draw")
-    waiting = Check.objects.filter(
-        project=project, is_current=True, drawn__draw=draw, drawn__verdict__isnull=True
-    ).alias(drawn_as=F("drawn__pk"))
+    waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
     if filters.side:
         waiting = waiting.filter(side=filters.side)
-    return waiting.exclude(knows(reader.person)).order_by("drawn_as")
+    return answerable_in_draws(waiting, reader.person).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
 
 
 def count(waiting: QuerySet[Check]) -> int:

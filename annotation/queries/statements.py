@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from annotation.models import (
     Adjudication,
-    Assignment,
     CheckLook,
     Dispute,
     PublishedPercent,
     UnitJudgment,
     Verdict,
 )
+from annotation.models.judgment import COUNTING
 from annotation.queries.published import published_assessor
 
 if TYPE_CHECKING:
@@ -246,13 +246,9 @@ def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]
 
 
 def _submitted(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
-    rows = UnitJudgment.objects.filter(
-        assignment__comparison__peer=summary,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
-    ).select_related("assignment__sitting__assessor", "unit", "claim", "guideline")
+    rows = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer=summary).select_related(
+        "assignment__sitting__assessor", "unit", "claim", "guideline"
+    )
     for judgment in rows.order_by("pk"):
         comparison_id = judgment.assignment.comparison_id
         assert comparison_id is not None, "units are judged in comparisons only"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from annotation.models import (
-    Assignment,
     Check,
     Claim,
     Label,
@@ -23,12 +23,14 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
+from annotation.models.judgment import COUNTING
 from annotation.queries.judge_percents import judge_percents
+from annotation.queries.overtaken import OVERTAKEN
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.models import Comparison, Unit
+    from annotation.models import Adjudication, Comparison, Dispute, Unit
 
 VALUES: dict[str, float] = {Label.YES: 1.0, Label.UNSURE: 0.5, Label.NO: 0.0}
 TOKEN_LENGTH = 16
@@ -72,9 +74,13 @@ class Voice:
 
 
 def voices_on_check(check: Check, person: User) -> tuple[Voice, ...]:
-    """What each reviewer says of a check by now and, where the project counts it, its deciding judge."""
+    """What each reviewer says of a check by now and, where the project counts it, its deciding judge.
+
+    An answer that another one overtook is the voice of whoever has said nothing since.
+    """
     project = check.project
-    rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
+    is_heard = Q(withdrawn_at=None) | OVERTAKEN
+    rows = Verdict.objects.filter(is_heard, check_row=check, label__isnull=False).order_by("pk")
     latest: dict[object, Verdict] = {}
     for verdict in rows:
         if verdict.source == Verdict.Source.REVIEWER:
@@ -92,6 +98,51 @@ def voices_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> 
     return _lettered(_on_unit(comparison, unit, person, name))
 
 
+def voices_on(row: Dispute | Adjudication, person: User) -> tuple[Voice, ...]:
+    """The answers that a dispute is about, or that a decision settled, as this adjudicator sees them."""
+    place = row.place
+    if isinstance(place, Check):
+        return voices_on_check(place, person)
+    return voices_on_unit(place, row.unit_judged, person)
+
+
+def has_judged(place: Check | Comparison, unit: Unit | Claim | None, person: User) -> bool:
+    """Whether the person ever answered a check, or gave a percent to a unit of a comparison.
+
+    Also where they took the answer back, or where the work was taken from them: they have an opinion still.
+    """
+    if isinstance(place, Check):
+        return Verdict.objects.filter(check_row=place, person=person).exists()
+    asked: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
+    given = UnitJudgment.objects.filter(
+        **asked, assignment__comparison=place, assignment__sitting__assessor=person, percent__isnull=False
+    )
+    return given.exists()
+
+
+def is_left_to_others(
+    project: Project, place: Check | Comparison, unit: Unit | Claim | None, person: User
+) -> bool:
+    """Whether the person has judged it, and the project leaves the settling of such things to somebody else."""
+    return not project.own_adjudication and has_judged(place, unit, person)
+
+
+class Most(NamedTuple):
+    """An answer that more than half of the voices gave: one of them, and how many there are."""
+
+    voice: Voice
+    times: int
+
+
+def said_by_most(voices: Sequence[Voice]) -> Most | None:
+    """The answer that more than half of the voices gave, if there is one."""
+    for voice in voices:
+        times = sum(other.answer == voice.answer for other in voices)
+        if times * 2 > len(voices):
+            return Most(voice, times)
+    return None
+
+
 def adopted(voices: Sequence[Voice], token: str) -> Voice | None:
     """The voice of that token, None where it is no longer among them."""
     return next((voice for voice in voices if voice.token == token), None)
@@ -101,12 +152,7 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str
     project = comparison.peer.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
     judgments = UnitJudgment.objects.filter(
-        **place,
-        assignment__comparison=comparison,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
+        COUNTING, **place, assignment__comparison=comparison
     ).select_related("assignment__sitting")
     for judgment in judgments.order_by("pk"):
         sitting = judgment.assignment.sitting

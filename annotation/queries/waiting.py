@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from annotation.models import Assignment, Membership, Sitting
-from annotation.permissions import ROLE_VERBS, Verb
+from annotation.permissions import Verb, roles_with
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -107,7 +107,7 @@ def stranded(project: Project) -> Stranded:
 
 def _able(project: Project) -> set[int]:
     """The keys of the members who may assess."""
-    able = frozenset(role for role, verbs in ROLE_VERBS.items() if Verb.ASSESS in verbs)
+    able = roles_with(Verb.ASSESS)
     members = Membership.objects.filter(project=project)
     return {member.user_id for member in members if member.role_set & able}
 

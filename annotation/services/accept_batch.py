@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from annotation.models import Check, CheckLook, DrawnCheck, Label, Summary, Verdict, VerdictBatch
 from annotation.permissions import Verb, require
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 500
 SUMMARIES_AT_ONCE = 10
 """So many are rescored in one transaction, so that nobody else waits for long."""
+KEPT_BACK = (
+    "This project keeps the judge's verdicts from reviewers until they have answered, so that nobody takes over what "
+    "they have not seen. Answer the checks one by one."
+)
 
 
 class Taken(NamedTuple):
@@ -44,14 +48,12 @@ class Taken(NamedTuple):
 class Offer:
     """What would be taken over: the first of a list, at most `MOST_AT_ONCE`.
 
-    `fingerprint` stands for the checks and their labels; `has_more` tells that the list goes on. `is_told` is
-    whether the person may know what the labels are before they take them over.
+    `fingerprint` stands for the checks and their labels; `has_more` tells that the list goes on.
     """
 
     taken: tuple[Taken, ...] = field(repr=False)
     has_more: bool
     fingerprint: str
-    is_told: bool
 
     @property
     def count(self) -> int:
@@ -59,27 +61,31 @@ class Offer:
 
     @property
     def by_label(self) -> dict[str, int]:
-        """How many of each label, those of none left out; nothing where the person must not know yet."""
-        return self.labels if self.is_told else {}
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """As `by_label`, whoever may know: for the log."""
+        """How many of each label, those of none left out."""
         counted = Counter(each.label for each in self.taken)
         return {label: counted[label] for label in Label.values if counted[label]}
+
+
+def may_take_over(project: Project, reader: Reader) -> bool:
+    """Whether the reader may know the judge's verdicts before an answer: nobody takes over what they cannot see."""
+    return not keeps_back(project, reader)
 
 
 def offer(*, project: Project, reader: Reader, filters: Filter) -> Offer:
     """What accepting the judge's verdicts on this list would take over at this moment; nothing is written.
 
     Checks that people have answered, that the judge has not, or that wait in a draw are left out: a drawn check
-    needs the answer of somebody who knows nothing. Raises Invalid unless the list is filtered, and as
-    `waiting_checks`.
+    needs the answer of somebody who knows nothing. Raises NotAllowed for whoever must not know yet what the judge
+    says (see `may_take_over`), Invalid unless the list is narrowed down, and as `waiting_checks`.
     """
     require(reader.person, project, Verb.REVIEW)
-    if filters.is_plain or filters.draw:
+    if not may_take_over(project, reader):
+        raise NotAllowed(KEPT_BACK)
+    if not filters.is_narrowed:
         raise Invalid(
-            "Filter the list first: the judge's verdicts are only taken over on a part.", field="only"
+            "Narrow the list first, to a document set, a system, a side, claims with numbers, an answer or a reviewer: "
+            "the judge's verdicts are only taken over on a part.",
+            field="only",
         )
     drawn = DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict__isnull=True)
     waiting = waiting_checks(project, reader, filters).filter(
@@ -89,14 +95,8 @@ def offer(*, project: Project, reader: Reader, filters: Filter) -> Offer:
     found = [Taken(key, peer_id, label or "") for key, peer_id, label in rows]
     taken = tuple(found[:MOST_AT_ONCE])
     told = ";".join(f"{each.key}:{each.label}" for each in taken)
-    # Keyed, since a list of one check has few labels that it could stand for.
-    fingerprint = salted_hmac("coverdict.batch", told).hexdigest()[:16]
-    return Offer(
-        taken=taken,
-        has_more=len(found) > MOST_AT_ONCE,
-        fingerprint=fingerprint,
-        is_told=not keeps_back(project, reader),
-    )
+    fingerprint = sha256(told.encode()).hexdigest()[:16]
+    return Offer(taken=taken, has_more=len(found) > MOST_AT_ONCE, fingerprint=fingerprint)
 
 
 def accept_batch(
@@ -127,7 +127,7 @@ def accept_batch(
             actor=reader.person,
             verb="accept batch",
             target=batch,
-            data={"count": offered.count, "labels": offered.labels, "filters": filters.as_query()},
+            data={"count": offered.count, "labels": offered.by_label, "filters": filters.as_query()},
         )
     for group in _by_summaries(offered.taken):
         _take(batch, reader.person, group)

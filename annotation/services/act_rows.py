@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from django.db import connection
 
-from annotation.models import Sitting, SummaryJudgment, UnitJudgment
-
-if TYPE_CHECKING:
-    from django.db.models import Field
+from annotation.models import Sitting, SummaryJudgment, UnitJudgment, by_hand
 
 Judgment = TypeVar("Judgment", UnitJudgment, SummaryJudgment)
 
@@ -55,22 +51,5 @@ def outdate(keys: Collection[int]) -> None:
 
 def insert(rows: Sequence[Judgment]) -> None:
     """Insert new rows of one kind, in their order; they are not told their keys."""
-    if not rows:
-        return
-    statement, fields = _inserting(type(rows[0]))
-    values = [
-        [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-        for row in rows
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(statement, values)
-
-
-@cache
-def _inserting(kind: type[Judgment]) -> tuple[str, tuple[Field[Any, Any], ...]]:
-    fields = tuple(field for field in kind._meta.concrete_fields if not field.primary_key)
-    quote = connection.ops.quote_name
-    columns = ", ".join(quote(str(field.column)) for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    statement = f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - no input in it
-    return statement, fields
+    if rows:
+        by_hand.insert(type(rows[0]), [by_hand.saved(row) for row in rows])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -21,18 +22,75 @@ from annotation.models import (
     Unit,
 )
 from annotation.permissions import Verb, require
-from annotation.queries.disputes import about
+from annotation.queries.disputes import about, decisions_on
 from annotation.queries.guidelines import current_id
-from annotation.queries.voices import Voice, adopted, voices_on_check, voices_on_unit
+from annotation.queries.voices import (
+    Voice,
+    adopted,
+    is_left_to_others,
+    voices_on_check,
+    voices_on_unit,
+)
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.events import log
 from annotation.services.rescore import rescore_now
-from annotation.services.review import NOT_LOOKED, lock
+from annotation.services.review import NOT_LOOKED, check_reason, lock
 from annotation.services.take_dispute import LEASE
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an adjudicator says beside the answer itself: see `decide_check`."""
+
+    by: User
+    adopt: str
+    reason: str
+    error_type: str
+    is_guideline_gap: bool
+    seen: str
+
+    def check(self) -> None:
+        """Raises Invalid."""
+        check_reason(self.reason)
+        _check_error_type(self.error_type)
+
+
+@transaction.atomic
+def settle(
+    *,
+    dispute: Dispute,
+    by: User,
+    label: str = "",
+    percent: int | None = None,
+    again: bool = False,
+    adopt: str = "",
+    reason: str = "",
+    error_type: str = "",
+    is_guideline_gap: bool = False,
+    seen: str = NOT_LOOKED,
+) -> Adjudication:
+    """Settle a dispute by a label where a check is disputed, by a percent where a unit is, or by an answer taken over.
+
+    With `again` the decisions that stand are taken back first, as by `reopen_dispute`: both or neither. All else is as
+    for `decide_check` and `decide_unit`, also what is raised; Invalid for a percent on a check and a label on a unit.
+    """
+    if again:
+        reopen_dispute(dispute=dispute, by=by, reason=reason, seen=seen)
+        # Nothing stands any more, and nobody else gets between the two.
+        seen = ""
+    said = Said(by, adopt, reason, error_type, is_guideline_gap, seen)
+    place = dispute.place
+    if isinstance(place, Check):
+        if percent is not None:
+            raise Invalid("A check is answered by a label.", field="percent")
+        return _decide_check(place, label, said)
+    if label:
+        raise Invalid("A unit is answered by a percent.", field="label")
+    return _decide_unit(place, dispute.unit_judged, percent, said)
 
 
 @transaction.atomic
@@ -53,54 +111,11 @@ def decide_check(
     the voices gave that answer a reason is compulsory. The scores follow in the same transaction. `seen` is the
     public id of the decision that `by` had on screen ("" for none): where another one stands by now, Conflict
     (code `newer_decision`) carries both and nothing is written. Raises NotAllowed (code `own_judgment`)
-    where `by` is one of the voices and the project leaves such checks to others; Conflict (code `newer_voices`)
+    where `by` has judged it, also if they took that back, and the project leaves such checks to others; Conflict (code
+    `newer_voices`)
     where the adopted answer was changed or taken back, (code `newer_claim`) where the claim was.
     """
-    require(by, check.project, Verb.ADJUDICATE)
-    if label and label not in Label.values:
-        raise Invalid(f"A decision is yes, no or unsure, not {label!r}.", field="label")
-    _check_error_type(error_type)
-    check = lock(check)
-    project = check.project
-    voices = voices_on_check(check, by)
-    _keep_own_apart(project, voices)
-    if not check.is_current:
-        raise Conflict(
-            "The claim was put into other words since you opened the page, and the new one is checked instead.",
-            code="newer_claim",
-        )
-    voice = _adopted(voices, adopt)
-    _compare(
-        _standing(Adjudication.objects.filter(check_row=check)),
-        by=by,
-        seen=seen,
-        yours={"label": voice.label if voice else label, "reason": reason},
-    )
-    chosen = (voice.label if voice else "") or label
-    if not chosen or (voice is not None and label not in ("", voice.label)):
-        raise Invalid("Take over one of the answers, or give one of your own.", field="label")
-    is_against_all = voice is None and all(each.label != chosen for each in voices)
-    _need_reason(reason, is_against_all=is_against_all, voices=voices)
-    decision = Adjudication.objects.create(
-        check_row=check,
-        label=chosen,
-        reason=reason.strip(),
-        error_type=error_type,
-        is_guideline_gap=is_guideline_gap,
-        adopted_verdict=voice.verdict if voice else None,
-        is_against_all=is_against_all,
-        guideline_id=current_id(project),
-        decided_by=by,
-    )
-    _finish(project, Dispute.objects.filter(check_row=check), peer_id=check.peer_id)
-    log(
-        project=project,
-        actor=by,
-        verb="adjudicate",
-        target=check,
-        data={"decision": decision.public_id, "label": chosen, **_said_of(decision)},
-    )
-    return decision
+    return _decide_check(check, label, Said(by, adopt, reason, error_type, is_guideline_gap, seen))
 
 
 @transaction.atomic
@@ -121,55 +136,99 @@ def decide_unit(
     `unit` is a claim where claims stand in for units. The percent stands above every assessor's
     until it is withdrawn. All else is as for `decide_check`, also what is raised.
     """
+    said = Said(by, adopt, reason, error_type, is_guideline_gap, seen)
+    return _decide_unit(comparison, unit, percent, said)
+
+
+def _decide_check(check: Check, label: str, said: Said) -> Adjudication:
+    require(said.by, check.project, Verb.ADJUDICATE)
+    if label and label not in Label.values:
+        raise Invalid(f"A decision is yes, no or unsure, not {label!r}.", field="label")
+    said.check()
+    check = lock(check)
+    voices = voices_on_check(check, said.by)
+    _keep_own_apart(check.project, check, None, said.by)
+    if not check.is_current:
+        raise Conflict(
+            "The claim was put into other words since you opened the page, and the new one is checked instead.",
+            code="newer_claim",
+        )
+    voice = _adopted(voices, said.adopt)
+    chosen = (voice.label if voice else "") or label
+    _compare(Adjudication.objects.filter(check_row=check), said, yours={"label": chosen})
+    if not chosen or (voice is not None and label not in ("", voice.label)):
+        raise Invalid("Take over one of the answers, or give one of your own.", field="label")
+    is_new = voice is None and all(each.label != chosen for each in voices)
+    decision = Adjudication(check_row=check, label=chosen, is_against_all=is_new)
+    return _keep(decision, said, voices, voice, told={"label": chosen})
+
+
+def _decide_unit(comparison: Comparison, unit: Unit | Claim, percent: int | None, said: Said) -> Adjudication:
     project = comparison.peer.document_set.project
-    require(by, project, Verb.ADJUDICATE)
+    require(said.by, project, Verb.ADJUDICATE)
     if percent is not None and not 0 <= percent <= 100:
         raise Invalid("A percent lies between 0 and 100.", field="percent")
-    _check_error_type(error_type)
+    said.check()
     text_id = unit.summary_id if isinstance(unit, Unit) else unit.claim_set.summary_id
     if text_id != comparison.model_id:
         raise Invalid("That unit does not belong to the model summary of this comparison.", field="unit")
     Summary.objects.select_for_update().only("pk").get(pk=comparison.peer_id)
     _check_cut(unit)
-    voices = voices_on_unit(comparison, unit, by)
-    _keep_own_apart(project, voices)
-    voice = _adopted(voices, adopt)
-    place = {"unit": unit} if isinstance(unit, Unit) else {"claim": unit}
-    _compare(
-        _standing(Adjudication.objects.filter(comparison=comparison, **place)),
-        by=by,
-        seen=seen,
-        yours={"percent": voice.percent if voice else percent, "reason": reason},
-    )
+    voices = voices_on_unit(comparison, unit, said.by)
+    _keep_own_apart(project, comparison, unit, said.by)
+    voice = _adopted(voices, said.adopt)
     chosen = voice.percent if voice else percent
+    place = {"unit": unit} if isinstance(unit, Unit) else {"claim": unit}
+    decisions = Adjudication.objects.filter(comparison=comparison, **place)
+    _compare(decisions, said, yours={"percent": chosen})
     if chosen is None or (voice is not None and percent not in (None, voice.percent)):
         raise Invalid("Take over one of the percents, or give one of your own.", field="percent")
-    is_against_all = voice is None and all(each.percent != chosen for each in voices)
-    _need_reason(reason, is_against_all=is_against_all, voices=voices)
-    decision = Adjudication.objects.create(
-        comparison=comparison,
-        unit=unit if isinstance(unit, Unit) else None,
-        claim=unit if isinstance(unit, Claim) else None,
-        percent=chosen,
-        reason=reason.strip(),
-        error_type=error_type,
-        is_guideline_gap=is_guideline_gap,
-        adopted_judgment=voice.judgment if voice else None,
-        is_against_all=is_against_all,
-        guideline_id=current_id(project),
-        decided_by=by,
-    )
-    _finish(project, Dispute.objects.filter(comparison=comparison, **place), peer_id=comparison.peer_id)
+    is_new = voice is None and all(each.percent != chosen for each in voices)
+    decision = Adjudication(comparison=comparison, **place, percent=chosen, is_against_all=is_new)
+    return _keep(decision, said, voices, voice, told={"unit": unit.public_id, "percent": chosen})
+
+
+def _keep(
+    decision: Adjudication,
+    said: Said,
+    voices: Sequence[Voice],
+    voice: Voice | None,
+    *,
+    told: Mapping[str, object],
+) -> Adjudication:
+    """Write a decision with all that is said beside it; the scores follow, and its dispute is in hand no more.
+
+    `told` is the answer as the log keeps it.
+    """
+    if decision.is_against_all and not said.reason.strip():
+        nobody = "nobody who was asked said so" if voices else "nobody was asked"
+        raise Invalid(f"Say why: {nobody}.", field="reason")
+    place = decision.place
+    project = _project(place)
+    decision.reason = said.reason.strip()
+    decision.error_type = said.error_type
+    decision.is_guideline_gap = said.is_guideline_gap
+    decision.adopted_verdict = voice.verdict if voice else None
+    decision.adopted_judgment = voice.judgment if voice else None
+    decision.guideline_id = current_id(project)
+    decision.decided_by = said.by
+    decision.save()
+    rescore_now(project=project, summary_ids=[place.peer_id])
+    about(decision).filter(lease_until__isnull=False).update(leased_to=None, lease_until=None)
+    adopted_row = decision.adopted_verdict or decision.adopted_judgment
     log(
         project=project,
-        actor=by,
+        actor=said.by,
         verb="adjudicate",
-        target=comparison,
+        target=place,
         data={
             "decision": decision.public_id,
-            "unit": unit.public_id,
-            "percent": chosen,
-            **_said_of(decision),
+            **told,
+            "reason": decision.reason,
+            "error_type": decision.error_type,
+            "is_guideline_gap": decision.is_guideline_gap,
+            "adopted": adopted_row.public_id if adopted_row else None,
+            "is_against_all": decision.is_against_all,
         },
     )
     return decision
@@ -179,25 +238,25 @@ def decide_unit(
 def withdraw_decision(*, decision: Adjudication, by: User) -> Adjudication:
     """Take a decision back; what stood before it stands again, and `by` has it in hand. Twice changes nothing.
 
-    Raises NotAllowed (code `own_judgment`) where it is somebody else's and `by` is one of the voices.
+    Raises NotAllowed (code `own_judgment`) where it is somebody else's and `by` has judged it.
     """
-    target = _target(decision)
-    project = _project(target)
+    place = decision.place
+    project = _project(place)
     require(by, project, Verb.ADJUDICATE)
-    Summary.objects.select_for_update().only("pk").get(pk=target.peer_id)
+    Summary.objects.select_for_update().only("pk").get(pk=place.peer_id)
     decision.refresh_from_db()
     if decision.withdrawn_at is not None:
         return decision
     _keep_decision_apart(decision, by)
     decision.withdrawn_at = timezone.now()
     decision.save(update_fields=["withdrawn_at"])
-    rescore_now(project=project, summary_ids=[target.peer_id])
+    rescore_now(project=project, summary_ids=[place.peer_id])
     _take_up(about(decision), by)
     log(
         project=project,
         actor=by,
         verb="withdraw decision",
-        target=target,
+        target=place,
         data={"decision": decision.public_id},
     )
     return decision
@@ -213,14 +272,14 @@ def reopen_dispute(
     is raised are as for `decide_check`.
     """
     require(by, dispute.project, Verb.ADJUDICATE)
-    place = dispute.check_row or dispute.comparison
-    assert place is not None, "the database holds a dispute to one of the two"
+    check_reason(reason)
+    place = dispute.place
     Summary.objects.select_for_update().only("pk").get(pk=place.peer_id)
-    standing = list(decisions_on(dispute).filter(withdrawn_at=None).order_by("pk"))
+    decisions = decisions_on(dispute)
+    standing = list(decisions.filter(withdrawn_at=None).order_by("pk"))
     if not standing:
         return []
-    latest = standing[-1]
-    _compare(latest, by=by, seen=seen, yours={"reason": reason})
+    _compare(decisions, Said(by, "", reason, "", False, seen), yours={})
     for decision in standing:
         _keep_decision_apart(decision, by)
     now = timezone.now()
@@ -243,35 +302,8 @@ def reopen_dispute(
     return standing
 
 
-def decisions_on(dispute: Dispute) -> QuerySet[Adjudication]:
-    """Every decision that was ever made on what a dispute is about."""
-    if dispute.check_row_id is not None:
-        return Adjudication.objects.filter(check_row=dispute.check_row_id)
-    return Adjudication.objects.filter(
-        comparison=dispute.comparison_id, unit=dispute.unit_id, claim=dispute.claim_id
-    )
-
-
-def _finish(project: Project, disputes: QuerySet[Dispute], *, peer_id: int) -> None:
-    """The scores follow, and whoever had it in hand lays it down."""
-    rescore_now(project=project, summary_ids=[peer_id])
-    disputes.filter(lease_until__isnull=False).update(leased_to=None, lease_until=None)
-
-
 def _take_up(disputes: QuerySet[Dispute], by: User) -> None:
     disputes.filter(state=Dispute.State.OPEN).update(leased_to=by, lease_until=timezone.now() + LEASE)
-
-
-def _said_of(decision: Adjudication) -> dict[str, object]:
-    """What a decision says beside its answer, as the log keeps it."""
-    row = decision.adopted_verdict or decision.adopted_judgment
-    return {
-        "reason": decision.reason,
-        "error_type": decision.error_type,
-        "is_guideline_gap": decision.is_guideline_gap,
-        "adopted": row.public_id if row else None,
-        "is_against_all": decision.is_against_all,
-    }
 
 
 def _adopted(voices: Sequence[Voice], token: str) -> Voice | None:
@@ -287,23 +319,19 @@ def _adopted(voices: Sequence[Voice], token: str) -> Voice | None:
     return voice
 
 
-def is_left_to_others(project: Project, voices: Sequence[Voice]) -> bool:
-    """Whether one of the voices is the adjudicator's own, and the project leaves such disputes to somebody else."""
-    return not project.own_adjudication and any(voice.is_own for voice in voices)
-
-
 def may_withdraw(decision: Adjudication, by: User) -> bool:
-    """Whether `by` may take this decision back: their own, and any on what they have not answered themselves.
+    """Whether `by` may take this decision back: their own, and any on what they have never answered themselves.
 
     Roles are not looked at here; where the project lets people settle what they judged, any decision will do.
     """
     if decision.decided_by_id == by.pk:
         return True
-    return not is_left_to_others(_project(_target(decision)), _voices(decision, by))
+    place = decision.place
+    return not is_left_to_others(_project(place), place, decision.unit or decision.claim, by)
 
 
-def _keep_own_apart(project: Project, voices: Sequence[Voice]) -> None:
-    if is_left_to_others(project, voices):
+def _keep_own_apart(project: Project, place: Check | Comparison, unit: Unit | Claim | None, by: User) -> None:
+    if is_left_to_others(project, place, unit, by):
         raise _own_judgment()
 
 
@@ -314,17 +342,19 @@ def _keep_decision_apart(decision: Adjudication, by: User) -> None:
 
 def _own_judgment() -> NotAllowed:
     return NotAllowed(
-        "One of these answers is your own, and in this project nobody settles what they have judged themselves. "
-        "Leave it to another adjudicator.",
+        "You have judged this yourself, and in this project nobody settles that, also where they have taken their "
+        "own answer back. Leave it to another adjudicator.",
         code="own_judgment",
     )
 
 
-def _compare(newest: Adjudication | None, *, by: User, seen: str, yours: dict[str, object]) -> None:
-    if seen in (NOT_LOOKED, newest.public_id if newest else ""):
+def _compare(decisions: QuerySet[Adjudication], said: Said, *, yours: Mapping[str, object]) -> None:
+    """Refuse where another of these decisions stands than the one that was on screen."""
+    newest = decisions.filter(withdrawn_at=None).order_by("-pk").first()
+    if said.seen in (NOT_LOOKED, newest.public_id if newest else ""):
         return
     theirs = _told(newest) if newest else None
-    is_own = newest is not None and newest.decided_by_id == by.pk
+    is_own = newest is not None and newest.decided_by_id == said.by.pk
     did = (
         "You decided this in another window"
         if is_own
@@ -333,23 +363,13 @@ def _compare(newest: Adjudication | None, *, by: User, seen: str, yours: dict[st
     raise Conflict(
         f"{did}. Yours is kept here: look at what stands now, then decide again.",
         code="newer_decision",
-        details={"yours": yours, "theirs": theirs, "is_own": is_own},
+        details={"yours": {**yours, "reason": said.reason}, "theirs": theirs, "is_own": is_own},
     )
 
 
 def _told(decision: Adjudication) -> dict[str, object]:
     value = {"label": decision.label} if decision.label else {"percent": decision.percent}
     return {**value, "reason": decision.reason, "id": decision.public_id}
-
-
-def _standing(decisions: QuerySet[Adjudication]) -> Adjudication | None:
-    return decisions.filter(withdrawn_at=None).order_by("-pk").first()
-
-
-def _need_reason(reason: str, *, is_against_all: bool, voices: Sequence[Voice]) -> None:
-    if is_against_all and not reason.strip():
-        said = "nobody who was asked said so" if voices else "nobody was asked"
-        raise Invalid(f"Say why: {said}.", field="reason")
 
 
 def _check_error_type(error_type: str) -> None:
@@ -373,20 +393,5 @@ def _check_cut(unit: Unit | Claim) -> None:
         )
 
 
-def _target(decision: Adjudication) -> Check | Comparison:
-    target: Check | Comparison | None = decision.check_row or decision.comparison
-    assert target is not None, "the database holds a decision to one of the two"
-    return target
-
-
-def _project(target: Check | Comparison) -> Project:
-    return target.project if isinstance(target, Check) else target.peer.document_set.project
-
-
-def _voices(decision: Adjudication, by: User) -> tuple[Voice, ...]:
-    target = _target(decision)
-    if isinstance(target, Check):
-        return voices_on_check(target, by)
-    unit = decision.unit or decision.claim
-    assert unit is not None, "the database holds such a decision to a unit or a claim"
-    return voices_on_unit(target, unit, by)
+def _project(place: Check | Comparison) -> Project:
+    return place.project if isinstance(place, Check) else place.peer.document_set.project

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
 from annotation.models import Comparison, DocumentSet, Notice, Sitting
+from annotation.models.base import new_seed
 from annotation.permissions import Verb, require
 from annotation.refusals import Invalid
 from annotation.services.events import log
@@ -70,8 +70,3 @@ def assign(
     )
     tell_of_work(project=project, sets={assessor.pk: 1}, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return sitting
-
-
-def new_seed() -> int:
-    """A seed for the order of a sitting or for a draw, fit for every database and for a form's field."""
-    return secrets.randbits(32)

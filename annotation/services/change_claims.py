@@ -7,6 +7,9 @@ deciding judge in a run of its own over that document set, where this judge has 
 Because a wording never changes, the id of a claim says which one somebody had on screen: where it has been changed
 since, Conflict (code `newer_claims`) carries both versions and nothing is written.
 
+A claim on which an adjudicator's decision rests is changed by those alone who may adjudicate: else whoever does not
+like a decision would put the claim into other words. Whose decision falls by it is told so.
+
 An act locks the sittings that hold a model summary, the summaries of the document set, and the list of claims, in
 this order, as cutting units does.
 """
@@ -14,15 +17,19 @@ this order, as cutting units does.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import (
+    Adjudication,
     Check,
     Claim,
     ClaimChange,
@@ -30,12 +37,14 @@ from annotation.models import (
     ClaimSet,
     Comparison,
     DocumentSet,
+    Notice,
     Summary,
     Unit,
     Verdict,
 )
 from annotation.models.claim import has_number, new_queue_key
-from annotation.permissions import Verb, require
+from annotation.permissions import Verb, require, verbs_in
+from annotation.queries.claim_words import decisions_fell, settled_by
 from annotation.queries.claims import (
     LOCKED,
     Owner,
@@ -48,16 +57,19 @@ from annotation.queries.claims import (
     owner_of,
     units_of,
 )
+from annotation.queries.event_words import in_words
 from annotation.queries.units import has_claims_as_units
-from annotation.refusals import Conflict, Invalid
+from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.change_units import hold, load_forms_anew
 from annotation.services.events import log
 from annotation.services.in_force import put_in_force
+from annotation.services.notices import tell
 from annotation.services.rescore import rescore_now
-from annotation.services.start_run import judge_again
+from annotation.services.start_run import AskedAgain, judge_again
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from annotation.models import Project, Run
 
@@ -67,6 +79,9 @@ MOST_PARTS = 10
 OUT_OF_THE_WAY = 1_000_000
 """Added to positions while they move, so that no two claims ever share one."""
 
+SAYING = "%‰‱#&@*†‡§\\/"
+"""Signs that Unicode counts among the marks, and that say something wherever they stand."""
+
 METRIC_OF_SIDE: Mapping[str, str] = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
 
 Pair = tuple[int, str]
@@ -75,26 +90,35 @@ Pair = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What was done: the change, the claims that it made or brought back, and the run that answers them, if any."""
+    """What was done: the change, the claims that it made or brought back, and the run that answers them, if any.
+
+    `waits` says why the judge answers them in its next run only, where what it may cost is the reason.
+    """
 
     change: ClaimChange
     claims: tuple[Claim, ...]
     run: Run | None
+    waits: str = ""
 
 
 def reword_claim(*, claim: Claim, by: User | None, text: str, reason: str = "") -> Changed:
     """Give a claim other words. Its unit and weight stay; its checks are asked anew.
 
-    Raises Invalid where the words are empty, too long, the same as before or those of another claim of the text;
-    Conflict where the claim was changed since (`newer_claims`) or stands in for a unit that was judged (`judged`);
-    NotAllowed to whoever may not change claims.
+    Raises Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make
+    no others) or those of another claim of the text; Conflict where the claim was changed since (`newer_claims`) or
+    stands in for a unit that was judged (`judged`); NotAllowed to whoever may not change claims, and (code `decided`)
+    to whoever may not adjudicate where an adjudicator's decision rests on it.
     """
     words = _words(text)
     with transaction.atomic():
         desk = _Desk.of(claim.claim_set, by, yours=_yours("reword", [claim], [words]))
         gone = desk.take([claim])
-        if words == claim.text:
-            raise Invalid("These are the words that the claim has already.", field="text", code="same_words")
+        if _bare(words) == _bare(claim.text):
+            raise Invalid(
+                "These are the words that the claim has already: white space, and marks at the ends, make no others.",
+                field="text",
+                code="same_words",
+            )
         change = desk.put(ClaimChange.Kind.REWORD, gone, [words], reason=reason)
     return desk.done(change)
 
@@ -163,7 +187,8 @@ def undo_claim_change(*, change: ClaimChange, by: User | None) -> Changed:
     """Take the last change of a text's claims back: its claims come back with their answers, what it made goes.
 
     Raises Conflict where it is no longer the last one that stands (`newer_claims`, with the one that is) or was
-    undone already (`nothing_to_undo`); else as `reword_claim`.
+    undone already (`nothing_to_undo`); NotAllowed (`decided`) to whoever may not adjudicate where a decision rests on
+    what it made; else as `reword_claim`.
     """
     with transaction.atomic():
         desk = _Desk.of(change.claim_set, by, yours={"act": "undo", "change": change.public_id})
@@ -202,7 +227,20 @@ class _Desk:
         gone = [claim for claim in claims if claim not in self.claims]
         if gone:
             raise self.newer(f"“{gone[0].text}” was changed since you opened it.", gone)
+        self._keep_decided(claims)
         return [claim for claim in self.claims if claim in claims]
+
+    def _keep_decided(self, claims: Sequence[Claim]) -> None:
+        """Leave claims on which a decision rests to those who may decide such things themselves."""
+        standing = _decisions_on(claims).select_related("decided_by", "check_row__claim").order_by("pk")
+        decision = standing.first()
+        if decision is None or self.by is None or Verb.ADJUDICATE in verbs_in(self.by, self.project):
+            return
+        assert decision.check_row is not None, "asked for decisions on checks"
+        raise NotAllowed(
+            f"“{decision.check_row.claim.text}”: {settled_by([decision.decided_by.username])}",
+            code="decided",
+        )
 
     def unit(self, number: int | None) -> Unit | None:
         """The unit of that number. Raises Invalid where there is none, or one must be named."""
@@ -261,6 +299,7 @@ class _Desk:
             .select_related("unit")
             .order_by("position")
         )
+        self._keep_decided(made)
         pairs = self._pairs([*made, *back]) if back else {}
         change.undone_at = timezone.now()
         change.save(update_fields=["undone_at"])
@@ -283,7 +322,8 @@ class _Desk:
 
     def done(self, change: ClaimChange) -> Changed:
         """Have the deciding judge answer what is open now, once the change is committed."""
-        return Changed(change, self.came, self._judge_again(change))
+        asked = self._judge_again(change)
+        return Changed(change, self.came, asked.run, asked.waits)
 
     def newer(self, message: str, gone: Sequence[Claim] = ()) -> Conflict:
         """Both versions: what was wanted, and what stands in the place of the claims that are gone."""
@@ -401,8 +441,9 @@ class _Desk:
         )
 
     def _settle(self, verb: str, change: ClaimChange, gone: Sequence[Claim], made: Sequence[Claim]) -> None:
-        """Bring checks and scores up to date and write the act down."""
+        """Bring checks and scores up to date, write the act down, and tell whose decisions count no more."""
         self.came = tuple(made)
+        decisions = list(_decisions_on(gone).order_by("pk"))
         put_in_force(Check.objects.filter(claim__in=[claim.pk for claim in (*gone, *made)]))
         peers = _scored_peers(self.owner)
         if peers:
@@ -417,14 +458,28 @@ class _Desk:
                 "text": self.owner.public_id,
                 "before": [_told(claim) for claim in gone],
                 "after": [_told(claim) for claim in made],
+                "answers_fallen": _answers_on(gone),
+                "decisions_fallen": len({decision.check_row_id for decision in decisions}),
                 "reason": change.reason,
             },
         )
+        self._tell_adjudicators(verb, decisions)
 
-    def _judge_again(self, change: ClaimChange) -> Run | None:
+    def _tell_adjudicators(self, verb: str, decisions: Sequence[Adjudication]) -> None:
+        """Whoever did it themselves knows."""
+        count = Counter(decision.decided_by_id for decision in decisions)
+        if self.by is not None:
+            del count[self.by.pk]
+        who = self.by.get_username() if self.by else "The operator"
+        page = reverse("claims", args=[self.project.slug, self.owner.public_id])
+        for person, fallen in count.items():
+            text = f"{who} {in_words(verb)}: {decisions_fell(fallen)}"
+            tell(project=self.project, people=[person], kind=Notice.Kind.REOPENED, text=text, address=page)
+
+    def _judge_again(self, change: ClaimChange) -> AskedAgain:
         judge = self.project.deciding_judge
         if judge is None:
-            return None
+            return AskedAgain()
         checks = Check.objects.filter(claim__claim_set=self.claim_set).order_by()
         came = checks.filter(is_current=True, final_label__isnull=True)
         if change.undone_at is None:
@@ -435,7 +490,7 @@ class _Desk:
         known = checks.filter(Exists(said), side__in=sides).values_list("side", flat=True).distinct()
         metrics = sorted({METRIC_OF_SIDE[side] for side in known})
         if not metrics:
-            return None
+            return AskedAgain()
         return judge_again(document_set=document_set_of(self.owner), metrics=metrics, by=self.by)
 
 
@@ -557,7 +612,27 @@ def _reason(text: str) -> str:
 
 
 def _same(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".")
+    return _bare(text).casefold()
+
+
+def _bare(text: str) -> str:
+    """The words alone: white space of one kind, and no marks at the ends.
+
+    A dash at the beginning stays, for it may be a minus, and so do signs that say something, such as %.
+    """
+    words = " ".join(text.split())
+    first, end = 0, len(words)
+    while first < end and _is_mark(words[first], but=("Pd",)):
+        first += 1
+    while end > first and _is_mark(words[end - 1]):
+        end -= 1
+    return words[first:end] or words
+
+
+def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
+    kind = unicodedata.category(sign)
+    is_blank = sign.isspace() or kind == "Cf"
+    return is_blank or (kind.startswith("P") and kind not in but and sign not in SAYING)
 
 
 def _yours(act: str, claims: Sequence[Claim], texts: Sequence[str]) -> dict[str, object]:
@@ -566,6 +641,21 @@ def _yours(act: str, claims: Sequence[Claim], texts: Sequence[str]) -> dict[str,
         "claims": [{"id": claim.public_id, "text": claim.text} for claim in claims],
         "texts": list(texts),
     }
+
+
+def _decisions_on(claims: Sequence[Claim]) -> QuerySet[Adjudication]:
+    """The decisions that stand on checks of some claims."""
+    return Adjudication.objects.filter(check_row__claim__in=[claim.pk for claim in claims], withdrawn_at=None)
+
+
+def _answers_on(claims: Sequence[Claim]) -> int:
+    """How many answers of people stand on checks of some claims, one of each to each check."""
+    said = Verdict.objects.filter(
+        check_row__claim__in=[claim.pk for claim in claims],
+        source=Verdict.Source.REVIEWER,
+        withdrawn_at=None,
+    )
+    return said.order_by().values("check_row", "person", "origin_name").distinct().count()
 
 
 def _told(claim: Claim) -> dict[str, object]:

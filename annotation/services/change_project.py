@@ -9,7 +9,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Mod
 
-from annotation.models import Membership, Project, Role, Sitting, SummaryJudgment, UnitJudgment, Verdict
+from annotation.models import (
+    Draw,
+    DrawnCheck,
+    Membership,
+    Project,
+    Role,
+    Sitting,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
 from annotation.permissions import Verb, require
 from annotation.refusals import Conflict, Invalid
 from annotation.services.act_saving import SCALE_STEP
@@ -89,7 +99,8 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
 
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
     `judged`) where the over-length policy would change what was judged, or where percents or
-    quality answers that were given do not fit the new scale or questions.
+    quality answers that were given do not fit the new scale or questions; Conflict (code `draw_open`) where the
+    judge's verdict would be shown at once while a draw of checks still waits for people who do not know it.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
@@ -114,6 +125,8 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
             )
         if "percent_scale" in moved:
             _check_scale(project)
+        if "reveal" in moved:
+            _check_draws(project)
         if {"question_set", "own_questions"} & moved.keys():
             _check_questions(project, asked=asked)
         project.save(update_fields=list(changes))
@@ -152,6 +165,23 @@ def _check_scale(project: Project) -> None:
         raise Conflict(
             f"{off} percents have been given that do not lie in steps of {step}. Use a new project for another scale.",
             code="judged",
+        )
+
+
+def _check_draws(project: Project) -> None:
+    """Refuse to show the judge's verdict at once to those whose answers a draw of checks needs without it."""
+    if project.reveal != Project.Reveal.SHOWN:
+        return
+    waiting = DrawnCheck.objects.filter(draw__project=project, verdict=None).order_by("-draw")
+    draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
+    if draw is not None:
+        count = waiting.filter(draw=draw).count()
+        left = "1 answer" if count == 1 else f"{count:,} answers"
+        raise Conflict(
+            f"The draw of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
+            "people who do not know what the judge says: shown at once, nobody could give them. Have them answered "
+            "first; until then the verdict can be shown after the own answer, or on request.",
+            code="draw_open",
         )
 
 

@@ -188,9 +188,6 @@ def load_forms_anew(sittings: Iterable[Sitting]) -> None:
             sitting.save(update_fields=["pen", "pen_seq"])
 
 
-# Before
-
-
 def _enter(summary: Summary, by: User | None) -> Project:
     project = summary.document_set.project
     require(by, project, Verb.CHANGE_UNITS)
@@ -290,9 +287,6 @@ def _halves(text: str, unit: Unit, at: int) -> list[Unit]:
     ]
 
 
-# The change
-
-
 def _change(
     summary: Summary,
     by: User | None,
@@ -360,9 +354,6 @@ def _rescore(summary: Summary) -> None:
     peers = list(compared.values_list("peer_id", flat=True))
     if peers:
         rescore_now(project=summary.document_set.project, summary_ids=peers)
-
-
-# What follows the units
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> 
     """
     require(by, project, Verb.COMMENT)
     claim = claim_in_sight(project, by, claim.public_id)
-    return _comment(project, by, text, commenters(project, claim=claim), claim=claim)
+    return _comment(project, by, text, commenters(project), claim=claim)
 
 
 @transaction.atomic

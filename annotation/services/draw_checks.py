@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import math
 import random
-import secrets
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
-from annotation.models import Check, Draw, DrawnCheck, Membership, Notice
-from annotation.permissions import ROLE_VERBS, Verb, require
-from annotation.queries.check_draws import blind_answers
+from annotation.models import Check, Draw, DrawnCheck, Membership, Notice, Project
+from annotation.models.base import new_seed
+from annotation.permissions import Verb, require, roles_with
+from annotation.queries.check_draws import blind_answers, drawable
 from annotation.refusals import Invalid
 from annotation.services.events import log
 from annotation.services.notices import tell
 from evaluation import active_probabilities, fixed_size_draw, stratified_draw, uniform_draw
 
-if TYPE_CHECKING:
-    from annotation.models import Project
-
 METHODS = (Draw.Method.UNIFORM, Draw.Method.STRATIFIED, Draw.Method.ACTIVE)
-SEED_BITS = 31
 ROWS_AT_ONCE = 2000
 
 
@@ -58,10 +54,11 @@ def draw_checks(
     the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Checks that were
     answered blind before keep their answers (see `record_draw`).
 
-    Raises Invalid, with the `field` that is wrong, and where there is nothing to draw.
+    Raises Invalid, with the `field` that is wrong, where there is nothing to draw, and as `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
     _validate(method=method, share=share, side=side)
+    need_blind_answers(project)
     frame = frame_of(project, side)
     seed = new_seed() if seed is None else seed
     chances = _drawn(frame, method=method, share=share, seed=seed)
@@ -70,8 +67,19 @@ def draw_checks(
     )
 
 
-def new_seed() -> int:
-    return secrets.randbits(SEED_BITS)
+def need_blind_answers(project: Project) -> None:
+    """Refuse a draw that nobody could answer knowing nothing: where reviewers are shown the judge's verdict at once.
+
+    Raises Invalid (code `shown`). Until the transaction ends, nobody changes what they are shown.
+    """
+    held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
+    if held.reveal == Project.Reveal.SHOWN:
+        raise Invalid(
+            "In this project reviewers see the judge's verdict at once, and a draw needs the answers of people who do "
+            "not know it: nobody could give them. Let the settings show it after the own answer, or on request; then "
+            "draw.",
+            code="shown",
+        )
 
 
 def frame_of(project: Project, side: str) -> dict[str, Framed]:
@@ -157,12 +165,10 @@ def _validate(*, method: str, share: float, side: str) -> None:
 
 
 def _frame(project: Project, side: str) -> Iterator[Framed]:
-    checks = Check.objects.filter(project=project, is_current=True)
-    checks = checks.exclude(final_source=Check.Decider.RULE)
-    if side:
-        checks = checks.filter(side=side)
-    rows = checks.order_by("pk").values_list(
-        "pk", "public_id", "peer__system_id", "peer__target_words", "judge_probability"
+    rows = (
+        drawable(project, side)
+        .order_by("pk")
+        .values_list("pk", "public_id", "peer__system_id", "peer__target_words", "judge_probability")
     )
     return (Framed(*row) for row in rows.iterator(chunk_size=ROWS_AT_ONCE))
 
@@ -187,10 +193,10 @@ def _spread(probability: float | None) -> float:
 
 
 def _reviewers(project: Project, *, but: User | None) -> list[int]:
-    members = Membership.objects.filter(project=project).values_list("user_id", "roles")
+    able = roles_with(Verb.REVIEW)
+    members = Membership.objects.filter(project=project)
     return [
-        user_id
-        for user_id, roles in members
-        if any(Verb.REVIEW in ROLE_VERBS[role] for role in ROLE_VERBS if role in roles)
-        and (but is None or user_id != but.pk)
+        member.user_id
+        for member in members
+        if member.role_set & able and (but is None or member.user_id != but.pk)
     ]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -330,13 +330,26 @@ def _without_hint(now: datetime) -> list[str]:
     return public_ids if sent_by_us else []
 
 
+def hint(
+    task: str, *, args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None, waits: str
+) -> bool:
+    """Tell the workers, by a task's name, that there may be something to do; whether the broker took the message.
+
+    Call it once the caller's transaction has been committed. What is true stands in rows, and somebody asks again: the
+    caller's work must not fail for a broker that is away. `waits` says in the log what waits until it is back.
+    """
+    try:
+        current_app.signature(task, args=args, kwargs=kwargs).delay()
+    except (KombuError, OSError):
+        logger.warning("The broker does not take messages; %s wait until it does", waits, exc_info=True)
+        return False
+    return True
+
+
 def _send(public_ids: Sequence[str]) -> None:
     for public_id in public_ids:
-        try:
-            current_app.signature(RUN_JOB, args=[public_id]).delay()
-        except (KombuError, OSError):
-            # The rows are safe and `reap` sends the hints again; the caller's work must not fail for this.
-            logger.warning("The broker does not take messages; jobs wait until it does", exc_info=True)
+        # One refusal is enough: `reap` sends the hints again.
+        if not hint(RUN_JOB, args=[public_id], waits="jobs"):
             return
 
 

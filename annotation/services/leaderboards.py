@@ -10,7 +10,7 @@ from annotation.queries import differences as compared
 from annotation.queries.differences import Differences
 from annotation.queries.leaderboard import ALL, RANKABLE, RANKED, Leaderboard, Targets
 from annotation.refusals import Invalid
-from annotation.services.make_analysis import Made, made, make
+from annotation.services.make_analysis import Made, made
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -30,7 +30,7 @@ def board(
             field="score",
             code="unknown_score",
         )
-    found = _found(project, f"board {score}", wait=wait)
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=f"board {score}", wait=wait)
     if found.payload is None:
         return None, found
     read = Leaderboard.read(found.payload)
@@ -46,12 +46,6 @@ def differences(
     """All pairs of systems by a score at a target length; None, waiting and refusals as `board`."""
     if score not in SCORES:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
-    found = _found(project, f"differences {compared.key(score, target_words)}", wait=wait)
+    key = f"differences {compared.key(score, target_words)}"
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
     return (None if found.payload is None else Differences.read(found.payload)), found
-
-
-def _found(project: Project, key: str, *, wait: bool) -> Made:
-    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=key)
-    if wait and found.is_missing:
-        return make(project=project, kind=Analysis.Kind.LEADERBOARD, key=key)
-    return found

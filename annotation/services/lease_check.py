@@ -26,18 +26,40 @@ if TYPE_CHECKING:
 LEASE = timedelta(minutes=5)
 SPARE = timedelta(minutes=1)
 """A lease is written so much longer than is promised: whoever goes on within it has nothing written again."""
+MOST_HELD = 3
+"""So many checks of a project one person has in hand: the newest; what they left for these is anybody's."""
+LAST_LOOKS = 50
+"""So many looks of everybody tell what somebody has opened of late: whoever skips claims has many of them."""
+AT_ONCE = 10_000
 
 _TAKE = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s
 WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s)
 """
-# One statement that looks, takes and reads: of two who ask at once each gets a check of their own.
+# One statement that looks, takes and reads: of two who ask at once each gets a check of their own. It counts as well
+# what else they have in hand of what they opened of late and nobody answered. No index holds leases, so that the last
+# looks of everybody are gone through; what these miss, `_let_go_of_others` finds.
 _TAKE_FIRST = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s WHERE id = ({first} {unless_locked})
-RETURNING {columns}
+RETURNING {columns}, (
+    SELECT COUNT(*) FROM (
+        SELECT check_row_id, person_id FROM annotation_checklook ORDER BY id DESC LIMIT %s
+    ) look JOIN annotation_check held ON held.id = look.check_row_id
+    WHERE look.person_id = %s AND held.leased_to_id = %s AND held.lease_until > %s AND held.human_label IS NULL
+        AND held.project_id = annotation_check.project_id AND held.id <> annotation_check.id
+)
+"""
+_LET_GO = """
+UPDATE annotation_check SET leased_to_id = NULL, lease_until = NULL
+WHERE id IN (
+    SELECT held.id FROM annotation_checklook look JOIN annotation_check held ON held.id = look.check_row_id
+    WHERE look.person_id = %s AND held.leased_to_id = %s AND held.lease_until > %s
+        AND held.project_id = %s AND held.id <> %s
+    ORDER BY held.lease_until DESC, held.id DESC LIMIT %s OFFSET %s {unless_locked}
+)
 """
 # What somebody else takes or answers at this moment is passed over; SQLite lets one writer in at a time.
-_UNLESS_LOCKED = "FOR NO KEY UPDATE OF annotation_check SKIP LOCKED"
+_UNLESS_LOCKED = "FOR NO KEY UPDATE OF {table} SKIP LOCKED"
 _CHECK = Part(Check, "annotation_check")
 
 
@@ -64,18 +86,27 @@ def move_on(*, project: Project, reader: Reader, filters: Filter, here: str) -> 
     sight = sight_of(project, here, reader.person, verb=Verb.REVIEW)
     see(sight=sight, by=reader.person)
     keep(check=sight.check, by=reader.person)
+    if sight.look is not None and sight.look.opened_at < timezone.now() - LEASE - SPARE:
+        # Met again: none of the last looks tells that they have it in hand. The next one comes to it.
+        _let_go_of_others(sight.check, reader.person, but=MOST_HELD - 2)
     return _hand_out(project, reader, filters, sight.check)
 
 
 def keep(*, check: Check, by: User) -> None:
-    """Go on holding a check for its reader, or take it up where nobody else holds it."""
+    """Go on holding a check for its reader, or take it up where nobody else holds it.
+
+    Whoever takes one up that was not handed to them holds no more than `MOST_HELD` afterwards, the newest.
+    """
     now = timezone.now()
-    is_fresh = check.lease_until is not None and check.lease_until >= now + LEASE
-    if check.leased_to_id == by.pk and is_fresh:
+    is_theirs = check.leased_to_id == by.pk and check.lease_until is not None and check.lease_until > now
+    if is_theirs and check.lease_until is not None and check.lease_until >= now + LEASE:
         return
     until, over = _written(now + LEASE + SPARE), _written(now)
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, [by.pk, until, check.pk, by.pk, over])
+        is_taken = cursor.rowcount > 0
+    if is_taken and not is_theirs:
+        _let_go_of_others(check, by)
 
 
 def let_go(*, check: Check, by: User) -> None:
@@ -96,16 +127,37 @@ def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Che
     now = timezone.now()
     is_free = Q(leased_to=None) | Q(leased_to=person) | Q(lease_until__lt=now)
     first, values = waiting.filter(is_free).values_list("pk", flat=True)[:1].query.sql_with_params()
-    unless_locked = _UNLESS_LOCKED if connection.features.has_select_for_update_skip_locked else ""
-    statement = _TAKE_FIRST.format(first=first, unless_locked=unless_locked, columns=_CHECK.columns)
+    statement = _TAKE_FIRST.format(
+        first=first, unless_locked=_unless_locked("annotation_check"), columns=_CHECK.columns
+    )
+    counted = [LAST_LOOKS, person.pk, person.pk, _written(now)]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [person.pk, _written(now + LEASE + SPARE), *values])
+        cursor.execute(statement, [person.pk, _written(now + LEASE + SPARE), *values, *counted])
         found = cursor.fetchone()
     if found is None:
         return None
-    check = _CHECK.read(iter(found))
+    *columns, others = found
+    check = _CHECK.read(iter(columns))
     check.project = project
+    if others >= MOST_HELD:
+        _let_go_of_others(check, person)
     return check
+
+
+def _let_go_of_others(check: Check, person: User, *, but: int = MOST_HELD - 1) -> None:
+    """Give back what the person holds of the project beside this check, `but` so many, the newest.
+
+    It goes through all that they ever opened.
+    """
+    statement = _LET_GO.format(unless_locked=_unless_locked("held"))
+    which = [person.pk, person.pk, _written(timezone.now()), check.project_id, check.pk]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*which, AT_ONCE, but])
+
+
+def _unless_locked(table: str) -> str:
+    has_it = connection.features.has_select_for_update_skip_locked
+    return _UNLESS_LOCKED.format(table=table) if has_it else ""
 
 
 def _written(moment: datetime) -> Any:

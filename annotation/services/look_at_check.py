@@ -10,13 +10,14 @@ from django.utils import timezone
 
 from annotation.models import Check, CheckLook
 from annotation.models.base import new_public_id
-from annotation.permissions import Verb, require, verbs_in
+from annotation.permissions import Standing, Verb, require, roles_with, standing_in
 from annotation.queries.planted import label_to_plant
 from annotation.queries.reveal import Sight, is_judge_visible_to, look_of, sight_of, untold
 from annotation.services.events import log
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from annotation.models import Project, Summary
 
@@ -72,15 +73,31 @@ def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLoo
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """Record that the person opens what the scores of a peer summary are made of, with everything said of its checks.
 
-    From now on they know it of each of its current checks, so that a later answer counts as given with the judge's
-    verdict in sight. What was shown is the truth: nothing is planted. What they were shown before stays as it is, also
-    a planted verdict of which they are not told yet. Nothing is kept of whoever may not review, and nothing of whoever
-    cannot open it. The number of queries does not grow with the checks, but for SQLite's limit of values in one.
+    As `see_checks` of each of its current checks. Nothing is kept of whoever cannot open it.
     """
-    if not {Verb.VIEW_SCORES, Verb.REVIEW} <= verbs_in(by, project):
+    standing = standing_in(by, project)
+    if Verb.VIEW_SCORES in standing.verbs:
+        _see(Check.objects.filter(project=project, peer=summary, is_current=True), by, standing)
+
+
+def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
+    """Record that the person is shown, as it is, what the judge and others said of some checks of a project.
+
+    For every door that keeps nothing back from them. From now on they know it of each, so that a later answer counts
+    as given with the judge's verdict in sight. What was shown is the truth: nothing is planted. What they were shown
+    before stays as it is, also a planted verdict of which they are not told yet. Nothing is kept of those whose roles
+    do not let them review. The number of queries does not grow with the checks, but for SQLite's limit of values in
+    one.
+    """
+    _see(checks.filter(project=project), by, standing_in(by, project))
+
+
+def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
+    # Whoever is blind now may review once they are not, and superusers see the admin all the same.
+    if not standing.roles & roles_with(Verb.REVIEW):
         return
     shown = CheckLook.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
-    unseen = Check.objects.filter(~Exists(shown), project=project, peer=summary, is_current=True)
+    unseen = checks.filter(~Exists(shown)).order_by()
     now = timezone.now()
     # Those that they have opened are there already, without the judge's verdict.
     CheckLook.objects.bulk_create(

@@ -6,7 +6,6 @@ them, large ones are shown the old ones, marked as such, while a worker makes th
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -14,17 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
-from kombu.exceptions import KombuError
 
 from annotation.models import Analysis, Project, Summary
 from annotation.queries import agreement, differences, judge_quality, leaderboard, plan, work_by_day
 from annotation.queries.averages import SEED
 from annotation.queries.fingerprint import Inputs, inputs_of
 from annotation.queries.runs import is_worker_alive
+from annotation.services.jobs import hint
 from annotation.services.what_if import what_if
 
 if TYPE_CHECKING:
@@ -40,8 +38,6 @@ WORK_BY_DAY = "work by day"
 """The key, among plans, under which it is stored what reviewers answered on each day."""
 ASKED_SECONDS = 90
 """After so long without an answer of a worker somebody else may ask."""
-
-logger = logging.getLogger(__name__)
 
 
 def _nothing(project: Project) -> Sequence[object]:
@@ -90,11 +86,6 @@ class Made:
     def is_missing(self) -> bool:
         return self.payload is None
 
-    @property
-    def is_awaited(self) -> bool:
-        """Whether it is worth asking again soon."""
-        return self.is_missing or self.is_stale
-
 
 def _by_key(project: Project, key: str) -> Any:
     """The leaderboard by a score, or the differences of all its pairs."""
@@ -109,34 +100,36 @@ def _plan_or_work(project: Project, key: str) -> Any:
 
 
 MAKINGS: Mapping[Analysis.Kind, Making] = {
-    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=4, pairs=pairs_of_systems),
-    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=3),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=4),
-    Analysis.Kind.PLAN: Making(_plan_or_work, shape=4),
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=5, pairs=pairs_of_systems),
+    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=4),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.PLAN: Making(_plan_or_work, shape=5),
     # Other judges' answers write no score of this project.
     Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=4),
 }
 """Every kind that can be made; the one place where they are named."""
 
 
-def made(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
+def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False) -> Made:
     """The statistics as far as they are known: the stored ones while nothing has changed, else new ones.
 
     New ones are made at once where the project is small or nobody else could make them. Otherwise a worker is asked,
-    once in a while at most, and the old ones come back marked as stale, or nothing where there are none.
+    once in a while at most, and the old ones come back marked as stale, or nothing where there are none. Who waits
+    never gets nothing: the first ones are then made here.
     """
     making = MAKINGS[kind]
     inputs = _inputs(project, making)
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
     if row is not None and row.inputs == inputs.fingerprint:
-        return _told(row, making)
+        return _told(row)
     if _is_soon_made(project, making, inputs) or not is_worker_alive():
         return make(project=project, kind=kind, key=key)
-    _ask_worker(project=project, kind=kind, key=key)
     # What was made by an older program has another shape and cannot be shown.
-    if row is None or not row.inputs or row.payload.get("shape") != making.shape:
-        return Made(payload=None)
-    return _told(row, making, is_stale=True)
+    is_there = row is not None and row.inputs and row.payload.get("shape") == making.shape
+    if wait and not is_there:
+        return make(project=project, kind=kind, key=key)
+    _ask_worker(project=project, kind=kind, key=key)
+    return _told(row, is_stale=True) if row is not None and is_there else Made(payload=None)
 
 
 def _is_soon_made(project: Project, making: Making, inputs: Inputs) -> bool:
@@ -169,7 +162,7 @@ def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
         unique_fields=["project", "kind", "key"],
         update_fields=["inputs", "seed", "payload", "seconds", "made_at", "asked_at"],
     )
-    return _told(row, making)
+    return _told(row)
 
 
 def make_again(*, project_id: int, kind: str, key: str) -> None:
@@ -188,7 +181,7 @@ def _inputs(project: Project, making: Making) -> Inputs:
     return inputs_of(project, making.shape, *making.inputs(project))
 
 
-def _told(row: Analysis, making: Making, *, is_stale: bool = False) -> Made:
+def _told(row: Analysis, *, is_stale: bool = False) -> Made:
     return Made(payload=row.payload["made"], made_at=row.made_at, seconds=row.seconds, is_stale=is_stale)
 
 
@@ -201,12 +194,5 @@ def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
     asked = Analysis.objects.filter(nobody_is_at_it, project=project, kind=kind, key=key)
     if asked.update(asked_at=now):
         arguments = {"project_id": project.pk, "kind": str(kind), "key": key}
-        transaction.on_commit(lambda: _send(arguments))
-
-
-def _send(arguments: dict[str, object]) -> None:
-    try:
-        current_app.signature(MAKE_ANALYSIS, kwargs=arguments).delay()
-    except (KombuError, OSError):
-        # The page is shown all the same; whoever opens it after a while asks again.
-        logger.warning("The broker does not take messages; statistics wait until it does", exc_info=True)
+        # Where the broker is away the page is shown all the same; whoever opens it after a while asks again.
+        transaction.on_commit(lambda: hint(MAKE_ANALYSIS, kwargs=arguments, waits="statistics"))

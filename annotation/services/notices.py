@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Notice
+from annotation.queries.disputes import where_some_wait
 from annotation.queries.notices import notices_of
 from annotation.refusals import Invalid, NotFound
 
@@ -86,6 +87,18 @@ def count_up(
         notice.count += counts[notice.person_id]
         notice.text = words(notice.count)
     Notice.objects.bulk_update(held, ["count", "text"])
+
+
+def end_told(project: Project) -> int:
+    """Take notices of disputes for read where no dispute of the project waits for their reader any more; how many.
+
+    Call it inside the transaction of the act that closed some, before `count_up`.
+    """
+    now = timezone.now()
+    told = Notice.objects.filter(project=project, kind=Notice.Kind.DISPUTE, read_at=None)
+    held = list(told.select_for_update(of=("self",)).select_related("person").order_by("person"))
+    done = [notice.pk for notice in held if not where_some_wait(notice.person, [project.pk])]
+    return Notice.objects.filter(pk__in=done).update(read_at=now) if done else 0
 
 
 def mark_read(*, notice: Notice, by: User) -> Notice:

@@ -16,9 +16,9 @@ from django.urls import reverse
 from annotation.models import Dispute, Membership, Notice, Project
 from annotation.models.base import public_id_of
 from annotation.models.claim import QUEUE_KEY_BITS
-from annotation.permissions import ROLE_VERBS, Verb
+from annotation.permissions import Verb, roles_with
 from annotation.queries.disputes import answered_by
-from annotation.services.notices import count_up
+from annotation.services.notices import count_up, end_told
 
 if TYPE_CHECKING:
     from annotation.records import Answers, SummaryRecord
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FEWEST_VOICES = 2
 ANSWERS = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
-_ADJUDICATING = {role.value for role, verbs in ROLE_VERBS.items() if Verb.ADJUDICATE in verbs}
+_ADJUDICATING = roles_with(Verb.ADJUDICATE)
 DIGITS = 9
 """Differences of percents are compared after rounding, so that 20 points are 20 points."""
 
@@ -55,6 +55,10 @@ class Due:
         was_waiting = row is not None and row.state != Dispute.State.AGREED
         return self.is_due and self.state == Dispute.State.OPEN and not was_waiting
 
+    def closes(self, row: Dispute | None) -> bool:
+        """Whether it waited until now and does no longer."""
+        return row is not None and row.state == Dispute.State.OPEN and self.state != Dispute.State.OPEN
+
     def columns(self, row: Dispute | None = None) -> dict[str, object]:
         """The derived columns; one that waits no longer, or was settled, keeps why it once did."""
         is_over = not self.is_due or self.state == Dispute.State.SETTLED
@@ -71,14 +75,16 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
 
     One query where nothing changed. Rows of claims that were reworded and units that were cut otherwise go:
     there is nothing left to settle. They come back under the same public id where that is undone. Decisions are rows of
-    their own and stay. Adjudicators are told of what opened.
+    their own and stay. Adjudicators are told of what opened, and no longer once none waits for them.
     """
     stored = stored_disputes([record.summary.pk for record in records])
     new, changed, opened = [], [], []
+    has_closed = False
     for due in (due for record in records for due in dues(project, record)):
         row = stored.pop(due.target, None)
         if due.opens(row):
             opened.append(due.target)
+        has_closed |= due.closes(row)
         if row is None:
             if due.is_due:
                 new.append(_row(project, due))
@@ -94,7 +100,10 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
             changed, update_conflicts=True, unique_fields=["pk"], update_fields=list(COLUMNS)
         )
     if stored:
+        has_closed |= any(row.state == Dispute.State.OPEN for row in stored.values())
         Dispute.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
+    if has_closed:
+        end_told(project)
     if opened:
         _tell_adjudicators(project, opened)
 
@@ -124,7 +133,7 @@ def _adjudicators(project: Project) -> list[int]:
 
 
 def _opened_in_words(count: int) -> str:
-    return "A dispute has opened." if count == 1 else f"{count:,} disputes have opened."
+    return "A dispute opened." if count == 1 else f"{count:,} disputes opened."
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[Target, Dispute]:
@@ -176,7 +185,8 @@ def _due(project: Project, *, target: Target, name: str, values: Sequence[float]
 
 
 def _values_of_check(answers: Answers, *, with_judge: bool) -> list[float]:
-    labels = [*answers.standing, answers.judge] if with_judge else list(answers.standing)
+    people = (*answers.standing, *answers.overtaken)
+    labels = [*people, answers.judge] if with_judge else people
     return [ANSWERS[label] for label in labels if label is not None]
 
 

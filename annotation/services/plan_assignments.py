@@ -20,6 +20,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Assignment, Comparison, DocumentSet, Draw, Notice, Project, Sitting
+from annotation.models.base import SEED_BITS
 from annotation.permissions import Verb, require
 from annotation.queries.assignments import assessors_in
 from annotation.queries.waiting import people_left
@@ -377,7 +378,7 @@ class _Planner:
                 # In a queue every place at a set is a sitting of its own.
                 together[person, set_id, place if person is None else 0] += of_unit
         for (person, set_id, _), items in together.items():
-            yield Seat(set_id, person, tuple(items), seed=chance.getrandbits(32))
+            yield Seat(set_id, person, tuple(items), seed=chance.getrandbits(SEED_BITS))
 
     def _loads(self, seats: Sequence[Seat]) -> Iterator[PersonLoad]:
         sets, summaries = Counter[int | None](), Counter[int | None]()

@@ -13,10 +13,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
+from annotation.models.base import new_seed
 from annotation.permissions import Verb, require
 from annotation.queries.waiting import stranded
 from annotation.refusals import Conflict, NotFound
-from annotation.services.assign import GIVEN, new_seed
+from annotation.services.assign import GIVEN
 from annotation.services.events import log
 from annotation.services.notices import tell_of_work
 from annotation.services.seat import (

@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, DrawnCheck, ErrorType, Label, Summary, Verdict
+from annotation.models import (
+    Check,
+    CheckLook,
+    DrawnCheck,
+    ErrorType,
+    Label,
+    Project,
+    Summary,
+    Verdict,
+)
 from annotation.permissions import Verb, require
+from annotation.queries.check_draws import is_asked_in_old_words
 from annotation.queries.check_text import text_held_against
 from annotation.queries.guidelines import current_id
-from annotation.queries.reveal import look_of
+from annotation.queries.reveal import knew_earlier_words, look_of
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.events import log
 from annotation.services.look_at_check import disclose, reveal
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 NOT_LOOKED = "not looked"
+LONGEST_REASON = 4000
 MOST_QUOTES = 50
 LONGEST_MS = 2_147_483_647
 
@@ -74,19 +85,28 @@ def override(
     is what `by` thought by themselves, and what they answer next they answer knowing the other's. Somebody else who
     gave the same answer is no conflict: both stand. Left out, no such test is made; Invalid (field `seen`) where it
     names no reviewer's verdict on this check. Conflict too (code
-    `claim_changed`) where the claim was reworded, split, joined or deleted since.
+    `claim_changed`) where the claim was reworded, split, joined or deleted since, unless a draw waits for the old
+    words: such an answer counts in the draw and moves no score.
 
-    What `by` had seen of the judge is known from their looks at the check and their answers to it; `shown` is
-    what the caller knows beyond that. With an answer that stands the judge's verdict is revealed to them; a planted one
-    that they knew is disclosed with any. The first answer of somebody who knew nothing is also that of every draw in
-    which the check waits.
+    What `by` had seen of the judge is known from their looks at the check and their answers to it, and to the words
+    that its claim had before. `shown` is what they say themselves: that they saw it elsewhere is believed where the
+    project shows it on request, and never that they did not. With an answer that stands the judge's verdict is revealed
+    to them; a planted one that they knew is disclosed with any. The first answer of somebody who knew nothing is also
+    that of every draw in which the check waits.
 
     Evidence holds unit numbers of the text that the claim is held against, as it is cut now; those of `quotes`
     count among them. Invalid (field `evidence`) where that text has no such unit.
     `active_ms` is the time at the check before the answer.
     """
     require(by, check.project, Verb.REVIEW)
-    _validate(label=label, confidence=confidence, evidence=evidence, error_type=error_type, quotes=quotes)
+    _validate(
+        label=label,
+        confidence=confidence,
+        evidence=evidence,
+        reason=reason,
+        error_type=error_type,
+        quotes=quotes,
+    )
     if active_ms < 0:
         raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
     answer = Answer(
@@ -108,7 +128,7 @@ def override(
 @transaction.atomic
 def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Verdict | Conflict:
     check = lock(check)
-    if not check.is_current:
+    if not check.is_current and not is_asked_in_old_words(check, by):
         raise _claim_changed(answer)
     _check_units(check, answer.evidence)
     newest = _newest_review(check)
@@ -141,14 +161,19 @@ def _let_stand(answer: Answer, *, check: Check, by: User, claimed: str) -> Verdi
 
 
 def _set_aside(answer: Answer, *, check: Check, by: User, claimed: str, newest: Verdict) -> None:
-    """Keep an answer that does not stand, since its author now meets another's. Sent again, it is not kept twice."""
+    """Keep an answer that does not stand, since its author now meets another's.
+
+    What they send again after that they send knowing it, so one is kept for each newer verdict. That the two differ is
+    for an adjudicator, unless its author answers again.
+    """
     kept = Verdict.objects.filter(check_row=check, person=by, is_set_aside=True, pk__gt=newest.pk)
-    if kept.filter(label=answer.label, reason=answer.reason).exists():
+    if kept.exists():
         return
     look = look_of(check, by)
     known = _known(check, by, look, claimed=claimed)
     verdict = _keep(answer, check=check, by=by, known=known, set_aside_at=timezone.now())
     _tell_if_planted(look, check=check, by=by, known=known)
+    rescore_now(project=check.project, summary_ids=[check.peer_id])
     log(
         project=check.project,
         actor=by,
@@ -199,18 +224,27 @@ def _logged(verdict: Verdict) -> dict[str, object]:
 
 
 def _known(check: Check, by: User, look: CheckLook | None, *, claimed: str) -> str:
-    """What the person knew of the judge's verdict before this answer, or else of another's answer."""
+    """What the person knew of the judge's verdict before this answer, or else of another's answer.
+
+    Whoever knew what was said of the claim in words that it had before knows.
+    """
     if look is not None and look.revealed_at is not None:
-        is_fooled = look.planted_label is not None and look.disclosed_at is None
-        return Verdict.Shown.PLANTED if is_fooled else Verdict.Shown.JUDGE
+        return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
     before = Verdict.objects.filter(check_row=check, person=by).order_by("is_set_aside", "pk")
     match before.values_list("is_set_aside", flat=True).first():
         case False:
             return Verdict.Shown.JUDGE
-        case True if claimed == Verdict.Shown.NOTHING:
+        case _ if knew_earlier_words(check, by):
+            return Verdict.Shown.JUDGE
+        case True if not _says_so(check, claimed):
             return Verdict.Shown.PERSON
         case _:
-            return claimed
+            return Verdict.Shown.JUDGE if _says_so(check, claimed) else Verdict.Shown.NOTHING
+
+
+def _says_so(check: Check, claimed: str) -> bool:
+    """Whether the person says that they saw the judge's verdict, where they may well have."""
+    return claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
 
 
 @transaction.atomic
@@ -246,7 +280,14 @@ def lock(check: Check) -> Check:
     each other and never deadlock.
     """
     Summary.objects.select_for_update().only("pk").get(pk=check.peer_id)
-    return Check.objects.select_for_update(of=("self",)).select_related("project", "peer").get(pk=check.pk)
+    rows = Check.objects.select_for_update(of=("self",)).select_related("project", "peer", "claim")
+    return rows.get(pk=check.pk)
+
+
+def check_reason(reason: str) -> None:
+    """Raises Invalid (field `reason`) where the words behind an answer or a decision are too many."""
+    if len(reason.strip()) > LONGEST_REASON:
+        raise Invalid(f"A reason has at most {LONGEST_REASON:,} characters.", field="reason")
 
 
 def _validate(
@@ -254,6 +295,7 @@ def _validate(
     label: str,
     confidence: float | None,
     evidence: Sequence[int],
+    reason: str,
     error_type: str,
     quotes: Sequence[Quote],
 ) -> None:
@@ -266,6 +308,7 @@ def _validate(
     if error_type and error_type not in ErrorType.values:
         known = ", ".join(ErrorType.values)
         raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
+    check_reason(reason)
     if len(quotes) > MOST_QUOTES:
         raise Invalid(f"At most {MOST_QUOTES} passages can be selected.", field="quotes")
     if any(not 0 <= quote.start < quote.end for quote in quotes):

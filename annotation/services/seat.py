@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models import F, Max
 
-from annotation.models import Assignment, Comparison, Sitting
+from annotation.models import Assignment, Comparison, Sitting, by_hand
 from annotation.models.base import new_public_id
-from annotation.permissions import ROLE_VERBS, Verb, roles_in
+from annotation.permissions import Verb, roles_in, verbs_of
 from annotation.refusals import Conflict, Invalid
 from evaluation import Presented, drawn_repeats, presentation_order, repeat_count
 
@@ -77,7 +76,7 @@ def seat_all(*, project: Project, seats: Sequence[Seat]) -> list[Sitting]:
 
 def require_may_assess(person: User, project: Project) -> None:
     """Raises Invalid unless a role of the person lets them be given work in the project."""
-    if not any(Verb.ASSESS in ROLE_VERBS[role] for role in roles_in(person, project)):
+    if Verb.ASSESS not in verbs_of(roles_in(person, project)):
         raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
 
 
@@ -243,27 +242,10 @@ def _insert(rows: Sequence[_New]) -> None:
     long, nearly all of it to build the statement. Columns that are not named in `_New` have their defaults, public
     ids are new.
     """
-    if not rows:
-        return
-    usual = Assignment()
-    fields = [field for field in Assignment._meta.concrete_fields if not field.primary_key]
-    values = {
-        field.attname: field.get_db_prep_save(field.pre_save(usual, add=True), connection) for field in fields
-    }
-    fixed = [field for field in fields if field.attname not in (*_New._fields, "public_id")]
-    quoted = connection.ops.quote_name
-    column_of = {field.attname: str(field.column) for field in fields}
-    names = (*_New._fields, "public_id", *(field.attname for field in fixed))
-    columns = ", ".join(quoted(column_of[name]) for name in names)
-    marks = ", ".join(["%s"] * len(names))
-    table = quoted(Assignment._meta.db_table)
-    same = tuple(values[field.attname] for field in fixed)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            # Names of our own table and columns, and as many marks as there are values.
-            f"INSERT INTO {table} ({columns}) VALUES ({marks})",  # noqa: S608
-            [(*row, new_public_id(), *same) for row in rows],
-        )
+    own = {*_New._fields, "public_id"}
+    usual = {name: value for name, value in by_hand.saved(Assignment()).items() if name not in own}
+    new = [{**row._asdict(), "public_id": new_public_id()} for row in rows]
+    by_hand.insert(Assignment, new, fixed=usual)
 
 
 def _firsts(sittings: Collection[int]) -> dict[Place, Assignment]:

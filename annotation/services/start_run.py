@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils import timezone
 
-from annotation.models import DocumentSet, Job, Judge, Project, PromptVersion, Run, Summary, Verdict
+from annotation.models import (
+    DocumentSet,
+    Event,
+    Job,
+    Judge,
+    Project,
+    PromptVersion,
+    Run,
+    Summary,
+    Verdict,
+)
 from annotation.models.run import MOST_QUESTIONS_MADE
 from annotation.permissions import Verb, require
 from annotation.queries.prompts import versions_in_force
@@ -24,6 +35,9 @@ from annotation.services.rescore import rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+CLAIMS_CHANGED = "claims were changed"
+"""Why a run was started that nobody asked for by itself, as the log says it."""
 
 
 def start_run(
@@ -112,19 +126,31 @@ def faults_of_start(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """The run in which a judge answers what has come open, None where it waits for the next one.
+
+    `waits` says why in words, where what the judge may cost is the reason.
+    """
+
+    run: Run | None = None
+    waits: str = ""
+
+
 @transaction.atomic
-def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User | None) -> Run | None:
+def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User | None) -> AskedAgain:
     """Let the project's deciding judge answer what has come open in one document set since it was there.
 
     The caller has asked whether `by` may have it so. A run of this judge that is under way goes there again, what
-    it is doing there at the moment begins anew, and nothing is paid twice; else a new one begins over this set alone,
-    under the cap of the last one. None, and the checks stay unscored until the next run, where there is no deciding
-    judge, it cannot be asked, or its run under way is after other metrics.
+    it is doing there at the moment begins anew, and nothing is paid twice; else a new one begins over this set alone.
+    The runs that begin so share one cap, for whoever changes claims need not be somebody who may spend: that of the
+    last run that somebody started. The checks stay unscored until the next run where that is used up, where there
+    is no deciding judge, it cannot be asked, or its run under way is after other metrics.
     """
     project = _locked(document_set.project)
     judge = project.deciding_judge
     if judge is None or faults_of_start(judge=judge, metrics=metrics, n_questions=None, max_cost=None):
-        return None
+        return AskedAgain()
     total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
     under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
         project=project, judge=judge, state=Run.State.ACTIVE
@@ -132,11 +158,13 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     run = under_way.select_related("project", "judge").first()
     if run is not None:
         if not set(metrics) <= set(run.metrics):
-            return None
+            return AskedAgain()
         jobs.enqueue([jobs.do_again(run, document_set, total=total)])
-        return run
-    last = Run.objects.filter(project=project, judge=judge).order_by("pk").last()
-    cap = last.max_cost if last is not None and has_price(judge) and not without_a_price(judge) else None
+        return AskedAgain(run)
+    left = _left_for_changes(project, judge)
+    if left.waits:
+        return AskedAgain(waits=left.waits)
+    cap = left.cap
     run = Run.objects.create(
         project=project, judge=judge, metrics=_once(metrics), max_cost=cap, started_by=by
     )
@@ -154,12 +182,49 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
             "document_sets": 1,
             "document_set": document_set.external_id,
             "max_cost": cap,
-            "because": "claims were changed",
+            "because": CLAIMS_CHANGED,
             "prompts": {row.step: row.number for row in prompts},
         },
     )
     jobs.enqueue([job])
-    return run
+    return AskedAgain(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What a run may cost that a change of claims starts, None for no cap; or why it starts none."""
+
+    cap: float | None = None
+    waits: str = ""
+
+
+def _left_for_changes(project: Project, judge: Judge) -> _Left:
+    """What is left of the cap of the last run that somebody started, after those that changes of claims started since.
+
+    One of these that was stopped had no room for another call, or met what the next one would meet too.
+    """
+    if not has_price(judge):
+        return _Left()
+    started_so = Event.objects.filter(
+        project=project, verb="start run", target_id=OuterRef("public_id"), data__because=CLAIMS_CHANGED
+    )
+    runs = Run.objects.filter(project=project, judge=judge)
+    last = runs.filter(~Exists(started_so)).order_by("pk").last()
+    if last is None:
+        return _Left(
+            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money: what is open now waits for "
+            "the first one."
+        )
+    if last.max_cost is None or without_a_price(judge):
+        return _Left()
+    since = runs.filter(pk__gt=last.pk)
+    left = last.max_cost - since.aggregate(spent=Sum("cost", default=0.0))["spent"]
+    if left <= 0 or since.filter(state=Run.State.STOPPED).exists():
+        return _Left(
+            waits=f"What {judge.name} may cost for changed claims until somebody starts its next run is used up: what "
+            "is open now waits for that run."
+        )
+    return _Left(cap=left)
 
 
 @transaction.atomic

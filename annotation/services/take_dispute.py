@@ -48,13 +48,11 @@ def release_dispute(*, dispute: Dispute, by: User) -> bool:
     holder = held.values_list("leased_to__username", flat=True).first()
     if not held.update(leased_to=None, lease_until=None):
         return False
-    target = dispute.check_row or dispute.comparison
-    assert target is not None, "the database holds a dispute to one of the two"
     log(
         project=dispute.project,
         actor=by,
         verb="release dispute",
-        target=target,
+        target=dispute.place,
         data={"dispute": dispute.public_id, "held_by": holder},
     )
     return True

@@ -59,7 +59,7 @@ def take_pen(*, sitting: Sitting, by: User, client_id: str, seen_pen: str) -> Pe
 
 
 @transaction.atomic
-def keep_alive(*, sitting: Sitting, by: User, client_id: str) -> Pen:
+def keep_alive(*, sitting: Sitting, by: User) -> Pen:
     """Renew the lease of a person who is reading and has not acted; tells which form has the pen.
 
     Whichever of their forms it is: the person is at it. Raises as `take_pen`, save `elsewhere`.

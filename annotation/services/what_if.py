@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
-from annotation.models import Assignment, Check, Judge, PublishedPercent, UnitJudgment, Verdict
+from annotation.models import Check, Judge, PublishedPercent, UnitJudgment, Verdict
+from annotation.models.judgment import COUNTING
+from annotation.queries.check_draws import drawable
 from annotation.queries.published import published_assessor
 from annotation.queries.sensitivity import (
     Coverages,
@@ -87,13 +89,7 @@ def _by_blend(project: Project) -> tuple[Coverages, Coverages]:
 
 
 def _percents(project: Project) -> QuerySet[UnitJudgment]:
-    return UnitJudgment.objects.filter(
-        assignment__comparison__peer__document_set__project=project,
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__repeat_of=None,
-        is_current=True,
-        percent__isnull=False,
-    )
+    return UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer__document_set__project=project)
 
 
 def _verdicts(project: Project) -> QuerySet[Verdict]:
@@ -107,8 +103,7 @@ def _verdicts(project: Project) -> QuerySet[Verdict]:
 
 def _asked(project: Project) -> QuerySet[Check]:
     """The checks that coverage rests on and no rule decides."""
-    checks = Check.objects.filter(project=project, is_current=True, side=Check.Side.REFERENCE)
-    return checks.exclude(final_source=Check.Decider.RULE)
+    return drawable(project, Check.Side.REFERENCE)
 
 
 def _judges(project: Project, checks: int) -> tuple[list[Judge], list[tuple[str, int]]]:

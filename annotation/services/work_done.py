@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from annotation.models import Analysis
 from annotation.queries.work_by_day import DayCounts
-from annotation.services.make_analysis import WORK_BY_DAY, Made, made, make
+from annotation.services.make_analysis import WORK_BY_DAY, Made, made
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -17,7 +17,5 @@ def answered_so_far(project: Project, *, wait: bool = False) -> tuple[DayCounts 
 
     Who waits never gets None: the first one is then made here.
     """
-    found = made(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY)
-    if wait and found.is_missing:
-        found = make(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY)
+    found = made(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY, wait=wait)
     return (None if found.payload is None else DayCounts.read(found.payload)), found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -78,15 +77,25 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
     """An adjudicator's decision; the next dispute is on screen at once, with the way back."""
     room = enter(request, slug, Verb.ADJUDICATE, here="adjudicate")
     row = dispute_of(room.project, dispute_id)
-    before = scores_now(_peer_of(row))
+    peer = row.place.peer_id
+    before = scores_now(peer)
     typed = _typed(request)
     try:
-        decision = _decide(request, row, typed)
+        decision = service.settle(
+            dispute=row,
+            by=request.user,
+            label=typed["label"],
+            percent=_percent(typed["percent"]),
+            adopt=typed["adopt"],
+            reason=typed["reason"],
+            error_type=typed["error_type"],
+            is_guideline_gap=typed["is_guideline_gap"] == "1",
+            seen=request.POST.get("seen", NOT_LOOKED),
+        )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, dispute_of(room.project, dispute_id), refusal=refusal, typed=typed)
-    return _hand_out(
-        request, room, after=dispute_id, last=decision, moved=score_changes(before, scores_now(_peer_of(row)))
-    )
+    moved = score_changes(before, scores_now(peer))
+    return _hand_out(request, room, after=dispute_id, last=decision, moved=moved)
 
 
 @screen("POST")
@@ -115,38 +124,6 @@ def reopen_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
     except Conflict as refusal:
         return _show(request, room, dispute_of(room.project, dispute_id), refusal=refusal)
     return _go_to(request, room, dispute_id, note="Taken up again: decide anew.")
-
-
-class _Said(TypedDict):
-    """What is said of a check and of a unit alike."""
-
-    adopt: str
-    reason: str
-    error_type: str
-    is_guideline_gap: bool
-    seen: str
-
-
-def _decide(request: Request, row: Dispute, typed: dict[str, str]) -> Adjudication:
-    said: _Said = {
-        "adopt": typed["adopt"],
-        "reason": typed["reason"],
-        "error_type": typed["error_type"],
-        "is_guideline_gap": typed["is_guideline_gap"] == "1",
-        "seen": request.POST.get("seen", NOT_LOOKED),
-    }
-    if row.check_row is not None:
-        return service.decide_check(check=row.check_row, by=request.user, label=typed["label"], **said)
-    unit = row.unit or row.claim
-    assert unit is not None, "the database holds a dispute to a check, a unit or a claim"
-    assert row.comparison is not None, "a unit is judged in a comparison"
-    return service.decide_unit(
-        comparison=row.comparison,
-        unit=unit,
-        by=request.user,
-        percent=_percent(typed["percent"]),
-        **said,
-    )
 
 
 def _typed(request: Request) -> dict[str, str]:
@@ -281,13 +258,6 @@ def _in_words(decision: Adjudication, moved: Sequence[ScoreChange]) -> str:
     """What a decision did, such as "Settled: yes. Coverage 0.500 → 0.750."."""
     told = f"Settled: {decision.label or f'{decision.percent} %'}."
     return f"{told} {in_words([change for change in moved if change.is_moved])}"
-
-
-def _peer_of(dispute: Dispute) -> int:
-    """The key of the summary whose scores a decision may move."""
-    place = dispute.check_row or dispute.comparison
-    assert place is not None, "the database holds a dispute to one of the two"
-    return place.peer_id
 
 
 def _filters(request: Request) -> DisputeFilter:

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.models import Draw, System
+from annotation.models.base import new_seed
 from annotation.permissions import BLIND_VERBS, Verb
 from annotation.queries.assignments import (
     SETS_SHOWN,
@@ -24,7 +25,6 @@ from annotation.queries.assignments import (
 from annotation.queries.draws import draw_page
 from annotation.refusals import Conflict, Invalid
 from annotation.services import recall_sitting
-from annotation.services.assign import new_seed
 from annotation.services.assignment_orders import Order, Plan, Way
 from annotation.services.name_author import name_author as say_who_wrote
 from annotation.services.plan_assignments import carry_out, plan_assignments

@@ -11,7 +11,7 @@ from annotation.models import Claim, ClaimSet
 from annotation.permissions import Verb
 from annotation.queries.claims import Owner, changes_in, claim_text, claims_in, of_owner, text_with_claims
 from annotation.queries.reveal import Reader
-from annotation.refusals import Conflict, Invalid
+from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services import change_claims
 from annotation.services.change_claims import Changed
 from annotation.web.htmx import Request
@@ -37,7 +37,7 @@ def add(request: Request, slug: str, text_id: str) -> HttpResponse:
             unit=_number(request.POST.get("unit", "")),
             reason=request.POST.get("reason", ""),
         )
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Added.")
 
@@ -53,7 +53,7 @@ def reword(request: Request, slug: str, text_id: str) -> HttpResponse:
             text=request.POST.get("text", ""),
             reason=request.POST.get("reason", ""),
         )
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Reworded.")
 
@@ -69,7 +69,7 @@ def split(request: Request, slug: str, text_id: str) -> HttpResponse:
             texts=_lines(request.POST.get("texts", "")),
             reason=request.POST.get("reason", ""),
         )
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Split.")
 
@@ -85,7 +85,7 @@ def join(request: Request, slug: str, text_id: str) -> HttpResponse:
             text=request.POST.get("text", ""),
             reason=request.POST.get("reason", ""),
         )
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Joined.")
 
@@ -98,7 +98,7 @@ def delete(request: Request, slug: str, text_id: str) -> HttpResponse:
         changed = change_claims.delete_claim(
             claim=claim, by=request.user, reason=request.POST.get("reason", "")
         )
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Deleted.")
 
@@ -109,7 +109,7 @@ def undo(request: Request, slug: str, text_id: str) -> HttpResponse:
     change = found(changes_in(room.project), request.POST.get("change", ""), "change of claims")
     try:
         changed = change_claims.undo_claim_change(change=change, by=request.user)
-    except (Conflict, Invalid) as refusal:
+    except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
     return _done(request, room, owner, changed, "Undone.")
 
@@ -132,13 +132,15 @@ def _done(request: Request, room: Room, owner: Owner, changed: Changed, said: st
 
 
 def _what_follows(room: Room, changed: Changed) -> str:
+    if changed.waits:
+        return changed.waits
     if changed.run is None or room.project.deciding_judge is None:
         return ""
     return f"What is open now is asked of {room.project.deciding_judge.name}."
 
 
 def _show(
-    request: Request, room: Room, owner: Owner, refusal: Conflict | Invalid | None = None
+    request: Request, room: Room, owner: Owner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
     """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
     yours = refusal.details.get("yours") if refusal else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,13 +18,16 @@ from annotation.queries.comments import (
     thread_of_unit,
     unit_in_sight,
 )
-from annotation.queries.reveal import is_judge_visible
+from annotation.queries.reveal import knows
 from annotation.refusals import Invalid
 from annotation.services import comment as service
 from annotation.services.comment import Commented
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 THREAD = "#thread"
 """The part of a page that every answer to its forms replaces."""
@@ -103,21 +107,16 @@ def _listed(names: Sequence[str]) -> str:
 def _show_claim(
     request: Request, room: Room, claim: Claim, *, typed: str = "", refusal: Invalid | None = None
 ) -> HttpResponse:
-    """`check` in the request names the check in hand: what others say of the claim waits for the answer to it."""
-    checks = Check.objects.filter(project=room.project, claim=claim).select_related("project")
-    in_hand = checks.filter(public_id=request.POST.get("check") or request.GET.get("check", "")).first()
-    hides = None if in_hand is None else not is_judge_visible(in_hand, request.user)
-    thread = thread_of_claim(room.project, claim, request.user, hides_others=hides)
-    to_review = in_hand or checks.filter(is_current=True).order_by("pk").first()
-    return _show(
-        request,
-        room,
-        thread,
-        typed=typed,
-        refusal=refusal,
-        in_hand=in_hand.public_id if in_hand else "",
-        check_id=to_review.public_id if to_review and Verb.REVIEW in room.verbs else "",
-    )
+    thread = thread_of_claim(room.project, claim, request.user)
+    check_id = _to_review(room, claim, request.user) if Verb.REVIEW in room.verbs else ""
+    return _show(request, room, thread, typed=typed, refusal=refusal, check_id=check_id)
+
+
+def _to_review(room: Room, claim: Claim, person: User) -> str:
+    """A check of the claim that the person has not answered yet, or else any."""
+    checks = Check.objects.filter(project=room.project, claim=claim, is_current=True).order_by("pk")
+    check = checks.filter(~knows(person)).first() or checks.first()
+    return check.public_id if check else ""
 
 
 def _show_unit(
@@ -135,7 +134,6 @@ def _show(
     typed: str,
     refusal: Invalid | None,
     check_id: str = "",
-    in_hand: str = "",
 ) -> HttpResponse:
     context = {
         "room": room,
@@ -143,7 +141,6 @@ def _show(
         "typed": typed,
         "refusal": refusal,
         "check_id": check_id,
-        "in_hand": in_hand,
     }
     response = page_or_fragment(
         request,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
-from annotation.queries.heat_map import heat_map_page
+from annotation.queries.heat_map import HeatMap
 from annotation.queries.lengths import mean_lengths
 from annotation.queries.work_by_day import DayCounts, judged_by_day
 from annotation.web.charts import (
@@ -157,9 +157,8 @@ def draw_weights(table: Mapping[str, Any]) -> Picture:
     )
 
 
-def draw_claims(project: Project, table: TargetTable, *, after: str = "") -> tuple[Picture, str]:
-    """A page of claims against the systems in the leaderboard's order, and after which claim the next page starts."""
-    page = heat_map_page(project, target_words=table.target_words, after=after)
+def draw_claims(project: Project, table: TargetTable, page: HeatMap) -> Picture:
+    """A page of claims against the systems in the leaderboard's order."""
     systems = [row.system for row in table.rows if row.system in page.systems]
     # One address, and the ids put into it: so many cells would wait for the router.
     address = reverse("summary", args=[project.slug, "0"])
@@ -182,7 +181,7 @@ def draw_claims(project: Project, table: TargetTable, *, after: str = "") -> tup
         "Final answers: a person's where one was given, else the deciding judge's. "
         "Systems in the leaderboard's order."
     )
-    return heat_map(lines, systems, caption=caption, of_claims=page.claims), page.after
+    return heat_map(lines, systems, caption=caption, of_claims=page.claims)
 
 
 def draw_work(project: Project, *, viewer: User, answered: DayCounts) -> Picture:
@@ -196,6 +195,7 @@ def draw_work(project: Project, *, viewer: User, answered: DayCounts) -> Picture
         [work for work in kinds if work.scope and work.by_day],
         caption=(
             "Units count on the day on which their percent was last changed, claims on that of their first answer. "
-            "Days are those of the server's clock. Sets that you have open yourself are left out."
+            "Days are those of the server's clock. Sets that you have open yourself are left out, and claims whose "
+            "answers all came with a file."
         ),
     )

@@ -12,8 +12,10 @@ from django.urls import reverse
 
 from annotation.models import Analysis
 from annotation.permissions import Verb
+from annotation.queries.heat_map import checks_on, heat_map_page
 from annotation.queries.leaderboard import RANKED
 from annotation.refusals import Invalid, NotFound
+from annotation.services.look_at_check import see_checks
 from annotation.services.make_analysis import Made, made
 from annotation.services.work_done import answered_so_far
 from annotation.web import target_tables
@@ -147,11 +149,12 @@ def _claims(request: Request, room: Room) -> Shown:
     shown = shown_table(request, room.project)
     if shown.table is None:
         return Shown(None, shown.made)
-    first = request.GET.get("after", "")
+    first, target_words = request.GET.get("after", ""), shown.table.target_words
     asked = {"target": target_word(shown.table)}
-    picture, after = draw_claims(room.project, shown.table, after=first)
-    choices = _targets(shown, room, asked)
-    return Shown(picture, shown.made, asked | ({"after": first} if first else {}), choices, after)
+    page = heat_map_page(room.project, target_words=target_words, after=first)
+    see_checks(project=room.project, checks=checks_on(page, target_words=target_words), by=request.user)
+    picture, choices = draw_claims(room.project, shown.table, page), _targets(shown, room, asked)
+    return Shown(picture, shown.made, asked | ({"after": first} if first else {}), choices, page.after)
 
 
 def _weights(request: Request, room: Room) -> Shown:

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 
 from annotation.models import Check, CheckLook, ErrorType, Verdict
 from annotation.permissions import Verb
-from annotation.queries.check_draws import held_by_others
+from annotation.queries.check_draws import held_by_others, is_kept_by_a_draw
 from annotation.queries.check_view import (
     CheckView,
     check_of,
@@ -151,7 +151,8 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         look = look_of(row, request.user)
         return _show(request, room, row, look=look, withdrawn=verdict, moved=moved)
-    messages.success(request, f"Your answer is taken back. {_movement(request, room, moved)}".strip())
+    said = ["Your answer is taken back.", _kept_by_a_draw(verdict), _movement(request, room, row, moved)]
+    messages.success(request, " ".join(filter(None, said)))
     return redirect(address(slug, check_id, filters_of(request)))
 
 
@@ -235,7 +236,8 @@ def _show(
         "typed": typed,
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
-        "moved_in_words": _movement(request, room, moved or [], is_told=bool(view.outcome.planted)),
+        "kept_by_a_draw": _kept_by_a_draw(withdrawn) if withdrawn else "",
+        "moved_in_words": _movement(request, room, row, moved or [], is_told=bool(view.outcome.planted)),
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
@@ -292,7 +294,7 @@ def _strip(
         "room": room,
         "before": outcome,
         "saved": verdict,
-        "moved_in_words": _movement(request, room, moved, is_told=bool(outcome.planted)),
+        "moved_in_words": _movement(request, room, row, moved, is_told=bool(outcome.planted)),
         "told": told,
         "search": _search(filters_of(request)),
     }
@@ -304,7 +306,7 @@ def _after_answer(
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
-    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, moved)}".strip())
+    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
@@ -313,8 +315,19 @@ def _after_answer(
     return redirect(address(slug, following.public_id, filters, was=row.public_id))
 
 
-def _movement(request: Request, room: Room, moved: list[ScoreChange], *, is_told: bool = False) -> str:
-    """How the scores moved, in words; empty for whoever must not be told."""
+def _kept_by_a_draw(withdrawn: Verdict) -> str:
+    """What whoever takes an answer back is told, where a random draw keeps it; else nothing."""
+    if not is_kept_by_a_draw(withdrawn):
+        return ""
+    return "The draw keeps your first answer, since you have now seen what the judge says."
+
+
+def _movement(
+    request: Request, room: Room, row: Check, moved: list[ScoreChange], *, is_told: bool = False
+) -> str:
+    """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
+    if not row.is_current:
+        return "No score moves, since the claim has been changed: the answer counts in the draw alone."
     is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
     return "" if is_hidden else in_words(moved)
 

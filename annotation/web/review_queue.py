@@ -76,7 +76,7 @@ def review(request: Request, slug: str) -> HttpResponse:
         "is_kept_back": filters.is_of_answers and hides_judge,
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, reader, filters, after=after),
-        "may_take_over": not filters.is_plain and not filters.draw,
+        "may_take_over": filters.is_narrowed and batches.may_take_over(room.project, reader),
     }
     if not after:
         context |= {
@@ -150,15 +150,16 @@ def draw_checks(request: Request, slug: str) -> HttpResponse:
 
 
 def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
-    filters = filters_of(request)
-    offered = None
-    if not filters.is_plain and not filters.draw:
-        offered = batches.offer(project=room.project, reader=reader_of(request, room), filters=filters)
+    filters, reader = filters_of(request), reader_of(request, room)
+    may_take_over, offered = batches.may_take_over(room.project, reader), None
+    if may_take_over and filters.is_narrowed:
+        offered = batches.offer(project=room.project, reader=reader, filters=filters)
     own = VerdictBatch.objects.filter(project=room.project, by=request.user)
     context = {
         "room": room,
         "query": urlencode(filters.as_query()),
         "offer": offered,
+        "kept_back": "" if may_take_over else batches.KEPT_BACK,
         "chosen": [(name, words) for name, words in filters.as_query().items() if name != "order"],
         "batches": own.order_by("-pk")[:BATCHES_SHOWN],
         "refusal": refusal,

@@ -22,6 +22,7 @@ from annotation.queries.leaderboard import RANKED, Average, Leaderboard, TargetT
 from annotation.queries.published import published_means
 from annotation.queries.quality import quality_tables
 from annotation.queries.system_scores import scores_of_system
+from annotation.queries.taken_over import taken_over_of
 from annotation.records import score_rules, summary_records
 from annotation.refusals import Invalid, NotFound
 from annotation.services import leaderboards as boards
@@ -198,7 +199,12 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     result = score(record.value, score_rules(room.project))
     made = explain(room.project, row, record.value, result, record.conciseness_terms)
     see_summary(project=room.project, summary=row, by=request.user)
-    context = {"room": room, "made": made, "address": request.build_absolute_uri(request.path)}
+    context = {
+        "room": room,
+        "made": made,
+        "taken_over": taken_over_of(row),
+        "address": request.build_absolute_uri(request.path),
+    }
     return render(request, "scores/summary.html", context)
 
 
@@ -248,7 +254,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in table.mixed.items() if name in held),
-                covers={name: board.captions[name] for name in held},
+                covers={name: board.caption(name, table) for name in held},
             )
 
 
@@ -301,9 +307,7 @@ def _say(table: TargetTable, column: str) -> str:
 
 def caption_of(board: Leaderboard | None, table: TargetTable | None, column: str) -> str:
     """What the interval on screen covers."""
-    if column == ESTIMATE and table is not None and table.estimate is not None:
-        return table.estimate.caption
-    return board.captions[column] if board else ""
+    return board.caption(column, table) if board and table else ""
 
 
 def _table(board: Leaderboard | None, target: str) -> TargetTable | None:

@@ -79,7 +79,8 @@ class RulesForm(forms.Form):
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
         label="Reviewers see the judge's verdict",
-        help_text="Seeing it first draws people towards it: after the own answer is the safe choice.",
+        help_text="Seeing it first draws people towards it: after the own answer is the safe choice. Where it is shown "
+        "at once, no checks can be drawn at random.",
     )
     planted_share = forms.FloatField(
         min_value=0,

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 from annotation.exports.tables import CONTENT_TYPES, write_table
 from annotation.refusals import NotFound
-from annotation.services.make_analysis import made, make
+from annotation.services.make_analysis import made
 
 if TYPE_CHECKING:
     from annotation.exports.columns import Cell
@@ -40,9 +40,7 @@ def analysis_file(
     """One of the tables of stored statistics, made where there are none yet. Raises NotFound for another table."""
     if table not in tables:
         raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
-    stored = made(project=project, kind=kind)
-    if stored.payload is None:
-        stored = make(project=project, kind=kind)
+    stored = made(project=project, kind=kind, wait=True)
     rows = list(tables[table](stored.payload or {}))
     columns = list(rows[0]) if rows else []
     return table_file(request, rows, columns=columns, name=f"{project.slug}-{kind}-{table}")

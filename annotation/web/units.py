@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.models import Summary
 from annotation.permissions import Verb
-from annotation.queries.unit_texts import Cut, cut_of, text_page, text_to_cut
+from annotation.queries.unit_texts import cut_of, text_page, text_to_cut
 from annotation.refusals import Conflict, Invalid, NotFound
 from annotation.services import change_units
 from annotation.services.reopen_units import reopen_units as reopen
@@ -133,7 +133,7 @@ def _show(
         "hand": min(_hand(request) if refusal else hand, len(cut.units)),
         "said": said,
         "refusal": refusal,
-        "wanted": _wanted(cut, refusal),
+        "wanted": _wanted(refusal),
     }
     response = page_or_fragment(
         request,
@@ -148,7 +148,7 @@ def _show(
     return response
 
 
-def _wanted(cut: Cut, refusal: Conflict | Invalid | NotFound | None) -> str:
+def _wanted(refusal: Conflict | Invalid | NotFound | None) -> str:
     """The words that a refused act was about, where the cut that it was meant for has changed."""
     if refusal is None or refusal.code != "newer_cut":
         return ""

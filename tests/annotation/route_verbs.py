@@ -81,7 +81,9 @@ WEB = {
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "reveal-verdict", "look"), Verb.REVIEW),
-    **dict.fromkeys(("batch-offer", "accept-batch", "withdraw-batch"), Verb.REVIEW),
+    **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
+    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
+    "accept-batch": Verb.ADJUDICATE,
     **dict.fromkeys(("check-draws", "draw-checks", "draw-plan"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),

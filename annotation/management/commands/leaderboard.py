@@ -82,13 +82,21 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
         f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} draws, seed {board.seed}): "
-        f"{board.captions[board.score]}. "
+        f"{_covers(board)}. "
         f"The column human: {board.captions['coverage_human']}.",
         width=100,
     )
     for warning in board.warnings:
         yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
+
+
+def _covers(board: Leaderboard) -> str:
+    """What the intervals of the ranked score cover, by target length where that is not the same at all."""
+    told = {_title(table): board.caption(board.score, table) for table in board.tables}
+    if len(set(told.values())) == 1:
+        return next(iter(told.values()))
+    return "; ".join(f"{title.lower()}: {covers}" for title, covers in told.items())
 
 
 def _said(table: TargetTable) -> Iterator[str]:
@@ -99,8 +107,8 @@ def _said(table: TargetTable) -> Iterator[str]:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{table.ranking.level:.0%} after Holm's correction (paired permutation of document sets); systems "
-                f"that share a letter (alike) cannot be told apart. In 95% of draws a system's rank lies within "
-                f"its ranks."
+                "that share a letter (alike) cannot be told apart. In at least 95% of draws a system's rank lies "
+                "within its ranks."
             )
     if table.changed is not None and table.changed.sentence:
         yield table.changed.sentence

@@ -267,7 +267,7 @@ def test_nobody_settles_what_they_judged_themselves(world: World, staff: Door) -
     world.rex.memberships.update(roles=["reviewer", "adjudicator"])
     dispute = disputed(world)
     client = staff("rex")
-    assert b"One of these answers is your own" in client.get(page_of(dispute)).content
+    assert b"You have judged this yourself" in client.get(page_of(dispute)).content
     client.post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
     assert not Adjudication.objects.exists()
 
@@ -277,7 +277,7 @@ def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staf
     own, settled = disputed(world, 1), disputed(world, 2)
     decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
     client = staff("rex")
-    why = "one of the answers is your own, so it is left to another adjudicator"
+    why = "you have judged it yourself, so it is left to another adjudicator"
     withdrawn = {"action": "withdraw", "_selected_action": [decision.pk]}
     for offered in (
         act(client, "decide_as_most", [own]),

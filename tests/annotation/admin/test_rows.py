@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
 from django.core.paginator import Paginator
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.admin import rows as admin_rows
-from annotation.models import Check, Comment, Judge, Membership, Project, Role, Unit, Verdict
+from annotation.models import Check, CheckLook, Comment, Judge, Membership, Project, Role, Unit, Verdict
+from annotation.services.assign import assign
 from annotation.services.change_units import join_units
+from annotation.services.review import override
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, TELLING, address, fill
 from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
@@ -225,15 +228,20 @@ def queries_of(client: Any, page: str) -> list[str]:
     return [query["sql"] for query in seen.captured_queries]
 
 
+def reading_of(client: Any, page: str) -> list[str]:
+    """All but the statement that keeps the first sight of checks, however many they are."""
+    return [sql for sql in queries_of(client, page) if not sql.startswith("INSERT")]
+
+
 @pytest.mark.parametrize("name", ["root", "olga"])
 def test_lists_cost_the_same_whether_few_rows_or_many(world: World, staff: Door, name: str) -> None:
     fill(world)
     client = staff(name)
     pages = [address(model) for model in MODELS if name == "root" or model.__name__ not in OF_MACHINE]
     grow(world, 2)
-    few = {page: len(queries_of(client, page)) for page in pages}
+    few = {page: len(reading_of(client, page)) for page in pages}
     grow(world, 28, first=2)
-    many = {page: len(queries_of(client, page)) for page in pages}
+    many = {page: len(reading_of(client, page)) for page in pages}
     # Of a list of several pages the keys of one are read first.
     assert {page: count - few[page] for page, count in many.items() if count - few[page] not in (0, 1)} == {}
     assert max(few.values()) <= 20
@@ -275,3 +283,29 @@ def test_moments_are_told_in_24_hours(world: World, staff: Door) -> None:
     Comment.objects.filter(pk=comment.pk).update(created_at=datetime(2026, 1, 31, 14, 5, tzinfo=UTC))
     page = staff("root").get(address(Comment, f"{comment.pk}/change/")).content.decode()
     assert "31 Jan 2026, 14:05" in page
+
+
+@pytest.mark.parametrize("model", [Check, Verdict])
+@pytest.mark.parametrize("place", ["", "{}/change/", "{}/history/"])
+def test_whoever_may_review_knows_what_the_admin_told_them_of_checks(
+    world: World, staff: Door, model: Any, place: str
+) -> None:
+    first = model._default_manager.earliest("pk")
+    page = address(model, place.format(first.pk) if place else "")
+    for name in ("mona", "cleo", "root"):
+        assert staff(name).get(page).status_code == 200
+    # A manager may not review; the six checks of the list, or the one of the page.
+    looks = CheckLook.objects.filter(revealed_at__isnull=False, planted_label=None)
+    known = {name: looks.filter(person__username=name).count() for name in ("mona", "cleo", "root")}
+    number = 1 if place else 6
+    assert known == {"mona": 0, "cleo": number, "root": number}
+    check = world.check("alder", 1)
+    assert override(check=check, by=world.cleo, label="no").shown == Verdict.Shown.JUDGE
+
+
+def test_a_superuser_with_open_work_knows_what_they_were_warned_of(world: World, staff: Door) -> None:
+    client = staff("root")
+    root = User.objects.get(username="root")
+    assign(document_set=world.sets["bridge"], assessor=root, by=None)
+    client.get(address(Check))
+    assert CheckLook.objects.filter(person=root, revealed_at__isnull=False).count() == 6

@@ -100,11 +100,12 @@ IN_PROJECT = (
     Route("post", _in("checks/next/"), (Verb.REVIEW,)),
     Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
     Route("get", _in("review-queue/"), (Verb.REVIEW,)),
-    Route("get", _in("verdict-batches/offer/"), (Verb.REVIEW,)),
+    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
+    Route("get", _in("verdict-batches/offer/"), (Verb.ADJUDICATE,)),
     Route(
         "post",
         _in("verdict-batches/"),
-        (Verb.REVIEW,),
+        (Verb.ADJUDICATE,),
         {"side": "reference", "expected": 1, "fingerprint": "x"},
     ),
     Route("delete", _in("verdict-batches/{batch}/"), (Verb.REVIEW,), owner="rex"),
@@ -271,7 +272,7 @@ def ids_of(world: World) -> dict[str, str]:
     check = world.check("alder", 1)
     verdict = override(check=world.check("birch", 1), by=world.rex, label="no")
     add_imported_verdict(world.check("birch", 1), "yes")
-    decision = decide_check(check=world.check("birch", 2), by=world.cleo, label="no", reason="Not there.")
+    decision = decide_check(check=world.check("birch", 3), by=world.cleo, label="no", reason="Not there.")
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import transaction
 
-from annotation.models import SCORES, Adjudication, Event, Membership, Project, Score, Verdict
+from annotation.models import SCORES, Adjudication, CheckLook, Event, Membership, Project, Score, Verdict
 from annotation.services.adjudicate import decide_check, decide_unit
 from annotation.services.review import override
 from tests.annotation.cast import World
@@ -353,3 +353,43 @@ class TestReveal:
     @pytest.mark.parametrize("name", ["vic", "cleo", "olga", "mona"])
     def test_others_see_it_at_once(self, world: World, client_of: Client, name: str) -> None:
         assert client_of(name).get(at(world, "alder", 2)).json()["judge_label"] == "no"
+
+
+class TestWhatIsKeptOfSeeing:
+    """Whoever may review and is shown what others said answers knowing it, by whichever door."""
+
+    def seen_by(self, name: str) -> int:
+        return CheckLook.objects.filter(person__username=name, revealed_at__isnull=False).count()
+
+    def test_an_adjudicator_who_was_shown_a_check_answers_it_knowing(
+        self, world: World, client_of: Client
+    ) -> None:
+        assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
+        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == "judge"
+        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").shown == "nothing"
+
+    def test_an_adjudicator_who_was_shown_nothing_answers_blind(
+        self, world: World, client_of: Client
+    ) -> None:
+        sent = client_of("cleo").post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
+        assert sent.json()["verdict"]["shown"] == "nothing"
+
+    @pytest.mark.parametrize(("name", "known"), [("cleo", 2), ("olga", 2), ("rex", 0), ("vic", 0)])
+    def test_a_page_of_the_list_shows_its_checks_and_no_others(
+        self, world: World, client_of: Client, name: str, known: int
+    ) -> None:
+        assert len(results(client_of(name), "?limit=2")) == 2
+        assert self.seen_by(name) == known
+
+    def test_where_nothing_is_kept_back_a_reviewers_list_shows_it_too(
+        self, world: World, client_of: Client
+    ) -> None:
+        Project.objects.update(reveal="shown")
+        assert len(results(client_of("rex"), "")) == self.seen_by("rex") == 6
+
+    def test_the_next_check_is_shown_with_what_was_said_to_an_adjudicator(
+        self, world: World, client_of: Client
+    ) -> None:
+        handed = client_of("cleo").post(f"{HERE}checks/next/", {}, format="json").json()["check"]
+        assert handed["judge_label"] is not None
+        assert self.seen_by("cleo") == 1

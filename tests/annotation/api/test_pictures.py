@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from annotation.models import CheckLook
 from annotation.services.review import override
 from tests.annotation.cast import CLAIMS
 
@@ -25,6 +26,21 @@ def test_the_claim_map_has_every_answer(world: World, client_of: Client) -> None
         "summary": world.peers["port", "alder"].public_id,
         "final_label": "unsure",
         "by_person": True,
+    }
+
+
+def test_whoever_may_review_knows_the_answers_of_the_claim_map_from_then_on(
+    world: World, client_of: Client
+) -> None:
+    last_but_one = world.check("alder", 2).claim.public_id
+    for name in ("olga", "vic"):
+        address = f"/api/v1/projects/harbour/claim-map/?target_words=20&after={last_but_one}"
+        assert client_of(name).get(address).status_code == 200
+    # One claim is left, held against two systems' summaries.
+    looks = CheckLook.objects.filter(revealed_at__isnull=False)
+    assert {(each.person.username, each.check_row) for each in looks} == {
+        ("olga", world.check("alder", 3)),
+        ("olga", world.check("birch", 3)),
     }
 
 

@@ -208,8 +208,18 @@ def test_a_batch_is_offered_taken_over_and_withdrawn(world: World, client_of: Cl
     assert not Verdict.objects.filter(batch__isnull=False, withdrawn_at=None).exists()
 
 
-def test_a_batch_needs_a_filter(world: World, client_of: Client) -> None:
-    assert client_of("rex").get(f"{HERE}verdict-batches/offer/").status_code == 422
+def test_a_batch_needs_a_narrowed_list(world: World, client_of: Client) -> None:
+    for query in ("", "?only=all"):
+        assert client_of("cleo").get(f"{HERE}verdict-batches/offer/{query}").status_code == 422
+
+
+def test_a_batch_is_for_those_who_may_know_what_the_judge_says(world: World, client_of: Client) -> None:
+    refused = client_of("rex").get(f"{HERE}verdict-batches/offer/?side=reference")
+    assert refused.status_code == 403
+    assert "Answer the checks one by one" in refused.json()["error"]["message"]
+    body = {"side": "reference", "expected": 6, "fingerprint": "0" * 16}
+    assert post(client_of("rex"), "verdict-batches/", body).status_code == 403
+    assert not Verdict.objects.filter(batch__isnull=False).exists()
 
 
 def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: Client) -> None:

@@ -1,4 +1,4 @@
-"""Rows that are read out of statements written by hand are those that Django's own queries give."""
+"""Rows that are read out of statements written by hand, or written by them, are those of Django's own queries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from annotation.models import Check, Project, Verdict
-from annotation.models.by_hand import Part
+from annotation.models import Check, Event, Project, Verdict
+from annotation.models.by_hand import Part, insert, saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,3 +48,17 @@ def test_a_column_that_was_left_out_is_asked_for_when_it_is_read(
     project = part.read(iter(read))
     with django_assert_num_queries(1):
         assert (project.name, project.slug) == (world.project.name, world.project.slug)
+
+
+def test_rows_are_written_with_what_they_share(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    usual = saved(Event(project=world.project, data={"told": ["so \u2013 so"]}))
+    own = [{"verb": verb, "public_id": name * 16} for verb, name in (("assign", "a"), ("close", "b"))]
+    shared = {name: value for name, value in usual.items() if name not in own[0]}
+    insert(Event, own, shared)
+    rows = list(Event.objects.filter(public_id__in=["a" * 16, "b" * 16]).order_by("pk"))
+    assert [(row.verb, row.public_id) for row in rows] == [("assign", "a" * 16), ("close", "b" * 16)]
+    assert {(row.project_id, str(row.data)) for row in rows} == {(world.project.pk, "{'told': ['so – so']}")}
+    with django_assert_num_queries(0):
+        insert(Event, [], shared)

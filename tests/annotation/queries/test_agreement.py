@@ -47,8 +47,8 @@ def test_verdicts_by_hand(world: World) -> None:
     assert (of["items"], of["single"], of["answers"]) == (12, 2, 24)
     assert of["equal"]["value"] == 0.75
     assert of["alpha"]["value"] == pytest.approx(132 / 270)
-    # Over the same 12, no is 4.5 and yes 7.5 of them; on a scale of three, chance is half of what differs.
-    chance = 2 * 4.5 * 7.5 / 144 / 2
+    # Over the same 12, no is 4.5 and yes 7.5 of them; nobody was unsure, so that these are the two answers there are.
+    chance = 2 * 4.5 * 7.5 / 144
     assert of["ac1"]["value"] == pytest.approx((0.75 - chance) / (1 - chance))
     # One document set says nothing of others.
     assert of["alpha"]["low"] is None

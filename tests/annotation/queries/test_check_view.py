@@ -1,8 +1,7 @@
-"""Passages found for a claim, the queue's places, and what a check looks like to its reader."""
+"""Passages found for a claim, the filter of a queue, and what a check looks like to its reader."""
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 from annotation.models import Document, Unit
 from annotation.queries.check_text import PASSAGES_FOUND, WHOLE_TEXT_UP_TO, found_passages
 from annotation.queries.check_view import check_of, check_view
-from annotation.queries.review_queue import Filter, Place
-from annotation.refusals import Invalid, NotFound
+from annotation.queries.review_queue import Filter
+from annotation.refusals import NotFound
 from annotation.services.change_project import change_project
 from annotation.services.review import override
 
@@ -41,40 +40,6 @@ def test_what_is_found_is_there_and_little(claim: str, texts: list[str]) -> None
     found = found_passages(claim, texts)
     assert len(found) <= PASSAGES_FOUND
     assert found <= set(range(len(texts)))
-
-
-@given(
-    value=st.floats(min_value=0, max_value=1),
-    queue_key=st.integers(min_value=0, max_value=2**63 - 1),
-    public_id=st.text(alphabet="abcdefgh234567", min_size=16, max_size=16),
-)
-def test_a_place_is_read_as_it_was_written(value: float, queue_key: int, public_id: str) -> None:
-    place = Place(value=value, queue_key=queue_key, public_id=public_id)
-    assert Place.read(str(place)) == place
-
-
-@pytest.mark.parametrize("text", ["", "x", "bm8=", "WzFd", "e30="])
-def test_a_place_that_makes_no_sense_is_refused(text: str) -> None:
-    with pytest.raises(Invalid):
-        Place.read(text)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        '[1e999, 1, "a"]',
-        '[NaN, 1, "a"]',
-        '[0.5, 1e999, "a"]',
-        f'[0.5, {2**63}, "a"]',
-        '[0.5, -1, "a"]',
-        '[0.5, 1, "\\u0000"]',
-        '[0.5, 1, "\\ud800"]',
-        "[" * 3000,
-    ],
-)
-def test_a_place_that_no_database_could_look_for_is_refused(values: str) -> None:
-    with pytest.raises(Invalid):
-        Place.read(base64.urlsafe_b64encode(values.encode()).decode())
 
 
 def test_a_filter_names_only_what_differs_from_the_default() -> None:

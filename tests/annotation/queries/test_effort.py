@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.models import Sitting, SummaryJudgment, Unit, UnitChange
+from annotation.models import Claim, ClaimChange, ClaimSet, Sitting, SummaryJudgment, Unit, UnitChange
 from annotation.queries.effort import Effort, effort_by_person, effort_by_sitting, total_effort
 from annotation.services.recall_sitting import recall
 from tests.annotation.cast import World
@@ -63,6 +63,22 @@ def test_a_unit_that_was_cut_anew_is_no_result(world: World) -> None:
     change = UnitChange.objects.create(summary=world.models["bridge"], kind="split")
     Unit.objects.filter(pk=world.units("bridge")[0].pk).update(retired_by=change)
     assert of(world, "ana").judged_units == 1
+
+
+def test_a_claim_of_a_replaced_set_is_no_result(world: World) -> None:
+    claims = ClaimSet.objects.create(summary=world.models["bridge"], origin="import")
+    first, second = (
+        Claim.objects.create(claim_set=claims, position=place, text="It closed.", origin="import")
+        for place in (1, 2)
+    )
+    assignment = sit(world, "ana", "bridge").assignments.get(comparison__peer__system__name="alder")
+    for claim in (first, second):
+        assignment.unit_judgments.create(claim=claim, percent=20, marks=[1], active_ms=500)
+    assert of(world, "ana").judged_units == 2
+    Claim.objects.filter(pk=first.pk).update(retired_by=ClaimChange.objects.create(claim_set=claims))
+    assert of(world, "ana").judged_units == 1
+    ClaimSet.objects.filter(pk=claims.pk).update(is_active=False)
+    assert (of(world, "ana").judged_units, of(world, "ana").active_ms) == (0, 1_000)
 
 
 def test_people_and_sittings_are_kept_apart_and_add_up(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.models import Assignment, Check, Draw
 from annotation.queries.drawn_items import Framed, framed_items
-from annotation.queries.estimates import NO_DRAW, Progress, estimate_table, estimates
+from annotation.queries.estimates import ALL_ANSWERED, NO_DRAW, Progress, estimate_table, estimates
 from annotation.services.assignment_orders import Order, Way
 from annotation.services.draw_checks import draw_checks
 from annotation.services.plan_assignments import carry_out
@@ -36,7 +36,19 @@ def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> No
     answer(world, "alder")
     found = estimates(world.project).at(20)
     assert (found.state, found.sentence, found.systems) == ("none", NO_DRAW, None)
+    assert "it enters only where chance draws it too" in found.sentence
     assert found.average("alder").mean is None
+
+
+@pytest.mark.django_db
+def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -> None:
+    asked = Check.objects.filter(project=world.project, side=Check.Side.REFERENCE, is_current=True)
+    last, *others = asked.exclude(final_source=Check.Decider.RULE)
+    for check in others:
+        override(check=check, by=world.rex, label="yes")
+    assert estimates(world.project).at(20).sentence == NO_DRAW
+    override(check=last, by=world.rex, label="no")
+    assert estimates(world.project).at(20).sentence == ALL_ANSWERED
 
 
 @pytest.mark.django_db

@@ -322,6 +322,46 @@ def test_deleted_claims_and_undone_wordings_are_listed_with_their_verdicts(world
     assert [claim.earlier for claim in claims_of_alder(world)] == [(), ()]
 
 
+def test_a_deleted_claim_brings_all_its_wordings_with_what_was_said_and_decided_of_them(world: World) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="yes", reason="it leans")
+    decide_check(check=check, by=world.cleo, label="no", reason="another wall")
+    reword_claim(claim=check.claim, by=world.cleo, text="The wall is weak", reason="Stands alone")
+    again = Claim.objects.get(text="The wall is weak")
+    reword_claim(claim=again, by=world.cleo, text="The wall gives way")
+    delete_claim(claim=Claim.objects.get(text="The wall gives way"), by=world.rex, reason="No claim")
+    gone = explanation(world, world.peers["port", "alder"]).comparisons[0].gone
+    assert [(each.text, each.change.kind, each.change.who) for each in gone] == [
+        ("The wall gives way", "deleted", "rex"),
+        ("The wall is weak", "reworded", "cleo"),
+        ("its wall is weak", "reworded", "cleo"),
+    ]
+    assert [(answer.who, answer.kind, answer.label) for answer in gone[2].answers] == [
+        ("lexical", "judge", "no"),
+        ("rex", "reviewer", "yes"),
+        ("cleo", "adjudicator", "no"),
+    ]
+
+
+def test_a_unit_whose_only_claim_was_deleted_says_who_did_it_and_when(world: World) -> None:
+    only = Claim.objects.get(text="Ferries move to the southern quay")
+    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
+    first, second = explanation(world, world.peers["port", "alder"]).comparisons[0].units
+    assert (second.coverage.value, second.source) == (None, "its one claim was deleted by rex")
+    assert second.emptied is not None
+    assert (second.emptied.at, second.emptied.reason) == (changed.change.created_at, "No claim")
+    assert first.emptied is None
+    undo_claim_change(change=changed.change, by=world.rex)
+    assert explanation(world, world.peers["port", "alder"]).comparisons[0].units[1].emptied is None
+
+
+def test_of_several_deleted_claims_the_last_one_is_told(world: World) -> None:
+    for text, person in (("its wall is weak", world.cleo), ("The harbour closes in April", world.rex)):
+        delete_claim(claim=Claim.objects.get(text=text), by=person)
+    first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert first.source == "its claims were deleted, the last one by rex"
+
+
 def test_comments_on_a_claim_are_counted(world: World) -> None:
     claim = Claim.objects.get(text="its wall is weak")
     for text in ("Whose?", "The harbour's."):

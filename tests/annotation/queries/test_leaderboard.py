@@ -125,8 +125,8 @@ def test_every_interval_contains_its_mean(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_the_leaderboard_takes_six_queries(world: World, django_assert_num_queries: object) -> None:
-    with django_assert_num_queries(6):  # type: ignore[operator]
+def test_the_leaderboard_takes_nine_queries(world: World, django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(9):  # type: ignore[operator]
         leaderboard(world.project)
 
 
@@ -142,6 +142,35 @@ def test_captions_say_what_an_interval_covers(world: World) -> None:
     assert captions["coverage"] == captions["coverage_judge"]
     assert captions["coverage"] == "sampling of documents only; judge error not included"
     assert "people's own scores" in captions["coverage_human"]
+
+
+@pytest.mark.django_db
+def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: World) -> None:
+    peers = [world.peers["port", name] for name in ("alder", "birch")]
+    Score.objects.filter(summary__in=peers).update(human_share=1.0)
+    board = leaderboard(world.project)
+    (table,) = board.tables
+    said = "people decided all that it rests on; sampling of documents only"
+    assert board.caption("coverage", table) == board.caption("composite_2_3", table) == said
+    # The judge's own coverage is the judge's whatever people decided, and other claims may be left to it.
+    for name in ("coverage_judge", "claim_coverage", "alignment"):
+        assert board.caption(name, table) == "sampling of documents only; judge error not included"
+    assert board.caption("brevity", table) == "sampling of documents only"
+
+
+@pytest.mark.django_db
+def test_one_answer_left_to_the_judge_is_its_error(world: World) -> None:
+    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=0.75)
+    board = leaderboard(world.project)
+    assert board.caption("coverage", board.tables[0]).endswith("judge error not included")
+
+
+@pytest.mark.django_db
+def test_a_share_that_nobody_knows_is_not_peoples(world: World) -> None:
+    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=None)
+    assert not leaderboard(world.project).tables[0].is_decided_by_people
 
 
 @pytest.mark.django_db

@@ -93,7 +93,7 @@ def test_a_person_with_what_they_did_and_what_is_worth_a_look(world: World) -> N
     assert ana.load.units_per_hour == pytest.approx(60)
     assert ana.agreement is not None
     assert ana.flags is not None
-    assert (ana.agreement.items, ana.flags.units, ana.flags.is_raised) == (0, 4, False)
+    assert (ana.agreement.items, ana.flags.units, ana.flags.given_again) == (0, 4, 0)
     assert (rows["ben"].load.units_per_hour, rows["ben"].load.closed) == (None, 0)
 
 

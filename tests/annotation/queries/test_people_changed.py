@@ -5,12 +5,16 @@ from collections.abc import Mapping
 import pytest
 
 from annotation.queries.averages import Observation, averages_of, set_means
-from annotation.queries.people_changed import PeopleChanged, people_changed
+from annotation.queries.people_changed import NONE_TAKEN, PeopleChanged, people_changed
+from annotation.queries.taken_over import TakenOver
 
 COLUMNS = ("coverage", "coverage_judge", "human_share")
 
 
-def changed(systems: Mapping[str, list[tuple[float | None, float | None, float | None]]]) -> PeopleChanged:
+def changed(
+    systems: Mapping[str, list[tuple[float | None, float | None, float | None]]],
+    taken: TakenOver = NONE_TAKEN,
+) -> PeopleChanged:
     """Of systems with (blend, judge, share) in sets 0, 1, 2 and so on."""
     seen = [
         Observation(system, f"set {number}", f"set {number}", values)
@@ -18,7 +22,7 @@ def changed(systems: Mapping[str, list[tuple[float | None, float | None, float |
         for number, values in enumerate(rows)
     ]
     found = set_means(seen, COLUMNS)
-    return people_changed(found, averages_of(found, draws=100))
+    return people_changed(found, averages_of(found, draws=100), taken)
 
 
 def test_a_new_leader_is_named() -> None:
@@ -69,6 +73,24 @@ def test_nothing_decided_by_people() -> None:
 def test_answers_that_moved_nothing() -> None:
     assert changed({"alder": [(0.5, 0.5, 1.0)]}).sentence == (
         "People decided 100 % of what coverage rests on; no mean moved by it."
+    )
+
+
+def test_what_came_in_lists_is_said_beside_the_share() -> None:
+    found = changed({"alder": [(0.5, 0.5, 0.98)]}, TakenOver(answers=100, in_lists=96))
+    assert (found.answers, found.in_lists) == (100, 96)
+    assert found.sentence == (
+        "People decided 98 % of what coverage rests on (96 of 100 reviewers' verdicts by taking over the judge's in "
+        "lists); no mean moved by it."
+    )
+
+
+def test_of_several_systems_too() -> None:
+    taken = TakenOver(answers=2000, in_lists=1500)
+    found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
+    assert found.sentence.startswith(
+        "People decided 50 % of what coverage rests on (mean over systems; 1,500 of 2,000 reviewers' verdicts by "
+        "taking over the judge's in lists), which moved the mean of 1 of 2 systems, alder:"
     )
 
 

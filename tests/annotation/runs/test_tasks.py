@@ -18,26 +18,30 @@ from annotation.services.make_analysis import MAKE_ANALYSIS
 from annotation.services.start_run import start_run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.annotation.cast import World
 
 QUEUEING = {"signature", "send_task"}
 
 
-def queued_names() -> set[str]:
-    """Every first argument of a call that queues a task by its name, anywhere in the project."""
-    names = set()
-    for path in Path(annotation.__file__).parent.rglob("*.py"):
+def calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """Every call of the project by the file that it stands in and what it names: `x.hint(...)` is a hint."""
+    room = Path(annotation.__file__).parent
+    for path in room.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                of_the_app = ast.unparse(node.func.value).endswith(("current_app", "app"))
-                if node.func.attr in QUEUEING and of_the_app:
-                    names.add(ast.unparse(node.args[0]))
-    return names
+            if isinstance(node, ast.Call):
+                yield path.relative_to(room).as_posix(), ast.unparse(node.func).rpartition(".")[2], node
+
+
+def test_jobs_alone_speaks_to_the_queue() -> None:
+    assert {place for place, named, _ in calls() if named in QUEUEING} == {"services/jobs.py"}
 
 
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
-    assert queued_names() == {"RUN_JOB", "MAKE_ANALYSIS"}
+    hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
+    assert hinted == {"RUN_JOB", "MAKE_ANALYSIS"}
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
     assert {jobs.RUN_JOB, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
 

@@ -6,12 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Adjudication, Dispute, Event, Membership, Role, Score
+from annotation.models import Adjudication, Dispute, Event, Membership, Project, Role, Score, Sitting
+from annotation.queries.dispute_view import dispute_view
+from annotation.queries.disputes import DisputeFilter, queue
+from annotation.queries.unit_locks import dropped_by_reopening
 from annotation.queries.voices import voices_on_check, voices_on_unit
 from annotation.refusals import Conflict, Invalid, NotAllowed
-from annotation.services.adjudicate import decide_check, decide_unit, reopen_dispute, withdraw_decision
+from annotation.services.adjudicate import (
+    decide_check,
+    decide_unit,
+    reopen_dispute,
+    settle,
+    withdraw_decision,
+)
+from annotation.services.recall_sitting import recall
+from annotation.services.reopen_units import reopen_units
 from annotation.services.rescore import rescore
-from annotation.services.review import override, withdraw_verdict
+from annotation.services.review import LONGEST_REASON, override, withdraw_verdict
+from annotation.services.take_dispute import take_next
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
@@ -159,11 +171,33 @@ def test_a_project_may_let_people_settle_their_own(world: World) -> None:
     assert decide_check(check=world.check("alder", 3), by=world.cleo, label="yes").label == "yes"
 
 
-def test_an_answer_that_was_taken_back_is_no_voice(world: World) -> None:
+def test_also_who_took_their_answer_back_first_leaves_it_to_others(world: World) -> None:
     disputed(world)
     verdict = override(check=world.check("alder", 3), by=world.cleo, label="yes")
     withdraw_verdict(verdict=verdict, by=world.cleo)
+    assert not any(voice.is_own for voice in voices_on_check(world.check("alder", 3), world.cleo))
+    with pytest.raises(NotAllowed, match="also where they have taken their own answer back") as refused:
+        decide_check(check=world.check("alder", 3), by=world.cleo, label="yes")
+    assert refused.value.code == "own_judgment"
+    # Nor is it handed to her, in the queue or by name.
+    page = queue(world.project, world.cleo, DisputeFilter())
+    assert (page.rows, page.own, page.left) == ((), 1, 0)
+    assert take_next(project=world.project, by=world.cleo, filters=DisputeFilter()) is None
+    shown = dispute_view(Dispute.objects.get(), world.cleo, DisputeFilter())
+    assert (shown.is_own, shown.may_decide) == (True, False)
+    Project.objects.filter(pk=world.project.pk).update(own_adjudication=True)
     assert decide_check(check=world.check("alder", 3), by=world.cleo, label="yes").label == "yes"
+
+
+def test_whose_answer_was_set_aside_leaves_it_to_others(world: World) -> None:
+    override(check=world.check("alder", 3), by=world.rex, label="no")
+    with pytest.raises(Conflict):
+        override(check=world.check("alder", 3), by=world.cleo, label="yes", seen="")
+    assert Dispute.objects.get().state == Dispute.State.OPEN
+    with pytest.raises(NotAllowed) as refused:
+        decide_check(check=world.check("alder", 3), by=world.cleo, label="yes")
+    assert refused.value.code == "own_judgment"
+    assert decide_check(check=world.check("alder", 3), by=world.olga, label="yes").label == "yes"
 
 
 def test_nobody_takes_back_what_others_decided_on_their_own_answer(world: World) -> None:
@@ -233,6 +267,20 @@ def test_an_assessor_who_adjudicates_leaves_their_own_units_to_others(world: Wor
     assert refused.value.code == "own_judgment"
 
 
+def test_also_where_their_work_was_opened_again_and_taken_away(world: World) -> None:
+    assessed(world)
+    Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.ADJUDICATOR])
+    sitting = Sitting.objects.get(assessor=world.ana)
+    model = world.models["port"]
+    reopen_units(summary=model, by=world.olga, expected=dropped_by_reopening(model).number)
+    recall(sitting=sitting, by=world.olga)
+    comparison, unit = world.comparison("port", "alder"), world.units("port")[0]
+    assert not any(voice.is_own for voice in voices_on_unit(comparison, unit, world.ana))
+    with pytest.raises(NotAllowed) as refused:
+        decide_unit(comparison=comparison, unit=unit, by=world.ana, percent=60, reason="A bit more.")
+    assert refused.value.code == "own_judgment"
+
+
 def test_a_settled_dispute_is_taken_up_again(world: World) -> None:
     check = disputed(world)
     decide_check(check=check, by=world.cleo, label="no")
@@ -261,3 +309,66 @@ def test_rebuilding_the_queue_keeps_decisions(world: World) -> None:
     rescore(project=world.project)
     assert Dispute.objects.get(check_row=world.check("alder", 3)).state == "settled"
     assert world.check("alder", 3).final_label == "no"
+
+
+def over_a_unit(world: World) -> Dispute:
+    """Ana gave 20 % of alder's first unit and Ben 60."""
+    assessed(world)
+    return Dispute.objects.get(comparison=world.comparison("port", "alder"), unit=world.units("port")[0])
+
+
+def test_a_dispute_is_settled_by_what_it_is_about(world: World) -> None:
+    check = disputed(world)
+    by_label = settle(dispute=check.disputes.get(), by=world.cleo, label="no")
+    assert (by_label.check_row, by_label.label, by_label.percent) == (check, "no", None)
+    by_percent = settle(dispute=over_a_unit(world), by=world.cleo, percent=20)
+    assert (by_percent.unit, by_percent.percent, by_percent.label) == (world.units("port")[0], 20, None)
+
+
+def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
+    check = disputed(world)
+    with pytest.raises(Invalid) as refused:
+        settle(dispute=check.disputes.get(), by=world.cleo, label="no", percent=20)
+    assert refused.value.field == "percent"
+    with pytest.raises(Invalid) as refused:
+        settle(dispute=over_a_unit(world), by=world.cleo, label="no", percent=20)
+    assert refused.value.field == "label"
+    assert not Adjudication.objects.exists()
+
+
+def test_an_answer_of_ones_own_beside_another_that_is_taken_over_is_refused(world: World) -> None:
+    check = disputed(world)
+    with pytest.raises(Invalid) as refused:
+        settle(
+            dispute=check.disputes.get(), by=world.cleo, label="yes", adopt=token_of(check, world.cleo, "no")
+        )
+    assert refused.value.field == "label"
+
+
+def test_taken_up_again_and_settled_is_both_or_neither(world: World) -> None:
+    check = disputed(world)
+    first = decide_check(check=check, by=world.cleo, label="no")
+    dispute = check.disputes.get()
+    with pytest.raises(Invalid):
+        # Nobody said unsure, so it needs a reason.
+        settle(dispute=dispute, by=world.cleo, label="unsure", seen=first.public_id, again=True)
+    assert Adjudication.objects.get(withdrawn_at=None) == first
+    second = settle(dispute=dispute, by=world.cleo, label="yes", seen=first.public_id, again=True)
+    assert Adjudication.objects.get(withdrawn_at=None) == second
+    with pytest.raises(Conflict):
+        settle(dispute=dispute, by=world.cleo, label="no", seen=first.public_id, again=True)
+
+
+def test_a_reason_has_an_end(world: World) -> None:
+    check = disputed(world)
+    told = "x" * LONGEST_REASON
+    for reason in (told + "x", told):
+        if reason == told:
+            assert decide_check(check=check, by=world.cleo, label="no", reason=reason).reason == told
+            continue
+        with pytest.raises(Invalid) as refused:
+            decide_check(check=check, by=world.cleo, label="no", reason=reason)
+        assert refused.value.field == "reason"
+    with pytest.raises(Invalid) as refused:
+        reopen_dispute(dispute=check.disputes.get(), by=world.cleo, reason=told + "x")
+    assert refused.value.field == "reason"

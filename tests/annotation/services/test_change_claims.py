@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import (
+    Adjudication,
     Check,
     Claim,
     ClaimChange,
@@ -25,6 +26,7 @@ from annotation.models import (
     DocumentSet,
     Event,
     Job,
+    Notice,
     Project,
     Run,
     Score,
@@ -32,10 +34,13 @@ from annotation.models import (
     Verdict,
 )
 from annotation.queries.claims import claims_of
+from annotation.queries.event_words import facts_of
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.services import jobs
+from annotation.services.adjudicate import decide_check, withdraw_decision
 from annotation.services.assign import assign
 from annotation.services.change_claims import (
+    Changed,
     add_claim,
     delete_claim,
     join_claims,
@@ -47,7 +52,7 @@ from annotation.services.change_units import join_units, undo_unit_change
 from annotation.services.import_dataset import import_dataset
 from annotation.services.judging.answers import Judged, Located, write
 from annotation.services.rescore import rescore
-from annotation.services.review import override
+from annotation.services.review import override, withdraw_verdict
 from annotation.services.save_acts import judge_unit
 from evaluation.judging.protocol import Verdict as Answer
 from tests.annotation.cast import add_imported_verdict, add_units
@@ -55,6 +60,8 @@ from tests.annotation.imports.files import jsonl, nested
 from tests.annotation.runs.doing import perform_all, run_to_end
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.annotation.cast import World
 
 
@@ -310,15 +317,106 @@ def test_only_the_last_change_is_undone_and_only_once(world: World) -> None:
         (" \n", "invalid"),
         ("x" * 1001, "invalid"),
         ("its wall is weak", "same_words"),
+        ("its wall is weak .", "same_words"),
+        ("(its\u2003wall is weak?!)\u200b", "same_words"),
         ("ferries move to the southern quay.", "twin"),
     ],
-    ids=["empty", "too long", "the same", "another claim's"],
+    ids=["empty", "too long", "the same", "with a mark", "in marks and other white space", "another claim's"],
 )
 def test_words_that_make_no_new_claim_are_refused(world: World, text: str, code: str) -> None:
     with pytest.raises(Invalid) as refusal:
         reword_claim(claim=claim(world, 2), by=world.rex, text=text)
     assert refusal.value.code == code
     assert not ClaimChange.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("It fell by 5", "It fell by 5 %"),
+        ("5 degrees", "-5 degrees"),
+        ("They polish shoes", "They Polish shoes"),
+        ("It costs 3,5", "It costs 3.5"),
+    ],
+)
+def test_a_sign_that_says_something_makes_other_words(world: World, before: str, after: str) -> None:
+    Claim.objects.filter(pk=claim(world, 2).pk).update(text=before)
+    reword_claim(claim=claim(world, 2), by=world.rex, text=after)
+    assert texts(world)[1] == after
+
+
+# What an adjudicator has decided
+
+
+def settled(world: World, text: str = "its wall is weak", label: str = "yes") -> Claim:
+    """A claim of which two reviewers said yes and no of alder, and cleo settled it."""
+    check = Check.objects.get(claim__text=text, peer=world.peers["port", "alder"], is_current=True)
+    override(check=check, by=world.rex, label="no")
+    add_imported_verdict(check, "yes")
+    decide_check(check=check, by=world.cleo, label=label, reason="as it stands there")
+    return check.claim
+
+
+@pytest.mark.parametrize("act", ["reword", "split", "join", "delete"])
+def test_a_claim_on_which_a_decision_rests_is_not_changed_by_a_reviewer(world: World, act: str) -> None:
+    decided = settled(world)
+    acts: dict[str, Callable[[], Changed]] = {
+        "reword": lambda: reword_claim(claim=decided, by=world.rex, text="The wall is weak"),
+        "split": lambda: split_claim(claim=decided, by=world.rex, texts=HALVES),
+        "join": lambda: join_claims(claims=[claim(world, 1), decided], by=world.rex, text="Both"),
+        "delete": lambda: delete_claim(claim=decided, by=world.rex),
+    }
+    with pytest.raises(NotAllowed, match=r"cleo settled .* ask an adjudicator") as refusal:
+        acts[act]()
+    assert refusal.value.code == "decided"
+    assert coverage(world) == 1.0  # (2/2 + 1) / 2
+    assert not ClaimChange.objects.exists()
+
+
+def test_a_change_is_not_undone_by_a_reviewer_once_what_it_made_is_settled(world: World) -> None:
+    changed = reword_claim(claim=claim(world, 2), by=world.rex, text="The wall is weak")
+    settled(world, "The wall is weak")
+    with pytest.raises(NotAllowed) as refusal:
+        undo_claim_change(change=changed.change, by=world.rex)
+    assert refusal.value.code == "decided"
+    undo_claim_change(change=changed.change, by=world.olga)
+    assert texts(world)[1] == "its wall is weak"
+
+
+def test_a_decision_that_was_taken_back_holds_nothing(world: World) -> None:
+    decided = settled(world)
+    withdraw_decision(decision=Adjudication.objects.get(), by=world.cleo)
+    reword_claim(claim=decided, by=world.rex, text="The wall is weak")
+    assert texts(world)[1] == "The wall is weak"
+
+
+def test_who_may_adjudicate_changes_it_and_whose_decision_falls_is_told(world: World) -> None:
+    decided = settled(world)
+    reword_claim(claim=decided, by=world.olga, text="The wall is weak")
+    told = Notice.objects.filter(kind="reopened")
+    assert [(notice.person, notice.text) for notice in told] == [
+        (world.cleo, "olga reworded a claim: a decision of yours counts no more.")
+    ]
+    assert told[0].address == f"/p/harbour/claims/{world.models['port'].public_id}/"
+    act = Event.objects.get(verb="reword claim")
+    # Rex's answer and the imported one.
+    assert (act.data["answers_fallen"], act.data["decisions_fallen"]) == (2, 1)
+    assert ("people's answers that count no more", "2") in facts_of(act.data)
+    assert ("adjudicators' decisions that count no more", "1") in facts_of(act.data)
+
+
+def test_who_changes_what_they_decided_themselves_is_not_told(world: World) -> None:
+    delete_claim(claim=settled(world), by=world.cleo)
+    assert not Notice.objects.filter(kind="reopened").exists()
+
+
+def test_an_answer_that_was_changed_or_taken_back_falls_once_or_not_at_all(world: World) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="yes")
+    override(check=check, by=world.rex, label="no")
+    withdraw_verdict(verdict=override(check=check, by=world.olga, label="yes"), by=world.olga)
+    delete_claim(claim=check.claim, by=world.cleo)
+    assert Event.objects.get(verb="delete claim").data["answers_fallen"] == 1
 
 
 def test_claims_of_different_units_are_not_joined(world: World) -> None:
@@ -397,6 +495,8 @@ def test_every_act_is_in_the_log_with_both_wordings(world: World) -> None:
         "text": world.models["port"].public_id,
         "before": [{"claim": old.public_id, "text": "its wall is weak"}],
         "after": [{"claim": each.public_id, "text": each.text} for each in changed.claims],
+        "answers_fallen": 0,
+        "decisions_fallen": 0,
         "reason": "Two things",
     }
     assert (undone.verb, undone.actor, undone.data["after"]) == (

@@ -2,11 +2,13 @@
 
 import pytest
 
-from annotation.models import Event, Membership, Project, Score, Sitting
+from annotation.models import Check, Event, Membership, Project, Score, Sitting
 from annotation.refusals import Conflict, Invalid, NotAllowed
 from annotation.services.acts import QualityAct
 from annotation.services.assign import assign
 from annotation.services.change_project import change_project, create_project
+from annotation.services.draw_checks import draw_checks
+from annotation.services.review import override
 from annotation.services.save_acts import judge_unit, save_at_once
 from tests.annotation.cast import World, finish
 
@@ -52,6 +54,21 @@ def test_setting_what_is_set_is_no_act(world: World) -> None:
 def test_a_weight_out_of_range_is_refused(world: World) -> None:
     with pytest.raises(Invalid):
         change_project(project=world.project, by=world.mona, composite_weight=1.5)
+
+
+def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not_know_them(
+    world: World,
+) -> None:
+    draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=7)
+    for check in Check.objects.all()[1:]:
+        override(check=check, by=world.rex, label="no")
+    change_project(project=world.project, by=world.mona, reveal="on_request")
+    with pytest.raises(Conflict, match=r"\(seed 7\) still waits for 1 answer of people") as refused:
+        change_project(project=world.project, by=world.mona, reveal="shown")
+    assert refused.value.code == "draw_open"
+    assert Project.objects.get(pk=world.project.pk).reveal == "on_request"
+    override(check=Check.objects.all()[0], by=world.rex, label="no")
+    assert change_project(project=world.project, by=world.mona, reveal="shown").reveal == "shown"
 
 
 def test_an_unknown_rule_is_refused(world: World) -> None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import Claim, Comment, Event, Membership, Notice, Project, Sitting
+from annotation.models import Check, Claim, Comment, Event, Membership, Notice, Project, Sitting
 from annotation.queries.comments import pieces_of, thread_of_claim, thread_of_unit
 from annotation.queries.notices import notices_of, unread_count
 from annotation.refusals import Invalid, NotAllowed, NotFound
 from annotation.services.assign import assign
 from annotation.services.comment import comment_on_claim, comment_on_unit, withdraw_comment
+from annotation.services.look_at_check import disclose
 from annotation.services.review import override
+from tests.annotation.answering import look
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -122,8 +124,36 @@ def test_a_reviewer_reads_others_once_they_have_answered(world: World) -> None:
     say(world, world.rex, "Hm.")
     before = thread_of_claim(world.project, claim_of(world), world.rex)
     assert ([each.text for each in before.said], before.hidden) == (["Hm."], 1)
+    # The claim is held against two summaries: an answer for one leaves the other to be given.
     override(check=world.check("alder", 1), by=world.rex, label="no")
+    assert said(world, world.rex) == ["Hm."]
+    override(check=world.check("birch", 1), by=world.rex, label="no")
     assert said(world, world.rex) == ["Clearly a yes.", "Hm."]
+
+
+@pytest.mark.parametrize("name", ["is_current", "final_source"])
+def test_a_check_that_waits_for_nobody_hides_no_comments(world: World, name: str) -> None:
+    say(world, world.cleo, "Clearly a yes.")
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    Check.objects.filter(pk=world.check("birch", 1).pk).update(
+        **{name: {"is_current": False, "final_source": "rule"}[name]}
+    )
+    assert said(world, world.rex) == ["Clearly a yes."]
+
+
+def test_a_verdict_that_is_planted_and_not_told_of_hides_them_too(world: World) -> None:
+    say(world, world.cleo, "Clearly a yes.")
+    looks = [look(world.check(name, 1), world.rex, planted="no") for name in ("alder", "birch")]
+    assert said(world, world.rex) == []
+    for each in looks:
+        disclose(each)
+    assert said(world, world.rex) == ["Clearly a yes."]
+
+
+def test_a_reviewer_who_may_view_the_scores_waits_as_well(world: World) -> None:
+    Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
+    say(world, world.cleo, "Clearly a yes.")
+    assert said(world, world.rex) == []
 
 
 def test_where_verdicts_are_shown_so_are_comments(world: World) -> None:
@@ -133,11 +163,10 @@ def test_where_verdicts_are_shown_so_are_comments(world: World) -> None:
     assert said(world, world.rex) == ["Clearly a yes."]
 
 
-def test_who_sees_the_scores_reads_all_unless_they_are_to_answer(world: World) -> None:
+@pytest.mark.parametrize("name", ["cleo", "olga", "mona"])
+def test_whoever_is_not_kept_back_reads_all(world: World, name: str) -> None:
     say(world, world.rex, "Hm.")
-    assert said(world, world.cleo) == ["Hm."]
-    hidden = thread_of_claim(world.project, claim_of(world), world.cleo, hides_others=True)
-    assert (hidden.said, hidden.hidden) == ((), 1)
+    assert said(world, world.users[name]) == ["Hm."]
 
 
 def test_an_assessor_has_nothing_to_say_on_claims(world: World) -> None:

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project, Verdict
+from annotation.models import Check, Claim, Draw, DrawnCheck, Event, Notice, Project, Score
+from annotation.queries.check_draws import open_draws
 from annotation.queries.reveal import Reader
 from annotation.queries.review_queue import Filter, queue
-from annotation.refusals import Invalid, NotAllowed
+from annotation.queries.score_changes import TOLD as SCORES
+from annotation.refusals import Conflict, Invalid, NotAllowed
+from annotation.services.change_claims import reword_claim
 from annotation.services.draw_checks import draw_checks
+from annotation.services.lease_check import keep
 from annotation.services.look_at_check import look_at
 from annotation.services.review import override, withdraw_verdict
+from tests.annotation.answering import look
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -116,9 +121,73 @@ def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world:
 def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
     back = override(check=world.check("alder", 1), by=world.cleo, label="no")
     withdraw_verdict(verdict=back, by=world.cleo)
-    override(check=world.check("alder", 2), by=world.cleo, label="no", shown=Verdict.Shown.JUDGE)
+    look(world.check("alder", 2), world.cleo)
+    override(check=world.check("alder", 2), by=world.cleo, label="no")
     drawn = draw(world, share=1.0)
     assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
+
+
+def other_words(check: Check) -> Check:
+    """The check against the same summary of the claim that took this one's place."""
+    return Check.objects.select_related("project", "claim").get(
+        peer=check.peer, claim__made_by=Claim.all_claims.get(pk=check.claim_id).retired_by
+    )
+
+
+def reworded(world: World) -> tuple[Draw, Check]:
+    """Everything is drawn, then Cleo rewords alder's first claim; a judge has not answered the new words."""
+    drawn, check = draw(world, share=1.0), world.check("alder", 1)
+    reword_claim(claim=check.claim, by=world.cleo, text="The harbour shuts in April")
+    return drawn, Check.objects.select_related("project", "peer", "claim").get(pk=check.pk)
+
+
+def test_a_claim_that_was_reworded_is_answered_in_the_words_that_were_drawn(world: World) -> None:
+    drawn, check = reworded(world)
+    assert not check.is_current
+    assert check.public_id in waiting(world, drawn)
+    before = list(Score.objects.order_by("pk").values_list(*SCORES))
+    verdict = override(check=check, by=world.rex, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict == verdict
+    assert check.public_id not in waiting(world, drawn)
+    assert list(Score.objects.order_by("pk").values_list(*SCORES)) == before
+    check.refresh_from_db()
+    assert (check.human_label, check.final_label, check.is_disputed) == (None, "yes", False)
+
+
+def test_a_draw_is_complete_though_a_claim_of_it_was_reworded(world: World) -> None:
+    drawn, _ = reworded(world)
+    assert [row.answered for row in open_draws(world.project)] == [0]
+    for name in waiting(world, drawn):
+        override(check=Check.objects.get(public_id=name), by=world.rex, label="yes")
+    assert open_draws(world.project) == []
+
+
+def test_old_words_are_asked_once_and_in_draws_alone(world: World) -> None:
+    _, check = reworded(world)
+    override(check=check, by=world.rex, label="no")
+    for person in (world.rex, world.cleo):
+        with pytest.raises(Conflict) as refused:
+            override(check=check, by=person, label="yes")
+        assert refused.value.code == "claim_changed"
+
+
+def test_old_words_are_not_asked_of_whoever_has_met_the_new_ones(world: World) -> None:
+    drawn, check = reworded(world)
+    override(check=other_words(check), by=world.rex, label="yes")
+    assert check.public_id not in waiting(world, drawn)
+    with pytest.raises(Conflict):
+        override(check=check, by=world.rex, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict is None
+    override(check=check, by=world.cleo, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict is not None
+
+
+def test_old_words_on_somebodys_screen_are_said_to_be_held(world: World) -> None:
+    drawn, check = reworded(world)
+    keep(check=check, by=world.cleo)
+    (row,) = open_draws(world.project, but=world.rex)
+    assert row.held is not None
+    assert (row.draw_id, row.held.count) == (drawn.public_id, 1)
 
 
 def test_reviewers_are_told_and_the_log_too(world: World) -> None:
@@ -130,6 +199,15 @@ def test_reviewers_are_told_and_the_log_too(world: World) -> None:
     }
     event = Event.objects.get(verb="draw checks")
     assert (event.target_id, event.data["drawn"], event.data["frame"]) == (drawn.public_id, 3, 6)
+
+
+def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
+    # Not even where the caller read the project before it was changed.
+    Project.objects.update(reveal="shown")
+    with pytest.raises(Invalid, match="after the own answer, or on request; then draw") as refused:
+        draw(world)
+    assert refused.value.code == "shown"
+    assert not Draw.objects.exists()
 
 
 @pytest.mark.parametrize(

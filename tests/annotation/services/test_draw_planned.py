@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import transaction
 
-from annotation.models import Check, Draw, DrawnCheck, Event, Notice
+from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
 from annotation.queries.estimates import draws_of_coverage
 from annotation.queries.forecasts import DRAWABLE, planned_chances
 from annotation.queries.plan import plan
 from annotation.refusals import Invalid, NotAllowed
-from annotation.services.draw_checks import draw_checks
-from annotation.services.draw_planned import draw_planned
+from annotation.services.draw_checks import Framed, draw_checks
+from annotation.services.draw_planned import by_lot, draw_planned
 from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
@@ -50,6 +50,63 @@ def test_of_each_stratum_as_many_are_drawn_as_were_allotted(world: World) -> Non
         allotted[stratum] += chance  # type: ignore[assignment]
     drawn = draw(world, "stratified").drawn_checks.values_list("check_row__public_id", flat=True)
     assert Counter(foretold[name][1] for name in drawn) == pytest.approx(allotted)
+
+
+def drawn_by_system(drawn: DrawRow) -> Counter[str]:
+    return Counter(drawn.drawn_checks.values_list("check_row__peer__system__name", flat=True))
+
+
+@pytest.mark.parametrize("design", DRAWABLE)
+def test_every_system_gets_its_share_to_within_one(world: World, design: str) -> None:
+    # Alder's 23 of 38 checks, birch's 15: of 20 they are owed 12.1 and 7.9.
+    lay_sets(world, 5)
+    gone = Check.objects.filter(
+        peer__system__name="birch", peer__document_set__external_id__in=("set-00", "set-01")
+    )
+    gone.update(is_current=False)
+    for seed in range(8):
+        shares = drawn_by_system(draw(world, design, seed=seed))
+        assert (shares["alder"], shares["birch"]) in {(12, 8), (13, 7)}
+
+
+def test_of_a_uniform_draw_of_few_every_check_had_the_same_chance(world: World) -> None:
+    # Two of 38 checks: every one at 2/38, though that is 1.2 of alder's and .8 of birch's.
+    lay_sets(world, 5)
+    gone = Check.objects.filter(
+        peer__system__name="birch", peer__document_set__external_id__in=("set-00", "set-01")
+    )
+    gone.update(is_current=False)
+    for seed in range(4):
+        drawn = draw(world, "uniform", size=2, seed=seed)
+        chances = drawn.drawn_checks.values_list("inclusion_probability", flat=True)
+        assert list(chances) == pytest.approx([2 / 38] * 2)
+        assert drawn_by_system(drawn)["alder"] in {1, 2}
+
+
+def test_over_many_seeds_checks_are_drawn_as_often_as_recorded() -> None:
+    # Systems of 5, 3 and 2 checks; 4 of the 10 are drawn, so .4 of each.
+    names = {"a": 5, "b": 3, "c": 2}
+    frame = {
+        f"{name}{number}": Framed(
+            key=number, public_id=f"{name}{number}", system_id=ord(name), target_words=20, probability=None
+        )
+        for name, count in names.items()
+        for number in range(count)
+    }
+    seen: Counter[str] = Counter()
+    for seed in range(3000):
+        drawn = by_lot(frame, size=4, seed=100 * seed)
+        assert set(drawn.values()) == {0.4}
+        assert len(drawn) == 4
+        shares = Counter(name[0] for name in drawn)
+        # 2, 1.2 and .8 of them.
+        assert shares["a"] == 2
+        assert shares["b"] in {1, 2}
+        seen.update(drawn.keys())
+    # The error of a share of 3,000 is .009.
+    assert {name: count / 3000 for name, count in seen.items()} == pytest.approx(
+        dict.fromkeys(frame, 0.4), abs=0.04
+    )
 
 
 def test_a_form_that_is_sent_twice_draws_once(world: World) -> None:
@@ -89,6 +146,17 @@ def test_what_cannot_be_drawn_is_refused(world: World, design: str, size: int, f
     with pytest.raises(Invalid) as refused:
         draw(world, design, size)
     assert refused.value.field == field
+
+
+def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
+    lay_sets(world, 6)
+    earlier = draw(world, seed=3)
+    Project.objects.update(reveal="shown")
+    with pytest.raises(Invalid) as refused:
+        draw(world)
+    assert refused.value.code == "shown"
+    # The form that drew before, sent again, gives its draw back.
+    assert draw(world, seed=3) == earlier
 
 
 def test_who_may_not_assign_does_not_draw(world: World) -> None:

@@ -12,12 +12,16 @@ from django.utils import timezone
 
 from annotation.models import Check, CheckLook
 from annotation.queries.reveal import Reader
-from annotation.queries.review_queue import Filter
+from annotation.queries.review_queue import Filter, Order
 from annotation.refusals import NotAllowed, NotFound
 from annotation.services.lease_check import LEASE, SPARE, hand_out, keep, move_on
+from annotation.services.look_at_check import look_at
+from annotation.services.review import override
 from tests.annotation.services.test_adjudicate_at_once import at_once
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from django.contrib.auth.models import User
@@ -104,6 +108,79 @@ def test_whoever_may_not_review_goes_nowhere(world: World, name: str, refusal: t
         move_on(project=world.project, reader=Reader(getattr(world, name)), filters=Filter(), here=here)
     assert not CheckLook.objects.exists()
     assert not Check.objects.filter(leased_to__isnull=False).exists()
+
+
+def in_hand(world: World, person: User) -> set[int]:
+    now = timezone.now()
+    return set(Check.objects.filter(leased_to=person, lease_until__gt=now).values_list("pk", flat=True))
+
+
+def test_of_what_somebody_opens_one_after_the_other_they_hold_the_newest_three(world: World) -> None:
+    opened = [*world.checks("alder"), *world.checks("birch")]
+    for check in opened:
+        look_at(check=check, by=world.rex)
+        keep(check=Check.objects.get(pk=check.pk), by=world.rex)
+    assert in_hand(world, world.rex) == {check.pk for check in opened[-3:]}
+    assert handed(world, world.cleo).pk in {check.pk for check in opened[:3]}
+
+
+def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) -> None:
+    here = handed(world, world.rex)
+    met = [here.pk]
+    for _ in range(4):
+        following = move_on(
+            project=world.project, reader=Reader(world.rex), filters=Filter(), here=here.public_id
+        )
+        assert following is not None
+        here = following
+        met.append(here.pk)
+        assert len(in_hand(world, world.rex)) <= 3
+    assert in_hand(world, world.rex) == set(met[-3:])
+
+
+def test_also_where_they_skip_what_they_met_long_ago(world: World) -> None:
+    for check in (*world.checks("alder"), *world.checks("birch")):
+        look_at(check=check, by=world.rex)
+    CheckLook.objects.update(opened_at=timezone.now() - timedelta(days=1))
+    # So many looks have come since that theirs are none of the last.
+    look_at(check=world.check("alder", 1), by=world.cleo)
+    CheckLook.objects.filter(person=world.cleo).update(id=F("id") + 10_000)
+    here = handed(world, world.rex)
+    for _ in range(4):
+        following = move_on(
+            project=world.project, reader=Reader(world.rex), filters=Filter(), here=here.public_id
+        )
+        assert following is not None
+        here = following
+        assert len(in_hand(world, world.rex)) <= 3
+
+
+def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> None:
+    opened = [*world.checks("alder"), *world.checks("birch")]
+    lease(opened[0], world.rex, LEASE)
+    look_at(check=opened[0], by=world.rex)
+    Check.objects.filter(pk=opened[0].pk).update(project=world.other_project)
+    for check in opened[1:]:
+        look_at(check=check, by=world.rex)
+        keep(check=check, by=world.rex)
+    assert in_hand(world, world.rex) == {check.pk for check in (opened[0], *opened[-3:])}
+
+
+def test_whoever_answers_claim_after_claim_has_nothing_more_written(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    # By document the next claim is found by one statement.
+    by_document = Filter(order=Order.DOCUMENT)
+    here = handed(world, world.rex, by_document.as_query())
+    for _ in range(4):
+        # What they may do and what is on screen, the look, the next claim.
+        with django_assert_num_queries(3):
+            following = move_on(
+                project=world.project, reader=Reader(world.rex), filters=by_document, here=here.public_id
+            )
+        override(check=here, by=world.rex, label="no")
+        assert following is not None
+        here = following
 
 
 def test_nothing_free_hands_out_nothing(world: World) -> None:

@@ -11,7 +11,7 @@ from annotation.queries.planted import label_to_plant
 from annotation.queries.reveal import is_judge_visible
 from annotation.refusals import Conflict, NotAllowed
 from annotation.services.assign import assign
-from annotation.services.look_at_check import look_at, see_summary, tell_planted
+from annotation.services.look_at_check import look_at, see_checks, see_summary, tell_planted
 from annotation.services.review import override, withdraw_verdict
 
 if TYPE_CHECKING:
@@ -240,3 +240,47 @@ def test_seeing_a_summary_asks_the_database_no_more_for_more_checks(
         open_alder(world, world.cleo)
     with django_assert_num_queries(2):
         open_alder(world, world.cleo)
+
+
+def test_whoever_may_review_knows_of_the_checks_that_a_door_showed_them(world: World) -> None:
+    shown = [world.check("alder", 1), world.check("birch", 2)]
+    for person in (world.cleo, world.rex, world.vic, world.dan):
+        checks = Check.objects.filter(pk__in=[check.pk for check in shown])
+        see_checks(project=world.project, checks=checks, by=person)
+    looks = CheckLook.objects.filter(revealed_at__isnull=False, planted_label=None)
+    assert sorted(looks.values_list("person__username", "check_row")) == [
+        (name, check.pk) for name in ("cleo", "rex") for check in shown
+    ]
+
+
+def test_checks_of_another_project_are_not_seen_with_a_projects(world: World) -> None:
+    see_checks(project=world.other_project, checks=Check.objects.all(), by=world.dan)
+    assert not CheckLook.objects.exists()
+
+
+def test_checks_that_are_shown_cost_the_same_however_many_they_are(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    one = Check.objects.filter(pk=world.check("alder", 1).pk)
+    for checks in (one, Check.objects.all()):
+        # What they may, which are new to them, their looks; then the first two.
+        with django_assert_num_queries(3):
+            see_checks(project=world.project, checks=checks, by=world.cleo)
+        with django_assert_num_queries(2):
+            see_checks(project=world.project, checks=checks, by=world.cleo)
+
+
+@pytest.mark.parametrize(
+    ("reveal", "says", "kept"),
+    [
+        ("after_answer", "judge", "nothing"),
+        ("on_request", "judge", "judge"),
+        ("on_request", "nothing", "nothing"),
+        ("shown", "judge", "nothing"),
+    ],
+)
+def test_ones_own_word_counts_where_the_verdict_is_shown_on_request(
+    world: World, reveal: str, says: str, kept: str
+) -> None:
+    rules(world, reveal=reveal)
+    assert override(check=world.check("alder", 1), by=world.cleo, label="yes", shown=says).shown == kept

@@ -67,7 +67,7 @@ def test_what_is_stored_is_shown_while_nothing_changes(world: World, counting: C
     again = made(project=world.project, kind=KIND, key="a")
     assert first == again
     assert (counting.calls, first.payload) == (1, {"project": "harbour", "key": "a", "call": 1})
-    assert not first.is_awaited
+    assert not first.is_stale
 
 
 def test_keys_are_stored_apart(world: World, counting: Counting) -> None:
@@ -119,11 +119,27 @@ def test_a_worker_is_asked_once(
     assert len(sent) == 2
 
 
+def test_who_waits_has_the_first_ones_made_here(
+    world: World,
+    counting: Counting,
+    sent: list[dict[str, object]],
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        first = made(project=world.project, kind=KIND, key="a", wait=True)
+    assert (first.payload["call"], first.is_stale, sent) == (1, False, [])
+    # Old ones are good enough, while a worker makes new ones.
+    answer(world)
+    with django_capture_on_commit_callbacks(execute=True):
+        old = made(project=world.project, kind=KIND, key="a", wait=True)
+    assert (old.payload["call"], old.is_stale, len(sent)) == (1, True, 1)
+
+
 def test_without_a_worker_they_are_made_at_once(
     world: World, counting: Counting, sent: list[dict[str, object]]
 ) -> None:
     Worker.objects.all().delete()
-    assert not made(project=world.project, kind=KIND, key="a").is_awaited
+    assert not made(project=world.project, kind=KIND, key="a").is_missing
     assert sent == []
 
 

@@ -19,7 +19,7 @@ from annotation.services.change_project import change_project
 from annotation.services.notices import mark_all_read
 from annotation.services.rescore import rescore
 from annotation.services.review import override, withdraw_verdict
-from tests.annotation.cast import World
+from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def test_an_adjudicator_has_one_notice_that_counts_up(world: World) -> None:
     for number in (1, 2, 3):
         override(check=world.check("alder", number), by=world.rex, label="no")
         override(check=world.check("alder", number), by=world.olga, label="yes")
-    assert told(world.cleo) == [(3, "3 disputes have opened.", False)]
+    assert told(world.cleo) == [(3, "3 disputes opened.", False)]
     # She answered all three herself, which the project leaves to others; he may not adjudicate.
     assert told(world.olga) == told(world.rex) == []
 
@@ -247,14 +247,43 @@ def test_who_may_settle_what_they_answered_is_told_of_it(world: World) -> None:
     world.project.own_adjudication = True
     world.project.save()
     answered(world, "no", "yes")
-    assert told(world.olga) == told(world.cleo) == [(1, "A dispute has opened.", False)]
+    assert told(world.olga) == told(world.cleo) == [(1, "A dispute opened.", False)]
 
 
 def test_what_opens_after_reading_is_told_anew(world: World) -> None:
     answered(world, "no", "yes")
     mark_all_read(by=world.cleo)
     answered(world, "no", "yes", number=2)
-    assert told(world.cleo) == [(1, "A dispute has opened.", True), (1, "A dispute has opened.", False)]
+    assert told(world.cleo) == [(1, "A dispute opened.", True), (1, "A dispute opened.", False)]
+
+
+def test_the_notice_is_done_once_none_waits_any_more(world: World) -> None:
+    first, second = answered(world, "no", "yes"), answered(world, "no", "yes", number=2)
+    decide_check(check=first, by=world.cleo, label="no")
+    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
+    # They come to agree.
+    override(check=second, by=world.rex, label="yes")
+    assert told(world.cleo) == [(2, "2 disputes opened.", True)]
+
+
+def test_also_where_the_claim_of_the_last_one_was_reworded(world: World) -> None:
+    check = answered(world, "no", "yes")
+    reword_claim(claim=check.claim, by=world.cleo, text="Otherwise worded")
+    assert told(world.cleo) == [(1, "A dispute opened.", True)]
+
+
+def test_who_has_judged_all_that_is_left_has_none_waiting(world: World) -> None:
+    first = answered(world, "no", "yes")
+    # Olga is of the voices of this one, so only cleo was told of it; of the second one both.
+    add_imported_verdict(world.check("alder", 2), "no")
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert told(world.olga) == [(1, "A dispute opened.", False)]
+    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
+    decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
+    assert told(world.olga) == [(1, "A dispute opened.", True)]
+    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
+    decide_check(check=first, by=world.cleo, label="yes")
+    assert told(world.cleo) == [(2, "2 disputes opened.", True)]
 
 
 def test_of_a_unit_too_only_those_are_told_who_did_not_judge_it(world: World) -> None:
@@ -263,7 +292,7 @@ def test_of_a_unit_too_only_those_are_told_who_did_not_judge_it(world: World) ->
     percents = {("alder", 1): 40, ("alder", 2): 40, ("birch", 1): 40, ("birch", 2): 40}
     assess_and_close(world, world.ana, percents | {("alder", 1): 0})
     assess_and_close(world, world.ben, percents | {("alder", 1): 100})
-    assert told(world.cleo) == [(1, "A dispute has opened.", False)]
+    assert told(world.cleo) == [(1, "A dispute opened.", False)]
     assert told(world.ben) == []
 
 
@@ -287,5 +316,5 @@ def test_it_waits_while_the_adjudicator_is_blind(world: World) -> None:
     Membership.objects.filter(user=world.ana).update(roles=["assessor", "adjudicator"])
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     answered(world, "no", "yes")
-    assert told(world.ana) == [(1, "A dispute has opened.", False)]
+    assert told(world.ana) == [(1, "A dispute opened.", False)]
     assert "dispute" not in set(notices_of(world.ana).values_list("kind", flat=True))

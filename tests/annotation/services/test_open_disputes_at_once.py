@@ -47,4 +47,4 @@ def test_both_count_in_the_adjudicators_one_notice(world: World, unread: int) ->
     earlier.join(PATIENCE_SECONDS)
     later.join(PATIENCE_SECONDS)
     rows = Notice.objects.filter(person=world.cleo, kind="dispute")
-    assert list(rows.values_list("count", "text")) == [(2 + unread, f"{2 + unread} disputes have opened.")]
+    assert list(rows.values_list("count", "text")) == [(2 + unread, f"{2 + unread} disputes opened.")]

@@ -18,9 +18,12 @@ from annotation.models import (
     Score,
     Verdict,
 )
+from annotation.queries.voices import voices_on_check
 from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.services.adjudicate import decide_check
 from annotation.services.draw_checks import draw_checks
-from annotation.services.review import Quote, override, withdraw_verdict
+from annotation.services.review import LONGEST_REASON, Quote, override, withdraw_verdict
+from tests.annotation.answering import look
 from tests.annotation.cast import World
 
 
@@ -114,12 +117,53 @@ def test_a_newer_verdict_than_the_one_on_screen_is_a_conflict_that_loses_nothing
     assert (kept.evidence, kept.error_type, kept.confidence, kept.active_ms) == ([2], "omission", 0.9, 700)
 
 
-def test_what_was_set_aside_decides_and_disputes_nothing(world: World) -> None:
+def test_what_was_set_aside_decides_nothing(world: World) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no")
     overtaken(world)
     check = world.check("alder", 1)
     assert (check.human_label, check.final_label, check.is_disputed) == ("no", "no", False)
-    assert not Dispute.objects.exists()
+
+
+@pytest.fixture
+def no_audit(world: World) -> None:
+    Project.objects.filter(pk=world.project.pk).update(audit_share=0.0)
+
+
+def disputes() -> list[tuple[str, int]]:
+    return list(Dispute.objects.values_list("state", "voices"))
+
+
+def test_that_two_differed_knowing_nothing_of_each_other_is_for_an_adjudicator(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.olga, label="no")
+    overtaken(world)
+    assert disputes() == [("open", 2)]
+    assert sorted(voice.answer for voice in voices_on_check(world.check("alder", 1), world.cleo)) == [
+        "no",
+        "yes",
+    ]
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
+    assert disputes() == [("settled", 2)]
+    assert world.check("alder", 1).final_label == "yes"
+
+
+@pytest.mark.usefixtures("no_audit")
+def test_unless_the_overtaken_one_answers_again(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id)
+    assert disputes() == [("agreed", 2)]
+    # Taken back, they still had their say after they met the other's.
+    withdraw_verdict(verdict=own, by=world.rex)
+    assert disputes() == [("agreed", 1)]
+
+
+@pytest.mark.usefixtures("no_audit")
+def test_who_has_an_answer_that_stands_is_heard_by_that(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    assert Verdict.objects.filter(is_set_aside=True).count() == 1
+    assert not Dispute.objects.filter(state="open").exists()
 
 
 def test_what_was_set_aside_is_logged_in_its_own_words(world: World) -> None:
@@ -142,6 +186,8 @@ def test_an_answer_that_is_sent_twice_is_set_aside_once(world: World) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no")
     overtaken(world)
     overtaken(world)
+    overtaken(world, reason="It is.")
+    overtaken(world, "unsure")
     assert Verdict.objects.filter(person=world.rex).count() == 1
 
 
@@ -162,7 +208,8 @@ def test_after_one_that_was_set_aside_the_answer_is_given_knowing_the_others(wor
 
 def test_the_first_answer_of_a_draw_may_be_one_that_was_set_aside(world: World) -> None:
     check = world.check("alder", 1)
-    override(check=check, by=world.cleo, label="no", shown=Verdict.Shown.JUDGE)
+    look(check, world.cleo)
+    override(check=check, by=world.cleo, label="no")
     draw_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
     overtaken(world)
     drawn = DrawnCheck.objects.get(check_row=check)
@@ -288,3 +335,11 @@ def test_cost_does_not_grow_with_the_project(world: World, django_assert_max_num
     Project.objects.filter(pk=world.project.pk).update(description="warm")
     with django_assert_max_num_queries(32):
         override(check=check, by=world.rex, label="yes")
+
+
+def test_a_reason_has_an_end(world: World) -> None:
+    check, told = world.check("alder", 1), "x" * LONGEST_REASON
+    with pytest.raises(Invalid) as refused:
+        override(check=check, by=world.rex, label="no", reason=told + "x")
+    assert refused.value.field == "reason"
+    assert override(check=check, by=world.rex, label="no", reason=f" {told} ").reason == told

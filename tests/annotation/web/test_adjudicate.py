@@ -122,7 +122,7 @@ def test_ones_own_dispute_can_be_read_and_not_settled(world: World, cleo: Client
     add_imported_verdict(world.check("alder", 3), "yes")
     dispute = Dispute.objects.get()
     page = html(cleo, at(dispute))
-    assert "One of these answers is your own" in page
+    assert "You have judged this yourself" in page
     assert 'id="decision"' not in page
     assert cleo.post(at(dispute, "decide/"), {"label": "no"}).status_code == 403
 

@@ -225,7 +225,9 @@ def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: 
 
 
 def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
-    assert b"Nothing has been drawn yet." in mona.get(f"{ROOM}draws/").content
+    page = mona.get(f"{ROOM}draws/").content.decode()
+    assert "No sets have been drawn yet." in page
+    assert '<a href="/p/harbour/review/draws/">Draws of checks</a>' in page
 
 
 def test_long_lists_come_in_pages_that_hold_everything_once(world: World, mona: Client) -> None:

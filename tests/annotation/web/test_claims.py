@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.urls import reverse
 
-from annotation.models import Claim, ClaimSet, Summary
+from annotation.models import Claim, ClaimSet, Judge, Summary
 from annotation.queries.claims import claims_of
+from annotation.services.adjudicate import decide_check
 from annotation.services.change_claims import reword_claim, split_claim
 from annotation.services.review import override
 
@@ -202,3 +203,42 @@ def test_queries_do_not_grow_with_claims(
         wall = claim
     with django_assert_max_num_queries(30):  # type: ignore[attr-defined]
         client.get(address(world))
+
+
+def test_a_settled_claim_says_who_settled_it_in_the_place_of_its_forms(
+    world: World, signed_in: Callable[[User], Client], wall: Claim
+) -> None:
+    check = world.check("alder", 2)
+    decide_check(check=check, by=world.cleo, label="yes", reason="It says so.")
+    client = signed_in(world.rex)
+    page = client.get(address(world)).content.decode()
+    assert "cleo settled what was asked of this claim. Only somebody who may adjudicate changes it" in page
+    # Of the other two alone.
+    assert page.count("<summary>Reword") == 2
+    assert page.count("data-tick") == 1
+    wanted = {"claim": wall.public_id, "text": "The wall gives way", "reason": ""}
+    status, page = post(client, address(world, "reword-claim"), wanted)
+    assert status == 403
+    assert "“its wall is weak”: cleo settled" in page
+    assert '<li dir="auto">The wall gives way</li>' in page
+
+
+def test_an_adjudicator_is_told_what_becomes_of_a_decision(
+    world: World, signed_in: Callable[[User], Client], wall: Claim
+) -> None:
+    decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It says so.")
+    page = signed_in(world.olga).get(address(world)).content.decode()
+    assert page.count("<summary>Reword") == 3
+    assert "count no more, adjudicators’ decisions too. The new claim is asked anew." in page
+    # To reword, to split, to delete.
+    assert page.count("cleo settled what was asked of this claim: the decision stays with these words") == 3
+
+
+def test_a_reviewer_is_told_where_the_judge_waits_for_its_next_run(
+    world: World, signed_in: Callable[[User], Client], wall: Claim
+) -> None:
+    Judge.objects.filter(pk=world.judge.pk).update(prompt_price=2.0, completion_price=8.0)
+    wanted = {"claim": wall.public_id, "text": "The wall gives way", "reason": ""}
+    _, page = post(signed_in(world.rex), address(world, "reword-claim"), wanted)
+    assert "Reworded. Nobody has started a run of lexical here yet, and it costs money" in page
+    assert "What is open now is asked of" not in page

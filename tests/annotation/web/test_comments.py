@@ -80,18 +80,24 @@ def test_only_the_writer_takes_a_comment_back(world: World, signed_in: SignIn) -
     assert "Hm." not in page
 
 
-def test_what_others_say_waits_for_the_answer_to_the_check_in_hand(world: World, signed_in: SignIn) -> None:
-    check = world.check("alder", 1)
-    comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Clearly no.")
-    client = signed_in(world.cleo)
-    in_hand = f"{room_of(world)}?check={check.public_id}"
-    assert "Clearly no." in text_of(client.get(room_of(world)))
-    page = text_of(client.get(in_hand))
-    assert "Clearly no." not in page
-    assert "1 comment of others is shown once you have answered" in page
-    assert page.count(f'name="check" value="{check.public_id}"') == 1
-    override(check=check, by=world.cleo, label="yes")
-    assert "Clearly no." in text_of(client.get(in_hand))
+def test_what_others_say_waits_for_the_answers_to_all_checks_of_the_claim(
+    world: World, signed_in: SignIn
+) -> None:
+    first, second = world.check("alder", 1), world.check("birch", 1)
+    comment_on_claim(project=world.project, claim=first.claim, by=world.cleo, text="Clearly no.")
+    override(check=first, by=world.rex, label="yes")
+    # With the address of either check or without: what is hidden hangs on what was answered alone.
+    addresses = [room_of(world), *(f"{room_of(world)}?check={check.public_id}" for check in (first, second))]
+    client = signed_in(world.rex)
+    for address in addresses:
+        page = text_of(client.get(address))
+        assert "Clearly no." not in page
+        assert "1 comment of others is shown once you have answered all checks of this claim." in page
+        # The way to the one that is left.
+        assert f'href="/p/harbour/review/{second.public_id}/">review it</a>' in page
+    override(check=second, by=world.rex, label="yes")
+    for address in addresses:
+        assert "Clearly no." in text_of(client.get(address))
 
 
 def test_an_assessor_comments_on_a_unit_after_closing_the_set(world: World, signed_in: SignIn) -> None:

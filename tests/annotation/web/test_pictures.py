@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from annotation.models import CheckLook
 from annotation.services.review import override
 from annotation.web.pictures import SHOWN
 from tests.annotation.cast import CLAIMS
@@ -49,6 +50,17 @@ def test_each_picture_stands_on_the_page_with_its_numbers_and_nothing_inline(vic
     assert page.count('<svg class="picture"') == 1
     assert "The numbers" in page
     assert not FORBIDDEN.findall(page)
+
+
+@pytest.mark.parametrize("address", [f"{PAGE}?show=claims", f"{PAGE}claims/file/"])
+def test_whoever_may_review_knows_the_answers_that_the_picture_of_claims_shows(
+    world: World, vic: Client, signed_in: Callable[[User], Client], address: str
+) -> None:
+    for client in (vic, signed_in(world.olga)):
+        get(client, address)
+    looks = CheckLook.objects.filter(revealed_at__isnull=False).exclude(person=world.rex)
+    assert {each.person for each in looks} == {world.olga}
+    assert len(looks) == 6
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -109,7 +121,7 @@ def test_work_is_drawn_by_day_where_progress_is(world: World, signed_in: Callabl
 
 def test_of_no_work_nothing_is_drawn(world: World, signed_in: Callable[[User], Client]) -> None:
     page = get(signed_in(world.mona), "/p/harbour/progress/?view=days")
-    assert "Nobody has judged or answered anything yet" in page
+    assert "Nobody has judged or answered anything here yet" in page
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -12,10 +12,11 @@ from django.utils import timezone
 from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
 from annotation.services.adjudicate import decide_check
 from annotation.services.assign import assign
+from annotation.services.change_claims import reword_claim
 from annotation.services.draw_checks import draw_checks
 from annotation.services.lease_check import keep
 from annotation.services.look_at_check import look_at
-from annotation.services.review import override
+from annotation.services.review import override, withdraw_verdict
 from annotation.services.save_acts import judge_unit
 from tests.annotation.cast import CLAIMS, finish
 from tests.annotation.web.conftest import HTMX
@@ -199,6 +200,19 @@ def test_on_request_the_verdict_comes_when_asked_for(world: World, rex: Client) 
     assert 'value="as I typed it"' in page
     rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
     assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_on_request_nothing_is_lit_before_the_verdict_is_asked_for(world: World, rex: Client) -> None:
+    # The judge names evidence where it says yes, so that what is lit would tell its answer.
+    reveal(world, "on_request")
+    said_yes, said_no = world.check("alder", 1), world.check("alder", 2)
+    for check in (said_yes, said_no):
+        page = rex.get(at(check)).content.decode()
+        assert "<mark>" not in page
+        assert "evidence </span>" not in page
+    page = rex.post(f"{at(said_yes)}reveal/").content.decode()
+    assert '<mark><span data-unit="1">The harbour of Lund closes in April.' in page
+    assert "<mark>lit<sup>1</sup></mark> the judge's evidence" in page
 
 
 def test_asking_for_the_verdict_gets_nothing_where_the_own_answer_comes_first(
@@ -388,6 +402,48 @@ def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
     # The judge says no, which whoever met a person's answer does not know yet.
     assert answer.context["outcome"].judge is None
     assert newest(check).is_set_aside
+
+
+def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stands(
+    world: World, rex: Client
+) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    assert "hard to say" not in rex.get(at(check)).text
+    rex.post(f"{at(check)}answer/", {"label": "yes", "reason": "it is there", "seen": ""})
+    theirs = override(check=check, by=world.olga, label="no", reason="a later one")
+    page = rex.get(at(check))
+    assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
+    assert page.context["outcome"].judge is None
+    told = page.text[page.text.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    assert "hard to say" in told
+    assert "a later one" not in page.text
+    # Taken back, it is nothing that one's own could differ from.
+    withdraw_verdict(verdict=theirs, by=world.olga)
+    withdraw_verdict(verdict=Verdict.objects.get(person=world.cleo), by=world.cleo)
+    assert "hard to say" not in rex.get(at(check)).text
+
+
+def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="no", reason="not there")
+    seen = newest(check).public_id
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    data = {"label": "yes", "reason": "it is there", "seen": seen}
+    assert "kept, set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
+    page = rex.get(at(check)).text
+    told = page[page.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    assert [word in told for word in ("it is there", "cleo", "hard to say", "not there")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    stands = override(check=check, by=world.rex, label="yes", reason="it is there")
+    assert "kept, set aside.</strong>" not in rex.get(at(check)).text
+    # Taken back, it is no answer after the one that was set aside.
+    rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
+    assert "kept, set aside.</strong>" in rex.get(at(check)).text
 
 
 def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
@@ -751,16 +807,28 @@ def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
 # Batches
 
 
-def test_a_batch_is_offered_on_a_filtered_list_alone(world: World, rex: Client) -> None:
-    assert "Take over" not in rex.get(QUEUE).content.decode()
+def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) -> None:
+    reveal(world, "shown")
+    for query in ("", "?only=all"):
+        assert "Take over" not in rex.get(f"{QUEUE}{query}").content.decode()
+        page = rex.get(f"{QUEUE}batch/{query}")
+        assert page.context["offer"] is None
+        assert "Narrow the queue first" in page.content.decode()
     assert "Take over" in rex.get(f"{QUEUE}?side=reference").content.decode()
-    assert rex.get(f"{QUEUE}batch/").context["offer"] is None
 
 
-def test_an_offer_says_what_the_judge_said_to_those_alone_who_may_know(world: World, rex: Client) -> None:
-    assert rex.get(f"{QUEUE}batch/?side=reference").context["offer"].by_label == {}
-    plant_everywhere(world, "shown")
-    assert rex.get(f"{QUEUE}batch/?side=reference").context["offer"].by_label == {}
+def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
+    world: World, rex: Client
+) -> None:
+    for plant in (lambda: None, lambda: plant_everywhere(world, "shown")):
+        plant()
+        assert "Take over" not in rex.get(f"{QUEUE}?side=reference").content.decode()
+        page = rex.get(f"{QUEUE}batch/?side=reference")
+        assert page.context["offer"] is None
+        assert "nobody takes over what they have not seen" in page.content.decode()
+        data = {"expected": 6, "fingerprint": "0" * 16}
+        assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
+    assert not VerdictBatch.objects.exists()
 
 
 def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Client) -> None:
@@ -778,6 +846,7 @@ def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Clien
 
 
 def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Client) -> None:
+    reveal(world, "shown")
     offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
     override(check=world.check("alder", 1), by=world.cleo, label="no")
     data = {"expected": offer.count, "fingerprint": offer.fingerprint}
@@ -803,6 +872,79 @@ def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Calla
     rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
     assert following(rex, query=query) == drawn[1]
     assert "1 of 3" in mona.get(f"{QUEUE}draws/").content.decode()
+
+
+def test_a_draws_queue_is_at_random_and_explains_no_other_order(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    words = "puts first what the judge is least sure of"
+    assert words in rex.get(QUEUE).content.decode()
+    assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
+
+
+def drawn_in(draw: Draw, number: int) -> Check:
+    check: Check = draw.drawn_checks.select_related("check_row__claim")[number].check_row
+    return check
+
+
+def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_screen_says_why(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "100", "side": ""})
+    draw = Draw.objects.get()
+    query, check = f"?draw={draw.public_id}", drawn_in(draw, 0)
+    reword_claim(claim=check.claim, by=world.cleo, text="Other words")
+    assert following(rex, query=query) == check.public_id
+    otherwise = "no" if check.judge_label == "yes" else "yes"
+    page = rex.get(f"{at(check)}{query}").content.decode()
+    assert "This is an earlier wording" in page
+    assert 'value="yes" data-key="1" aria-pressed="false" >' in page
+    told = rex.post(
+        f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
+    ).content.decode()
+    assert "No score moves, since the claim has been changed: the answer counts in the draw alone." in told
+    # Old words are answered once, so that there is nothing to change it to.
+    assert "Change to" not in told
+    again = rex.get(f"{at(check)}{query}").content.decode()
+    assert "is no longer checked in these words" in again
+    assert "This is an earlier wording" not in again
+
+
+def test_old_words_outside_of_a_draw_take_no_answer(world: World, rex: Client) -> None:
+    check = world.check("alder", 1)
+    reword_claim(claim=check.claim, by=world.cleo, text="Other words")
+    page = rex.get(at(check)).content.decode()
+    assert "is no longer checked in these words" in page
+    assert 'value="yes" data-key="1" aria-pressed="false" disabled' in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
+    world: World, rex: Client, signed_in: Callable[[User], Client], headers: dict[str, str]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    draw = Draw.objects.get()
+    check = drawn_in(draw, 0)
+    free = Check.objects.filter(drawn__isnull=True).first()
+    assert free is not None
+    for each, is_kept in ((check, True), (free, False)):
+        rex.post(f"{at(each)}answer/", {"label": "yes", "seen": ""})
+        taken = {"verdict": newest(each).public_id}
+        page = rex.post(f"{at(each)}withdraw/", taken, headers=headers, follow=True).content.decode()
+        assert ("The draw keeps your first answer" in page) is is_kept
+    assert draw.drawn_checks.get(check_row=check).verdict is not None
+
+
+def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so_before(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    reveal(world, "shown")
+    mona = signed_in(world.mona)
+    assert "nobody can give the answers that a draw needs" in mona.get(f"{QUEUE}draws/").content.decode()
+    refused = mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    assert (refused.status_code, Draw.objects.count()) == (422, 0)
+    assert "nobody could give them" in refused.content.decode()
 
 
 def test_a_share_that_makes_no_sense_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
 from annotation.services.review import override
+from tests.accessibility import violations
 from tests.annotation.web.long_set import THINGS, add_long_set
 from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
 
@@ -143,6 +144,97 @@ def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World,
     at_claim(page, "wall")
     page.locator("#strip .moved").wait_for()
     assert answers(check_of(world, "alder", "ferry")) == ["yes"]
+
+
+def fill_in(page: Page) -> None:
+    """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
+    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
+        page.keyboard.press(key)
+    select(page, 2, 4, 8)
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+
+
+def filled_in(page: Page) -> dict[str, object]:
+    marked = page.locator("[name=evidence]:checked")
+    return {
+        "reason": page.locator("#reason").input_value(),
+        "error": page.locator("#error-type").input_value(),
+        "confidence": page.locator("#confidence").input_value(),
+        "evidence": [box.get_attribute("value") for box in marked.all()],
+        "quotes": page.locator(".quote q").all_inner_texts(),
+    }
+
+
+FILLED_IN = {
+    "reason": "So",
+    "error": "omission",
+    "confidence": "0.9",
+    "evidence": ["2", "3"],
+    "quotes": ["wall"],
+}
+NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": [], "quotes": []}
+
+
+def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    fill_in(page)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert filled_in(page) == NOTHING
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert filled_in(page) == FILLED_IN
+    # Also however the claim is left before it is answered anew.
+    page.reload()
+    at_claim(page, "ferry")
+    assert filled_in(page) == FILLED_IN
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert filled_in(page) == NOTHING
+    said = Verdict.objects.get(person=world.rex, withdrawn_at=None)
+    assert (said.label, said.reason, said.error_type, said.confidence) == ("yes", "So", "omission", 0.9)
+    assert (said.evidence, said.quotes) == ([2, 3], [{"unit": 2, "start": 4, "end": 8}])
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
+
+
+def test_an_answer_that_is_taken_back_on_its_own_page_stays_filled_in(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    fill_in(page)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    page.go_back()
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+    page.wait_for_timeout(CALM_MS)
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    assert page.locator("[aria-pressed=true]").count() == 0
+    assert filled_in(page) == FILLED_IN
+
+
+def test_old_drafts_are_forgotten_past_one_that_cannot_be_read(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.evaluate(
+        """() => {
+          const day = 24 * 3600 * 1000;
+          const keep = (name, text) => localStorage.setItem(`coverdict:draft:${name}`, text);
+          keep("rex:a", "{cut o");
+          keep("rex:b", "null");
+          keep("rex:c", JSON.stringify({ values: [], at: Date.now() - 31 * day }));
+          keep("rex:d", JSON.stringify({ values: [], at: Date.now() - 29 * day }));
+          localStorage.setItem("another's", "{");
+        }"""
+    )
+    page.reload()
+    at_claim(page, "ferry")
+    left = page.evaluate("Object.keys(localStorage).filter((key) => /draft|another/.test(key)).sort()")
+    assert left == ["another's", "coverdict:draft:rex:d"]
 
 
 def test_what_is_left_is_counted_down_answer_by_answer(world: World, desk: Desk) -> None:
@@ -386,6 +478,35 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
     page.locator("#strip .moved").wait_for()
     at_claim(page, "wall")
     assert answers(check) == ["unsure", "no"]
+
+
+def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_given_anew(
+    world: World, desk: Desk
+) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    check = check_of(world, "alder", "ferry")
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    for key in ("w", "m", "i", "n", "e", "Escape", "2"):
+        page.keyboard.press(key)
+    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    page.reload()
+    at_claim(page, "ferry")
+    kept = page.locator("#claim-room .aside", has_text="Your answer is kept, set aside.")
+    assert kept.is_visible()
+    assert "no “mine”" in kept.locator("dd").first.inner_text()
+    assert "unsure “hard to say”" in kept.locator("dd").last.inner_text()
+    assert page.locator("#claim-room .history").get_attribute("open") is None
+    assert page.locator("#reason").input_value() == "mine"
+    assert violations(page) == []
+    page.keyboard.press("3")
+    at_claim(page, "wall")
+    expect_saved(page)
+    page.goto(f"/p/harbour/review/{check.public_id}/")
+    page.locator("#answer-unsure[aria-pressed=true]").wait_for()
+    assert kept.count() == 0
 
 
 def test_a_lost_connection_keeps_the_answer_and_sends_it_later(world: World, desk: Desk) -> None:

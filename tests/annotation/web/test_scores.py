@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.utils import timezone
+from django.utils.formats import date_format
 
-from annotation.models import CheckLook, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.models import CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
 from annotation.queries import system_scores
 from annotation.queries.leaderboard import JUDGED, SAMPLING, Average
 from annotation.services import make_analysis
+from annotation.services.change_claims import delete_claim
 from annotation.services.draw_checks import draw_checks
 from annotation.services.rescore import rescore
 from annotation.services.review import override
@@ -74,7 +76,7 @@ def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, v
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "10,000 draws, seed 0" in page
-    assert "Under a rank: where it lies in 95 % of draws" in page
+    assert "Under a rank: where it lies in at least 95 % of draws" in page
     assert "resampling shows no spread" not in page
 
 
@@ -170,6 +172,15 @@ def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> N
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
     assert "nobody has said anything of it" in page.content.decode()
+
+
+def test_a_unit_without_claims_says_who_deleted_them(world: World, vic: Client) -> None:
+    only = Claim.objects.get(text="Ferries move to the southern quay")
+    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/").content.decode()
+    at = date_format(timezone.localtime(changed.change.created_at), "j M Y, H:i")
+    assert f'its one claim was deleted by rex, {at} <span dir="auto">“No claim”</span>' in page
+    assert "nobody has said anything of it" not in page
 
 
 def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from annotation.models import Score
+from annotation.models import Score, System
 from annotation.services.notices import tell
 from tests.accessibility import violations
 from tests.annotation.queries.mixing import mix_summarization
@@ -50,6 +50,30 @@ def test_nothing_runs_off_a_phone(places: list[str], desk: Desk) -> None:
         page.goto(place)
         found[place] = page.evaluate(OVERFLOW)
     assert found == dict.fromkeys(places, 0)
+
+
+LONG = "abs_pointer_generator_with_coverage_out"
+
+
+@pytest.mark.parametrize("room", ["scores/?by=coverage", "scores/differences/", "scores/sensitivity/"])
+def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk, room: str) -> None:
+    System.objects.filter(name="alder").update(name=LONG)
+    page = sign_in(desk(viewport=PHONE), "vic")
+    page.goto(f"/p/harbour/{room}")
+    name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
+    assert name is not None
+    # Under half of the screen, with what lies inside the cell's edges.
+    assert name["width"] < PHONE["width"] / 2
+    assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
+
+
+def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
+    System.objects.filter(name="alder").update(name=LONG)
+    page = sign_in(desk(viewport={"width": 1280, "height": 900}), "vic")
+    page.goto("/p/harbour/scores/?by=coverage_estimate")
+    table = page.get_by_role("region", name="Leaderboard")
+    assert table.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
+    assert page.get_by_text("Scroll sideways to see the whole table.").is_hidden()
 
 
 def test_nothing_runs_off_a_sheet(places: list[str], desk: Desk) -> None:
