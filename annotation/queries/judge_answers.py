@@ -125,7 +125,8 @@ def _basis(
     others = len(answered.keys() - labels.keys())
     if not latest.least or latest.most > ALIKE * latest.least:
         return of_draw(kind="uneven", others=others), None
-    return of_draw(kind="drawn", frame=len(latest.frame), others=others), labels
+    changed = latest.drawn - len(labels)
+    return of_draw(kind="drawn", frame=len(latest.frame), others=others, changed=changed), labels
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, Said]]:

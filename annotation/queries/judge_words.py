@@ -25,7 +25,8 @@ class Basis:
     """What people's answers stand for.
 
     `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of the latest finished draw, in which
-    all had about the same chance; `others`, answered beyond it, are left out), `uneven` (that draw had unequal chances;
+    all had about the same chance; `others`, answered beyond it, are left out, and so are the `changed`, whose claims
+    have other words since), `uneven` (that draw had unequal chances;
     `others` are in), `open` (there are draws and none is finished) or `chosen` (people came to these checks in no
     recorded way). `frame` counts the checks that could have been answered, `method` says how they were drawn.
     """
@@ -37,6 +38,7 @@ class Basis:
     drawn: int = 0
     answered: int = 0
     others: int = 0
+    changed: int = 0
 
     @property
     def is_representative(self) -> bool:
@@ -61,9 +63,15 @@ def basis_in_words(basis: Basis, checks: int) -> str:
                 if basis.others
                 else ""
             )
+            stands_for = f"the figures stand for all {basis.frame:,}."
+            if basis.changed:
+                stands_for = (
+                    f"{basis.changed:,} of them, whose {'claim was' if basis.changed == 1 else 'claims were'} changed "
+                    "since, left out, the figures stand for the claims that kept their words."
+                )
             return (
                 f"{_checks(basis.drawn)} of {basis.frame:,} were drawn ({basis.method}) and all of them are answered: "
-                f"the figures stand for all {basis.frame:,}.{others}"
+                f"{stands_for}{others}"
             )
         case "uneven":
             return (
@@ -217,7 +225,8 @@ def _leaning(bias: Estimate) -> str:
 def _people_beside(people: Estimate, compared: int) -> str:
     if people.value is None:
         return ""
-    return f"; two people agree on {_share(people)} of {_checks(compared)} that both answered"
+    pairs = f"{_share(people)} of their pairs, over {_checks(compared)}"
+    return f"; two people's answers agree in {pairs} that both answered"
 
 
 def _share(estimate: Estimate) -> str:

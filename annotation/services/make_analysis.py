@@ -102,7 +102,7 @@ def _plan_or_work(project: Project, key: str) -> Any:
 MAKINGS: Mapping[Analysis.Kind, Making] = {
     Analysis.Kind.LEADERBOARD: Making(_by_key, shape=5, pairs=pairs_of_systems),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=4),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=6),
     Analysis.Kind.PLAN: Making(_plan_or_work, shape=5),
     # Other judges' answers write no score of this project.
     Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=4),

@@ -9,6 +9,7 @@ import pytest
 
 from annotation.models import Check, Draw, Judge, JudgeCall, PromptVersion, Run, Verdict
 from annotation.queries.judge_quality import judge_inputs, judge_quality
+from annotation.services.change_claims import reword_claim
 from annotation.services.draw_checks import draw_checks
 from annotation.services.review import override
 from tests.annotation.answering import add_checks, say
@@ -257,6 +258,20 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
         "stand for all 6. 1 check that people answered beyond the draw is left out."
         in found["basis_in_words"]
     )
+
+
+def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
+    asked = drawn(world)
+    reword_claim(claim=asked[0].claim, by=world.rex, text="The new hall opens at dusk.")
+    gone = Check.objects.filter(pk__in=[each.pk for each in asked], is_current=False).count()
+    assert gone >= 1
+    for check in asked:
+        override(check=check, by=world.cleo, label="yes")
+    found = judge_quality(world.project)
+    assert (found["basis"]["kind"], found["basis"]["changed"]) == ("drawn", gone)
+    # What the sentence counts is what the figures rest on.
+    assert found["checks"] == len(asked) - gone
+    assert "changed since, left out, the figures stand for the claims" in found["basis_in_words"]
 
 
 def test_unequal_chances_are_said(world: World) -> None:

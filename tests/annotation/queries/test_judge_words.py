@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from annotation.queries.intervals import shown
@@ -146,7 +148,9 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
 
 def test_people_among_themselves_stand_beside() -> None:
     said, _ = trust_in_words(report(1, 1), basis=ALL, people=of(0.86, 0.8, 0.9), compared=120)
-    assert said.endswith("; two people agree on 86 % (80 % to 90 %) of 120 checks that both answered.")
+    assert said.endswith(
+        "; two people's answers agree in 86 % (80 % to 90 %) of their pairs, over 120 checks that both answered."
+    )
 
 
 def test_a_judge_without_answers_is_nobodys() -> None:
@@ -180,6 +184,13 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
 
 def test_divided_checks_are_no_part_of_all() -> None:
     assert basis_in_words(ALL, 2390).endswith("describe the 2,390 on which they are not divided.")
+
+
+def test_drawn_claims_that_were_changed_since_are_said_to_be_left_out() -> None:
+    assert basis_in_words(replace(DRAWN, changed=2), 238) == (
+        "240 checks of 2,400 were drawn (by lot) and all of them are answered: 2 of them, whose claims were changed "
+        "since, left out, the figures stand for the claims that kept their words."
+    )
 
 
 def test_a_draw_is_named_by_how_it_was_drawn() -> None:
