@@ -34,6 +34,9 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 PARTS_OF_A_PAGE = {"stylesheet", "script", "image", "font"}
 FAILED, BROKEN = 500, 400
 REST_MS, LONGEST_REST_MS = 20, 1000
+# Long enough for a machine that does much else: a wait that is over early costs nothing.
+PATIENCE_MS = 30_000
+AHEAD_S = 20
 # Chromium says in the console what the response says already, and more exactly.
 SAID_BY_THE_RESPONSE = "Failed to load resource"
 WATCH_POLICY = """
@@ -72,6 +75,16 @@ def running() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def standing_still(page: Page) -> Iterator[None]:
+    """No time passes for the page within the block but by `page.clock.run_for(ms)`: at once is at once, however slow
+    the machine. `page.clock.install()` comes before anything is opened. At first the clock jumps ahead by AHEAD_S.
+    """
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + AHEAD_S)
+    yield
+    page.clock.resume()
 
 
 @dataclass
@@ -130,7 +143,7 @@ class Desk:
         context = self.browser.new_context(
             base_url=self.address, viewport=viewport, color_scheme=color_scheme, **options
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         self.watch.over(context)
         self.contexts.append(context)
         return context.new_page()
@@ -139,14 +152,12 @@ class Desk:
         for context in self.contexts:
             try:
                 self._come_to_rest(context)
-                # A page may send what it holds when it is left; by then the test's database is being emptied.
-                context.set_offline(True)
                 context.close()
             except Error as fault:
                 self.watch.complaints.append(f"closing: {fault}")
 
     def _come_to_rest(self, context: BrowserContext) -> None:
-        """Let what the pages have asked be answered: the server goes on with it when nobody waits any more."""
+        """Let what the pages have asked be answered while they are there to complain of the answer."""
         for _ in range(0, LONGEST_REST_MS, REST_MS):
             if context.pages:
                 context.pages[0].wait_for_timeout(REST_MS)

@@ -116,9 +116,13 @@ def desk(browser: "Browser", live_server: Any) -> Iterator[browsers.Desk]:
     policy refused, a script or image that was not there, an answer of 5xx. `desk.watch.expect(text)` takes
     back what the test caused on purpose.
     """
-    opened = browsers.Desk(browser=browser, address=live_server.url)
-    yield opened
-    opened.close()
+    # Imported here: this file is read before Django is set up.
+    from tests.traffic import Traffic
+
+    with Traffic():
+        opened = browsers.Desk(browser=browser, address=live_server.url)
+        yield opened
+        opened.close()
     if opened.watch.complaints:
         pytest.fail("The pages complained:\n" + "\n".join(opened.watch.complaints), pytrace=False)
 

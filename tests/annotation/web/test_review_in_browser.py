@@ -12,6 +12,7 @@ from annotation.services.review import override
 from tests.accessibility import violations
 from tests.annotation.web.long_set import THINGS, add_long_set
 from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
+from tests.browser import standing_still
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -35,8 +36,17 @@ def begin(page: Page, world: World, query: str = "") -> None:
     at_claim(page, THINGS[0])
 
 
+def timed(desk: Desk) -> Page:
+    """Rex's page, whose time can be told to stand still."""
+    page = desk()
+    page.clock.install()
+    return sign_in(page, "rex")
+
+
 def at_claim(page: Page, thing: str) -> None:
     page.locator("#claim", has_text=f"The {thing} is old").wait_for()
+    # The claim can be on screen before the scripts have run, from when on it counts as unread.
+    page.wait_for_load_state()
     page.wait_for_timeout(CALM_MS)
 
 
@@ -285,23 +295,28 @@ def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
 
 
 def test_a_key_pressed_twice_by_a_slip_answers_one_claim(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
+    page = timed(desk)
     begin(page, world)
-    page.keyboard.press("1")
-    page.keyboard.press("1")
-    page.locator("#strip .moved").wait_for()
+    with standing_still(page):
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        page.locator("#strip .moved").wait_for()
     at_claim(page, "wall")
     assert Verdict.objects.filter(person=world.rex).count() == 1
 
 
-@pytest.mark.parametrize("gap_ms", [0, 120])
+@pytest.mark.parametrize("gap_ms", [0, 240])
 def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int) -> None:
-    page = sign_in(desk(), "rex")
+    page = timed(desk)
     begin(page, world)
     # The next claim is there already, so that it comes between the two clicks.
     page.wait_for_load_state("networkidle")
-    page.locator("#answer-no").dblclick(delay=gap_ms)
-    page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    with standing_still(page):
+        page.locator("#answer-no").click()
+        at_claim(page, "wall")
+        page.clock.run_for(gap_ms)
+        page.locator("#answer-no").click()
+        page.locator("#strip .moved", has_text="Saved: no.").wait_for()
     at_claim(page, "wall")
     assert list(Verdict.objects.filter(person=world.rex).values_list("check_row", "label")) == [
         (check_of(world, "alder", "ferry").pk, "no")
@@ -382,8 +397,8 @@ def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: Wor
         at_claim(page, "ferry")
         told = (page.locator("#reason").input_value(), page.locator("#error-type").input_value())
         assert told == ("So", "omission")
-        leave()
-        page.wait_for_load_state()
+        with page.expect_navigation():
+            leave()
     page.goto(here)
     at_claim(page, "ferry")
     page.keyboard.press("1")
@@ -445,17 +460,21 @@ def test_a_unit_that_is_not_there_is_said_and_holds_up_no_answer(world: World, d
 def test_a_digit_that_came_too_soon_is_shown_and_keeps_the_page_deaf_for_a_while_only(
     world: World, desk: Desk
 ) -> None:
-    page = sign_in(desk(), "rex")
+    page = timed(desk)
     begin(page, world)
-    page.keyboard.press("1")
-    page.locator("#claim", has_text="The wall is old").wait_for()
-    page.keyboard.press("2")
-    page.locator(".dropped", has_text="2 came too soon").wait_for()
-    # A stray digit every tenth of a second, for longer than the page may be deaf.
-    for _ in range(20):
+    with standing_still(page):
+        page.keyboard.press("1")
+        at_claim(page, "wall")
         page.keyboard.press("2")
-        page.wait_for_timeout(100)
-    page.locator("#claim", has_text="The wall is old").wait_for(state="detached")
+        page.locator(".dropped", has_text="2 came too soon").wait_for()
+        # A stray digit every tenth of a second: at the twelfth the page has been deaf for 1.2 s, and hears again.
+        for _ in range(11):
+            page.clock.run_for(100)
+            page.keyboard.press("2")
+        assert Verdict.objects.filter(person=world.rex).count() == 1
+        page.clock.run_for(100)
+        page.keyboard.press("2")
+        page.locator("#claim", has_text="The wall is old").wait_for(state="detached")
     page.locator(".dropped").wait_for(state="detached")
 
 

@@ -26,7 +26,7 @@ from tests.annotation.web.see_sets import (
 )
 from tests.annotation.web.test_flow_in_browser import scores, sign_in
 from tests.annotation.web.test_haste_in_browser import slowly
-from tests.browser import PHONE
+from tests.browser import PHONE, standing_still
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -336,12 +336,15 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
 
 def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
     sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
-    page = ana(desk)
+    page = desk()
+    page.clock.install()
+    sign_in(page, "ana")
     open_set(page, sitting)
-    for _ in range(12):
-        page.keyboard.press("2")
-        page.wait_for_timeout(80)
-    page.locator("#model-title").wait_for()
+    with standing_still(page):
+        for _ in range(12):
+            page.keyboard.press("2")
+            page.clock.run_for(80)
+        page.locator("#model-title").wait_for()
     page.wait_for_timeout(CALM_MS)
     assert percents(sitting) == []
     press(page, "a4")

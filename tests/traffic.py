@@ -1,0 +1,66 @@
+"""What the live server is at work on: a request goes on when the page that sent it is closed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from django.core.signals import request_finished, request_started
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+QUIET_S = 0.1
+"""How long there must be nothing: what was sent last may still be on its way to the server."""
+LONGEST_S = 30.0
+
+
+class Traffic:
+    """Counts the requests that this process answers, whoever sent them, for the length of a with block.
+
+    At its end it waits until the last one is answered. Without that, a request that nobody waits for any more
+    meets the emptying of the test's database: a deadlock, or a row that the next test finds.
+    """
+
+    def __init__(self) -> None:
+        self._under_way = 0
+        self._last_change = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        request_started.connect(self._begun)
+        request_finished.connect(self._over)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.come_to_rest()
+        finally:
+            request_started.disconnect(self._begun)
+            request_finished.disconnect(self._over)
+
+    def come_to_rest(self) -> None:
+        """Wait until nothing was asked or answered for QUIET_S. TimeoutError after LONGEST_S."""
+        give_up = time.monotonic() + LONGEST_S
+        while not self._is_quiet():
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"{self._under_way} requests without an answer after {LONGEST_S:.0f} s")
+            time.sleep(QUIET_S / 5)
+
+    def _is_quiet(self) -> bool:
+        with self._lock:
+            return not self._under_way and time.monotonic() - self._last_change > QUIET_S
+
+    def _begun(self, **_: Any) -> None:
+        self._count(1)
+
+    def _over(self, **_: Any) -> None:
+        self._count(-1)
+
+    def _count(self, by: int) -> None:
+        with self._lock:
+            self._under_way += by
+            self._last_change = time.monotonic()
