@@ -58,6 +58,7 @@ class Basis(StrEnum):
 _PREMISE = "If the judge's probabilities are right and answers within a document are independent"
 """What every figure rests on that no answers were gone by for."""
 
+_ANSWERED = "every check in them answered"
 _TRUSTING = (
     "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
     "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
@@ -169,8 +170,14 @@ def wanted_in_words(
     with_judge = [(design, size) for design, size in sizes.items() if design != "people" and size is not None]
     least = min((size for _, size in with_judge), default=None)
     if short:
-        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
-        return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
+        lacking = f"no number of answers does it, only more {clusters.nouns}"
+        if len(short) == 1 < systems:
+            # Told first: of the others the plan holds.
+            return (
+                f"{goal}: {short[0].system} alone stands in the way. For it {lacking}, "
+                f"{_needs_in_words(short[0])}; the others have enough."
+            )
+        return f"{goal}: {lacking}. {_short_in_words(short, systems, clusters, enough)}"
     often = "in more than half of such draws" if systems > 1 else "on average"
     # With too few answers for the judge every draw is people alone: where they do, no design matters.
     if least is None or (people is not None and people < least):
@@ -199,15 +206,13 @@ def _between(size: int, ladder: Sequence[int]) -> str:
 def _short_in_words(short: Sequence[Short], systems: int, clusters: Clusters, enough: int | None) -> str:
     """Who needs more document sets; in one figure where nothing tells the systems apart."""
     worst = max(short, key=lambda each: each.needed)
-    answered = "every check in them answered"
     if len(short) == 1:
-        needs = f"about {worst.needed:,} instead of {worst.held:,} on average, {answered}"
-        return f"{worst.system} would need {needs}{'; the others have enough' if systems > 1 else ''}."
+        return f"{worst.system} would need {_needs_in_words(worst)}."
     if all(each.needed == worst.needed for each in short):
         of_all = "" if len(short) == systems else f"{len(short)} of {systems} systems would need more: "
         held = _range(min(each.held for each in short), max(each.held for each in short))
         about = f"about {worst.needed:,} instead of {held} would do it on average"
-        told = f"{of_all}{about}, {answered}; single systems may need more"
+        told = f"{of_all}{about}, {_ANSWERED}; single systems may need more"
         every = (
             f", and about {enough:,} would do for every one in half of cases" if enough is not None else ""
         )
@@ -215,18 +220,19 @@ def _short_in_words(short: Sequence[Short], systems: int, clusters: Clusters, en
     of_all = "Every system" if len(short) == systems else f"{len(short)} of {systems} systems"
     most = [each for each in short if each.needed == worst.needed]
     if len(most) > 1:
-        return (
-            f"{of_all} would need more, up to about {worst.needed:,} {clusters.nouns} on average, {answered}."
-        )
-    needs = f"about {worst.needed:,} instead of {worst.held:,} on average, {answered}"
-    return f"{of_all} would need more, most of all {worst.system}: {needs}."
+        return f"{of_all} would need more, up to about {worst.needed:,} {clusters.nouns} on average, {_ANSWERED}."
+    return f"{of_all} would need more, most of all {worst.system}: {_needs_in_words(worst)}."
+
+
+def _needs_in_words(short: Short) -> str:
+    return f"about {short.needed:,} instead of {short.held:,} on average, {_ANSWERED}"
 
 
 def _enough_in_words(enough: int | None, clusters: Clusters) -> str:
     """How many document sets would do; empty where nobody can say, or they are no more than there are."""
     if enough is None or enough <= clusters.groups:
         return ""
-    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} would, every check in them answered."
+    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} would, {_ANSWERED}."
 
 
 def _range(low: int, high: int) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Case, Value, When
 
-from annotation.models import Check, Label, Verdict
+from annotation.models import Check, Label, Project, Verdict
 from annotation.queries.check_text import TextUnit, found_passages, text_held_against
 
 if TYPE_CHECKING:
@@ -64,11 +64,15 @@ def label_to_plant(check: Check, person: User) -> str | None:
     A hash of project, person and check chooses, so that the choice is the same at every sight. Only checks whose
     answer is beyond doubt are chosen: the judge is all but certain, or other people have answered as it did, and no
     adjudicator or rule has settled it; and of these only where a verdict can be made that looks like the judge's.
-    Nothing is planted for whoever met another's answer: they would know better.
+    Nothing is planted for whoever met another's answer: they would know better. Nor where verdicts come before one's
+    own answer and others have answered: beside a true one they would stand, so that their absence would tell.
     """
     if check.project.planted_share <= 0 or _met_another(check, person):
         return None
-    wrong = OPPOSITE.get(_beyond_doubt(check, person))
+    others = _said_by_others(check, person)
+    if others is not None and check.project.reveal != Project.Reveal.AFTER_ANSWER:
+        return None
+    wrong = OPPOSITE.get(_beyond_doubt(check, others))
     found = planted_verdict(check, wrong or Label.NO)
     return wrong if wrong and found and _is_chosen(check, person) else None
 
@@ -99,11 +103,11 @@ def in_its_place(true: Verdict, label: str, planted: PlantedVerdict | None) -> V
     return shown
 
 
-def _beyond_doubt(check: Check, person: User) -> str | None:
-    """The judge's label where it is surely right; the judge's own mistakes need no planting."""
+def _beyond_doubt(check: Check, others: str | None) -> str | None:
+    """The judge's label where it is surely right; the judge's own mistakes need no planting. `others` said that."""
     if check.final_source in (Check.Decider.ADJUDICATOR, Check.Decider.RULE):
         return None
-    truth = _said_by_others(check, person) or _sure_label(check)
+    truth = others or _sure_label(check)
     return truth if truth == check.judge_label else None
 
 

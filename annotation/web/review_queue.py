@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -10,14 +11,13 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.models import Check, DocumentSet, Draw, Project, System, VerdictBatch
+from annotation.models import Check, Draw, Project, System, VerdictBatch
 from annotation.permissions import Verb
 from annotation.queries.check_draws import Held, check_draws, held_by_others, open_draws
 from annotation.queries.reveal import Reader, keeps_back
 from annotation.queries.review_queue import (
     Filter,
     Only,
-    Order,
     has_panel,
     queue,
     reviewers,
@@ -29,6 +29,7 @@ from annotation.services.draw_checks import draw_checks as draw
 from annotation.services.look_at_check import tell_planted
 from annotation.web.held import held_in_words
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.list_words import OPTIONS, TITLES, narrowed_by
 from annotation.web.refusals import status_of
 from annotation.web.review import filters_of, reader_of
 from annotation.web.rooms import Room, enter, found
@@ -154,14 +155,15 @@ def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None =
     may_take_over, offered = batches.may_take_over(room.project, reader), None
     if may_take_over and filters.is_narrowed:
         offered = batches.offer(project=room.project, reader=reader, filters=filters)
-    own = VerdictBatch.objects.filter(project=room.project, by=request.user)
+    own = VerdictBatch.objects.filter(project=room.project, by=request.user).order_by("-pk")[:BATCHES_SHOWN]
+    here, *before = narrowed_by(room.project, [filters.as_query(), *(batch.filters for batch in own)])
     context = {
         "room": room,
         "query": urlencode(filters.as_query()),
         "offer": offered,
         "kept_back": "" if may_take_over else batches.KEPT_BACK,
-        "chosen": [(name, words) for name, words in filters.as_query().items() if name != "order"],
-        "batches": own.order_by("-pk")[:BATCHES_SHOWN],
+        "narrowed": here,
+        "batches": list(zip(own, before, strict=True)),
         "refusal": refusal,
         "most": batches.MOST_AT_ONCE,
     }
@@ -195,34 +197,22 @@ def _share(percent: str) -> float:
 
 
 def _switches(project: Project, filters: Filter, reader: Reader) -> list[tuple[str, list[Choice]]]:
-    """The queue's switches: name, and what each can be put to."""
+    """The queue's switches: title, and what each can be put to."""
 
-    def switch(name: str, options: list[tuple[str, str]]) -> list[Choice]:
+    def switch(name: str, options: Mapping[str, str]) -> tuple[str, list[Choice]]:
         now = getattr(filters, name)
-        return [Choice(words, _with(filters, name, value), now == value) for value, words in options]
+        return TITLES[name], [
+            Choice(words, _with(filters, name, value), now == value) for value, words in options.items()
+        ]
 
-    only = [(Only.WAITING, "Unanswered"), (Only.DISPUTED, "Disputed"), (Only.AGAINST, "Against the judge")]
-    if has_panel(project):
-        only.insert(1, (Only.SPLIT, "Panel split"))
-    only += [(Only.ANSWERED, "Answered"), (Only.ALL, "All")]
-    orders = [
-        (Order.DOUBT, "Most doubtful"),
-        (Order.EFFECT, "Largest effect"),
-        (Order.DOCUMENT, "By document"),
-    ]
-    switches = [
-        ("Order", switch("order", [(order.value, words) for order, words in orders])),
-        ("Show", switch("only", [(each.value, words) for each, words in only])),
-        ("Side", switch("side", [("", "Both"), ("reference", "Reference"), ("peer", "Peer")])),
-        ("Claims", switch("numbers", [("", "All"), ("1", "With numbers")])),
-    ]
-    if filters.only not in (Only.WAITING, Only.SPLIT):
-        labels = [("", "Anything"), ("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")]
-        switches.append(("People said", switch("label", labels)))
-        if not reader.may_see_all:
-            options = [("", "Anybody"), (reader.person.username, "Me")]
-            switches.append(("Answered by", switch("reviewer", options)))
-    return switches
+    options = {name: dict(words) for name, words in OPTIONS.items()}
+    if not has_panel(project):
+        del options["only"][Only.SPLIT]
+    if filters.only in (Only.WAITING, Only.SPLIT):
+        del options["label"]
+    elif not reader.may_see_all:
+        options["reviewer"] = {"": "Anybody", reader.person.username: "Me"}
+    return [switch(name, words) for name, words in options.items()]
 
 
 def _with(filters: Filter, name: str, value: str) -> str:
@@ -233,20 +223,12 @@ def _with(filters: Filter, name: str, value: str) -> str:
 
 
 def _chosen(project: Project, filters: Filter) -> list[Chosen]:
-    chosen = []
-    if filters.document_set:
-        sets = DocumentSet.objects.filter(project=project, public_id=filters.document_set)
-        name = sets.values_list("external_id", flat=True).first() or "unknown"
-        chosen.append(Chosen("Document set", name, _with(filters, "document_set", "")))
-    if filters.system:
-        systems = System.objects.filter(project=project, public_id=filters.system)
-        name = systems.values_list("name", flat=True).first() or "unknown"
-        chosen.append(Chosen("System", name, _with(filters, "system", "")))
-    if filters.reviewer:
-        chosen.append(Chosen("Answered by", filters.reviewer, _with(filters, "reviewer", "")))
-    if filters.draw:
-        chosen.append(Chosen("Queue", "drawn at random", _with(filters, "draw", "")))
-    return chosen
+    (narrowed,) = narrowed_by(project, [filters.as_query()])
+    return [
+        Chosen(each.title, each.words, _with(filters, each.name, ""))
+        for each in narrowed
+        if each.name not in OPTIONS
+    ]
 
 
 def _systems(room: Room, filters: Filter) -> list[tuple[str, str, bool]]:

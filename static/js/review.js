@@ -15,6 +15,8 @@
   const leftOf = (page) => page.querySelector("[data-left]");
   // What went with each answer from this page, by its claim.
   const given = new Map();
+  // What the strip said of the answers before the last, newest last: undo goes on with them.
+  const earlier = [];
   let ahead = null;
   let isTurning = false;
   let shownAt = performance.now();
@@ -127,6 +129,9 @@
     const strip = document.getElementById("saving").content.firstElementChild.cloneNode(true);
     strip.querySelector("[data-said]").textContent = label;
     strip.id = "strip";
+    const before = find("#strip .line:has(form.undo)");
+    if (before) earlier.push(before);
+    before?.querySelector("form.change")?.remove();
     find("#strip").replaceWith(strip);
   }
 
@@ -160,7 +165,7 @@
       keys("go");
       return show(reply.notice);
     }
-    find("#strip").replaceChildren();
+    if (form.closest("#strip")) find("#strip").replaceChildren(...earlier.splice(-1));
     const { check } = reply.room.dataset;
     if (here.dataset.check === check) {
       here.replaceWith(reply.room);

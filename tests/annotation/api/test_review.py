@@ -124,9 +124,10 @@ class TestPlanted:
     def test_filters_go_by_what_its_reader_takes_for_true(self, world: World, client_of: Client) -> None:
         Project.objects.update(reveal="shown", planted_share=1)
         client = client_of("rex")
-        override(check=world.check("alder", 1), by=world.cleo, label="yes")
         name = client.get(at(world, "alder", 1)).json()["id"]
         assert CheckLook.objects.get(person=world.rex).planted_label == "no"
+        # Of what others answer after that the reader sees nothing until they are told.
+        override(check=world.check("alder", 1), by=world.cleo, label="yes")
 
         def found(query: str) -> bool:
             return name in [row["id"] for row in client.get(f"{HERE}checks/?{query}").json()["results"]]

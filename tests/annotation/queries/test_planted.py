@@ -147,6 +147,23 @@ def test_what_an_adjudicator_settled_is_left_alone(world: World) -> None:
     assert label_to_plant(world.check("alder", 1), world.rex) is None
 
 
+@pytest.mark.parametrize(
+    ("reveal", "planted"), [("after_answer", "no"), ("on_request", None), ("shown", None)]
+)
+def test_before_ones_own_answer_nothing_is_planted_beside_another(
+    world: World, reveal: str, planted: str | None
+) -> None:
+    plant(world)
+    Project.objects.filter(pk=world.project.pk).update(reveal=reveal)
+    assert label_to_plant(world.check("alder", 1), world.rex) == "no"
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    # A true verdict would stand beside cleo's answer there: a planted one could not, and would tell itself so.
+    assert label_to_plant(world.check("alder", 1), world.rex) == planted
+    # Of one's own answer alone nothing more can be seen.
+    override(check=world.check("alder", 3), by=world.rex, label="unsure")
+    assert label_to_plant(world.check("alder", 3), world.rex) == "no"
+
+
 def test_it_is_the_same_at_every_sight(world: World) -> None:
     check = world.check("alder", 1)
     assert planted_verdict(check, "no") == planted_verdict(check, "no")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.utils import timezone
@@ -843,6 +843,35 @@ def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Clien
     page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
     assert "6 verdicts are taken back" in page
     assert Check.objects.filter(final_source="judge").count() == 6
+
+
+def test_lists_that_are_taken_over_are_named_as_people_name_them(
+    world: World, rex: Client, django_assert_max_num_queries: Any
+) -> None:
+    reveal(world, "shown")
+    # Systems are for those alone who may view the scores.
+    world.rex.memberships.update(roles=["reviewer", "viewer"])
+    port = world.sets["port"]
+    alder = world.peers["port", "alder"].system
+    assert alder is not None
+    lists = (f"system={alder.public_id}&side=reference&order=effect", f"document_set={port.public_id}")
+    for query in lists:
+        offer = rex.get(f"{QUEUE}batch/?{query}").context["offer"]
+        data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+        rex.post(f"{QUEUE}batch/accept/?{query}", data)
+    assert VerdictBatch.objects.count() == 2
+    with django_assert_max_num_queries(30) as few:
+        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
+    told = ["Document set: port", "System: alder", "Side: Reference"]
+    assert [page.count(words) for words in told] == [1, 1, 1]
+    assert f": {port.public_id}" not in page
+    VerdictBatch.objects.bulk_create(
+        VerdictBatch(project=world.project, by=world.rex, count=0, filters={"document_set": port.public_id})
+        for _ in range(9)
+    )
+    with django_assert_max_num_queries(len(few)):
+        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
+    assert page.count("Document set: port") == 10
 
 
 def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Client) -> None:

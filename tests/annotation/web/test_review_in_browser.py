@@ -156,6 +156,38 @@ def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World,
     assert answers(check_of(world, "alder", "ferry")) == ["yes"]
 
 
+def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    things = ("ferry", "wall", "quay")
+    for key, thing in zip("213", ("wall", "quay", "crane"), strict=True):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    # Nothing is waited for: each is taken back when the one after it is.
+    for key in "uuu":
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [[], [], []]
+    assert page.locator("form.undo").count() == 0
+    for key, thing in zip("131", ("wall", "quay", "crane"), strict=True):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], ["unsure"], ["yes"]]
+    page.keyboard.press("u")
+    at_claim(page, "quay")
+    # The one before says which it is.
+    assert page.locator("#strip .of").inner_text() == "The wall is old"
+    assert page.locator("#strip .line", has_text="You said").get_by_text("unsure").count() == 1
+    page.keyboard.press("n")
+    at_claim(page, "crane")
+    page.keyboard.press("u")
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], [], []]
+
+
 def fill_in(page: Page) -> None:
     """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
     for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
