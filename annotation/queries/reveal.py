@@ -69,9 +69,19 @@ OR (
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL)
 """
+# That the person answered or was shown one of these wordings; `wording` is a table of claims.
+_MET = """
+    SELECT 1 FROM wording JOIN annotation_check related ON related.claim_id = wording.id
+    WHERE related.peer_id = {peer} AND wording.id <> {claim} AND (
+        EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = related.id AND person_id = %s)
+        OR EXISTS (
+            SELECT 1 FROM annotation_checklook
+            WHERE check_row_id = related.id AND person_id = %s AND revealed_at IS NOT NULL
+        )
+    )
+"""
 # The wordings that a claim was made from; one that an undone change had made led to nothing.
-_KNOWN_EARLIER = """
-EXISTS (
+_EARLIER = """
     WITH RECURSIVE wording (id, made_by_id) AS (
         SELECT id, made_by_id FROM annotation_claim WHERE id = {claim}
         UNION
@@ -79,22 +89,13 @@ EXISTS (
         FROM wording JOIN annotation_claim old ON old.retired_by_id = wording.made_by_id
         WHERE old.made_by_id IS NULL OR old.made_by_id <> old.retired_by_id
     )
-    SELECT 1 FROM wording JOIN annotation_check earlier ON earlier.claim_id = wording.id
-    WHERE earlier.peer_id = {peer} AND wording.id <> {claim} AND (
-        EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = earlier.id AND person_id = %s)
-        OR EXISTS (
-            SELECT 1 FROM annotation_checklook
-            WHERE check_row_id = earlier.id AND person_id = %s AND revealed_at IS NOT NULL
-        )
-    )
-)
 """
+_KNOWN_EARLIER = f"EXISTS ({_EARLIER}{_MET})"
 # Most claims were never put into other words: those are not looked up further.
 _IS_REWORDED = "(SELECT supersedes_id FROM annotation_claim WHERE id = {claim}) IS NOT NULL"
 _REWORDED_KNOWN = f"({_IS_REWORDED} AND {_KNOWN_EARLIER})"
 # All that changes made of a claim or made it from, undone ones too: its family, from any of its members.
-_KNOWN_IN_OTHER_WORDS = """
-EXISTS (
+_FAMILY = """
     WITH RECURSIVE wording (id, supersedes_id, made_by_id, retired_by_id) AS (
         SELECT id, supersedes_id, made_by_id, retired_by_id FROM annotation_claim WHERE id = {claim}
         UNION
@@ -104,16 +105,8 @@ EXISTS (
             OR other.made_by_id = wording.retired_by_id
             OR other.retired_by_id = wording.made_by_id
     )
-    SELECT 1 FROM wording JOIN annotation_check related ON related.claim_id = wording.id
-    WHERE related.peer_id = {peer} AND wording.id <> {claim} AND (
-        EXISTS (SELECT 1 FROM annotation_verdict WHERE check_row_id = related.id AND person_id = %s)
-        OR EXISTS (
-            SELECT 1 FROM annotation_checklook
-            WHERE check_row_id = related.id AND person_id = %s AND revealed_at IS NOT NULL
-        )
-    )
-)
 """
+_KNOWN_IN_OTHER_WORDS = f"EXISTS ({_FAMILY}{_MET})"
 _FOOLED = """
 EXISTS (
     SELECT 1 FROM annotation_checklook look WHERE look.check_row_id = {check} AND look.person_id = %s AND {fooling}
