@@ -103,7 +103,8 @@ def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World
     said = staff("cleo").get(page_of(dispute)).content.decode()
     assert "Rex&#x27;s own words." in said
     assert "The harbour closes in April" in said
-    assert "rex" not in said
+    # As a word: three letters of it can stand in a random id.
+    assert not re.search(r"\brex\b", said)
     assert "gold-" not in said
     assert "lexical" not in said
 

@@ -141,6 +141,28 @@ def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: 
     assert page.locator("#claim").inner_text() == "The wall is old"
 
 
+def test_the_answers_stand_still_from_claim_to_claim(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.route("**/answer/*", slowly)
+
+    def place() -> dict[str, float] | None:
+        return page.locator("#answer-yes").bounding_box()
+
+    first = place()
+    assert first is not None
+    for key, thing in (("1", "wall"), ("2", "quay"), ("n", "crane"), ("u", "wall")):
+        page.keyboard.press(key)
+        page.locator("#claim", has_text=f"The {thing} is old").wait_for()
+        # Before what the judge said has come, and after.
+        assert place() == first
+        at_claim(page, thing)
+        if key in "12":
+            page.locator("#strip .moved").wait_for()
+        assert place() == first
+
+
 def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
