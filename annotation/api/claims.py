@@ -16,7 +16,8 @@ from annotation.permissions import Verb
 from annotation.queries.claims import changes_in, claims_in, owner_of, text_with_claims
 from annotation.refusals import NotFound
 from annotation.services import change_claims
-from annotation.services.change_claims import LONGEST_CLAIM, LONGEST_REASON, MOST_PARTS, Changed
+from annotation.services.change_claims import MOST_PARTS, Changed
+from annotation.services.wording import LONGEST_CLAIM, LONGEST_REASON
 
 MOST = 2_147_483_647
 
