@@ -169,15 +169,16 @@ def wanted_in_words(
     people = sizes.get("people")
     with_judge = [(design, size) for design, size in sizes.items() if design != "people" and size is not None]
     least = min((size for _, size in with_judge), default=None)
+    if len(short) == 1 < systems:
+        # Told first: of the others the plan holds.
+        premise = "" if basis == Basis.PILOT else f"{_PREMISE}, "
+        return (
+            f"{premise}{short[0].system} alone keeps an interval wider than {width:g}. No number of answers changes "
+            f"that, only more {clusters.nouns}: {_needs_in_words(short[0])}. The other systems have enough."
+        )
     if short:
-        lacking = f"no number of answers does it, only more {clusters.nouns}"
-        if len(short) == 1 < systems:
-            # Told first: of the others the plan holds.
-            return (
-                f"{goal}: {short[0].system} alone stands in the way. For it {lacking}, "
-                f"{_needs_in_words(short[0])}; the others have enough."
-            )
-        return f"{goal}: {lacking}. {_short_in_words(short, systems, clusters, enough)}"
+        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
+        return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
     often = "in more than half of such draws" if systems > 1 else "on average"
     # With too few answers for the judge every draw is people alone: where they do, no design matters.
     if least is None or (people is not None and people < least):

@@ -15,8 +15,12 @@
   const leftOf = (page) => page.querySelector("[data-left]");
   // What went with each answer from this page, by its claim.
   const given = new Map();
-  // What the strip said of the answers before the last, newest last: undo goes on with them.
+  // The strips of the answers before the last, newest last: undo goes on with them. One may wait to be heard still.
   const earlier = [];
+  const blank = find("#strip .line") ? null : find("#strip").cloneNode(true);
+  // The next claim, while it is waited for; and the notice that it cannot be had.
+  let coming = null;
+  let unfetched = null;
   let ahead = null;
   let isTurning = false;
   let shownAt = performance.now();
@@ -51,6 +55,7 @@
   // Neither a double click nor digits of a burst answer a claim that nobody has read yet; one that comes back has been.
   function turn(page, { then = null, takenBack = null } = {}) {
     room().replaceWith(page);
+    unfetched?.remove();
     shownAt = then ? -UNREAD_MS : performance.now();
     showLeft(page);
     history.pushState(null, "", page.dataset.address);
@@ -94,27 +99,52 @@
     const fields = new FormData(form, submitter);
     fields.set("active_ms", time.take(answered.dataset.check));
     given.set(answered.dataset.check, fields);
-    showSaving(submitter.value);
-    const sent = save(form.action, fields, answered);
-    const page = await next();
+    if (find("#strip .line")) earlier.push(find("#strip"));
+    const sent = save(form.action, fields, { strip: showSaving(submitter.value), answered });
+    coming = next();
+    const page = await coming;
     isTurning = false;
     if (page) {
       countDown(answered);
       turn(page);
-    } else if (await sent) say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
+    } else if (await sent) {
+      countDown(answered);
+      unfetched = say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
+    }
   }
 
-  // Whether it was kept. `answered` is the claim's room as it was filled in.
-  async function save(address, fields, answered) {
+  // The answer of the claim before is put otherwise, without going back to it.
+  function change(form) {
+    const before = find("#strip");
+    const fields = new FormData(form);
+    save(form.action, fields, { strip: showSaving(fields.get("label")), before });
+  }
+
+  // Whether it was kept. `answered` is the claim's room as it was filled in; `strip` tells that it is on its way, and
+  // gives way to what the server says, on screen or among the earlier ones; to `before` where it was not kept.
+  async function save(address, fields, { strip, answered = null, before = null }) {
     tell("busy");
     const reply = await desk.send(address, fields);
     if (reply.strip) drafts.forget(answered?.querySelector("#answer"));
-    if (reply.strip) find("#strip").replaceWith(reply.strip);
-    else if (reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
-    else if (answered) showProblem(answered, unsaved(reply));
-    else show(reply.notice);
+    settle(strip, reply.strip ?? before);
+    if (!reply.strip && reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
+    else if (!reply.strip && answered) showProblem(answered, unsaved(reply));
+    else if (!reply.strip) show(reply.notice);
     desk.settled().then(() => desk.isBusy || tell(reply.strip ? "done" : "failed"));
     return Boolean(reply.strip);
+  }
+
+  // A strip that waited gives way to what came of it, if anything did.
+  function settle(strip, what) {
+    const place = earlier.indexOf(strip);
+    if (place >= 0) {
+      earlier.splice(place, 1, ...(what ? [what] : []));
+      // What is told once is told where the reader is by now.
+      if (what) find("#strip").prepend(...what.querySelectorAll(".told"));
+    } else if (what) {
+      what.prepend(...strip.querySelectorAll(".told"));
+      strip.replaceWith(what);
+    } else showEarlier();
   }
 
   // The door was closed in the meantime: signed out, or no longer of this project.
@@ -129,9 +159,15 @@
     const strip = document.getElementById("saving").content.firstElementChild.cloneNode(true);
     strip.querySelector("[data-said]").textContent = label;
     strip.id = "strip";
-    const before = find("#strip .line:has(form.undo)");
-    if (before) earlier.push(before);
-    before?.querySelector("form.change")?.remove();
+    find("#strip").replaceWith(strip);
+    return strip;
+  }
+
+  // Of an answer before the last: what was said and undo, not what it moved then.
+  function showEarlier() {
+    const strip = earlier.pop() ?? blank?.cloneNode(true);
+    if (!strip) return find("#strip").replaceChildren();
+    for (const old of strip.querySelectorAll(".told, .moved, .differing, form.change")) old.remove();
     find("#strip").replaceWith(strip);
   }
 
@@ -146,14 +182,13 @@
       box.remove();
       if (page !== room()) turn(page, { then: room() });
     });
-    find("#strip").replaceChildren();
     find("#problems").append(problem);
   }
 
   // Taking back
 
   async function undo(form) {
-    if (isTurning) return;
+    if (isTurning) return undoSoon();
     isTurning = true;
     const here = room();
     // On the claim's own page nothing went from here: what stands in its form is what was said, or is to be.
@@ -165,7 +200,11 @@
       keys("go");
       return show(reply.notice);
     }
-    if (form.closest("#strip")) find("#strip").replaceChildren(...earlier.splice(-1));
+    // Where another answer of one's own to this claim stands now, it is the one that undo is about.
+    const own = reply.room.querySelector("form.undo");
+    const isShown = !form.closest("#strip") && find("#strip .line");
+    if (own && !isShown) find("#strip").replaceChildren();
+    else if (!isShown) showEarlier();
     const { check } = reply.room.dataset;
     if (here.dataset.check === check) {
       here.replaceWith(reply.room);
@@ -175,10 +214,11 @@
     } else turn(reply.room, { then: here, takenBack: given.get(check) });
   }
 
-  // Pressed while the answer is still on its way: taken back when it has arrived.
+  // Pressed while the answer, or the claim after it, is still on its way: taken back when both have arrived.
   async function undoSoon() {
     keys("hold");
     await desk.settled();
+    if (isTurning) await coming;
     const form = find("#strip form.undo");
     if (form) form.requestSubmit();
     else keys("go");
@@ -198,10 +238,11 @@
   async function skip() {
     if (isTurning) return;
     isTurning = true;
-    const page = await next();
+    coming = next();
+    const page = await coming;
     isTurning = false;
     if (page) turn(page);
-    else say("The next claim cannot be fetched. Try again.");
+    else unfetched = say("The next claim cannot be fetched. Try again.");
   }
 
   document.addEventListener("submit", (event) => {
@@ -218,7 +259,7 @@
       undo(form);
     } else if (form.matches("#strip .change")) {
       event.preventDefault();
-      save(form.action, new FormData(form));
+      change(form);
     }
   });
 
@@ -232,6 +273,7 @@
     const box = Object.assign(document.createElement("div"), { className: "notice error" });
     box.append(Object.assign(document.createElement("p"), { textContent: words }));
     document.getElementById("notices").replaceChildren(box);
+    return box;
   }
 
   const hush = () => document.getElementById("notices").replaceChildren();

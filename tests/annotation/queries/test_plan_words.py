@@ -155,8 +155,8 @@ def test_the_least_widths_say_what_they_rest_on() -> None:
 def test_who_lacks_document_sets_is_named_with_how_many() -> None:
     one = [Short("birch", held=3, needed=9)]
     assert wanted({}, one, 2) == (
-        "No interval wider than 0.1: birch alone stands in the way. For it no number of answers does it, only more "
-        "document sets, about 9 instead of 3 on average, every check in them answered; the others have enough."
+        "birch alone keeps an interval wider than 0.1. No number of answers changes that, only more document sets: "
+        "about 9 instead of 3 on average, every check in them answered. The other systems have enough."
     )
     assert wanted({}, one, 1) == (
         "An interval no wider than 0.1: no number of answers does it, only more document sets. birch would need about "
@@ -166,7 +166,7 @@ def test_who_lacks_document_sets_is_named_with_how_many() -> None:
     assert "Every system would need more, most of all alder: about 1,200 instead of 11" in wanted({}, both, 2)
     assert "2 of 5 systems would need more" in wanted({}, both, 5)
     assert "only more document sets. " in wanted({}, both, 2)
-    assert "only more groups, " in wanted({}, one, 2, clusters=GROUPED)
+    assert "only more groups: " in wanted({}, one, 2, clusters=GROUPED)
 
 
 def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> None:

@@ -210,6 +210,76 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], [], []]
 
 
+@pytest.mark.parametrize("way", ["slow", "offline"])
+def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
+    world: World, desk: Desk, way: str
+) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.wait_for_load_state("networkidle")
+    if way == "slow":
+        page.route("**/answer/*", lambda route: (time.sleep(2 * SLOW_S), route.continue_()))
+    else:
+        page.context.set_offline(True)
+    page.keyboard.press("1")
+    if way == "slow":
+        at_claim(page, "wall")
+        page.keyboard.press("2")
+    # Pressed while claim and answer are still on their way: it waits for both.
+    page.keyboard.press("u")
+    page.context.set_offline(False)
+    thing = "wall" if way == "slow" else "ferry"
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, thing)
+    assert answers(check_of(world, "alder", thing)) == []
+    if way == "slow":
+        assert answers(check_of(world, "alder", "ferry")) == ["yes"]
+        assert page.locator("#strip .of").inner_text() == "The ferry is old"
+        page.keyboard.press("u")
+        at_claim(page, "ferry")
+        assert answers(check_of(world, "alder", "ferry")) == []
+    page.locator("#strip", has_text="Your last answer comes here, with undo.").wait_for()
+    desk.watch.expect("Failed to fetch")
+
+
+def test_undo_after_a_change_takes_back_the_change_and_then_the_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key, thing in (("1", "wall"), ("2", "quay")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    # Both at once: undo is about the change, when it has arrived.
+    for key in "yu":
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="Taken back. Your other answer to this claim stands.").wait_for()
+    at_claim(page, "wall")
+    assert answers(check_of(world, "alder", "wall")) == ["no"]
+    page.keyboard.press("u")
+    page.locator("#strip .of", has_text="The ferry is old").wait_for()
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
+    page.keyboard.press("u")
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
+def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    expect_saved(page)
+    override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
+    page.keyboard.press("2")
+    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    at_claim(page, "quay")
+    assert page.locator("#strip .of").inner_text() == "The ferry is old"
+    page.keyboard.press("u")
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
 def fill_in(page: Page) -> None:
     """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
     for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
