@@ -23,7 +23,9 @@
   let unfetched = null;
   let ahead = null;
   let isTurning = false;
+  let isUndoing = false;
   let shownAt = performance.now();
+  let undoneAt = -UNREAD_MS;
   // How many claims are left, as the page said at first; counted down answer by answer, since one that is fetched
   // ahead cannot know. "1000+" stays as it is.
   let left = leftOf(room())?.textContent ?? "";
@@ -188,14 +190,16 @@
   // Taking back
 
   async function undo(form) {
+    if (isUndoing) return;
     if (isTurning) return undoSoon();
-    isTurning = true;
+    isTurning = isUndoing = true;
     const here = room();
     // On the claim's own page nothing went from here: what stands in its form is what was said, or is to be.
     const filledIn = find("#answer") && new FormData(find("#answer"));
     keys("hold");
     const reply = await desk.send(form.action, new FormData(form));
-    isTurning = false;
+    isTurning = isUndoing = false;
+    undoneAt = performance.now();
     if (!reply.room) {
       keys("go");
       return show(reply.notice);
@@ -265,6 +269,9 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) undoSoon();
+    // The second press of a double click meets the undo of the answer before; by key it is meant.
+    const isPointed = event.detail > 0 && event.target.closest("form.undo");
+    if (isPointed && performance.now() - undoneAt < UNREAD_MS) event.preventDefault();
   });
 
   // Saying

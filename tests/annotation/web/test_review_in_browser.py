@@ -210,6 +210,25 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], [], []]
 
 
+def test_a_double_click_on_undo_takes_one_answer_back(world: World, desk: Desk) -> None:
+    page = timed(desk)
+    begin(page, world)
+    for key, thing in (("1", "wall"), ("2", "quay")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    with standing_still(page):
+        page.locator("#strip form.undo button").click()
+        page.locator("#outcome", has_text="Taken back.").wait_for()
+        page.locator("#strip form.undo button").click()
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
+    # Pressed again after a while it is meant.
+    page.locator("#strip form.undo button").click()
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
 @pytest.mark.parametrize("way", ["slow", "offline"])
 def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     world: World, desk: Desk, way: str
