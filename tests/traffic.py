@@ -25,12 +25,13 @@ class Traffic:
 
     def __init__(self) -> None:
         self._under_way = 0
+        self.answered = 0
         self._last_change = time.monotonic()
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        request_started.connect(self._begun)
-        request_finished.connect(self._over)
+        request_started.connect(self.begun)
+        request_finished.connect(self.over)
         return self
 
     def __exit__(
@@ -39,8 +40,8 @@ class Traffic:
         try:
             self.come_to_rest()
         finally:
-            request_started.disconnect(self._begun)
-            request_finished.disconnect(self._over)
+            request_started.disconnect(self.begun)
+            request_finished.disconnect(self.over)
 
     def come_to_rest(self) -> None:
         """Wait until nothing was asked or answered for QUIET_S. TimeoutError after LONGEST_S."""
@@ -54,13 +55,16 @@ class Traffic:
         with self._lock:
             return not self._under_way and time.monotonic() - self._last_change > QUIET_S
 
-    def _begun(self, **_: Any) -> None:
+    def begun(self, **_: Any) -> None:
+        """A request has come."""
         self._count(1)
 
-    def _over(self, **_: Any) -> None:
+    def over(self, **_: Any) -> None:
+        """A request is answered, also where nobody waits for the answer any more."""
         self._count(-1)
 
     def _count(self, by: int) -> None:
         with self._lock:
             self._under_way += by
+            self.answered += by < 0
             self._last_change = time.monotonic()
