@@ -6,6 +6,8 @@ PORT ?= 8000
 BROWSER ?= 1
 # Further arguments for pytest: make test ARGS="tests/config -x"
 ARGS ?=
+# What `make test-fast` runs: the library, what people do and what they ask, without pages.
+FAST := tests/evaluation $(wildcard tests/annotation/*/services tests/annotation/*/queries)
 # One part of the benchmark: make bench ONLY=startup
 ONLY ?=
 DATA ?=
@@ -30,7 +32,7 @@ COLLECTED := $(VAR)/staticfiles/staticfiles.json
 STATIC := $(shell find static 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench lock fit-lexical clean venv tools
+.PHONY: help setup demo test test-fast test-bench check bench lock fit-lexical clean venv tools
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -46,7 +48,14 @@ demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (P
 
 test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"
-	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --ignore=tests/test_bench.py $(ARGS)
+
+test-fast: tools ## Run the tests of evaluation, services and queries in a minute and a half, without slow ones
+	@echo "test-fast: leaves out pages, API, admin, files, browsers, processes of their own and what is marked slow"
+	@NOPG=1 $(BIN)/python -m pytest -q -n 2 -m "not (browser or process or slow)" $(FAST) $(ARGS)
+
+test-bench: tools ## Run the tests of the benchmarks themselves
+	@$(BIN)/python -m pytest -q tests/test_bench.py
 
 check: tools ## Format, lint, types, import contracts, templates, migrations, production settings
 	@echo "check: ruff format" && $(BIN)/ruff format --check --quiet .

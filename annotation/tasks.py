@@ -7,9 +7,11 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
-from annotation.services import jobs, make_analysis, perform_job
-from annotation.services.recall_sitting import lapse_leases as put_back_what_lapsed
-from annotation.services.workers import Heartbeat, new_worker_name
+from annotation import perform_job
+from annotation.analysis import make_analysis
+from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
+from annotation.core import jobs
+from annotation.workers import Heartbeat, new_worker_name
 
 _heartbeats: list[Heartbeat] = []
 

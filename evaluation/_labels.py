@@ -1,6 +1,6 @@
 """The answers that a check can have, and counting them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -9,7 +9,12 @@ from evaluation.errors import InvalidLabel
 Label = Literal["yes", "no", "unsure"]
 """A verdict on a check; None in its place means unscored: no usable answer."""
 
-_LABELS: frozenset[str] = frozenset(get_args(Label))
+LABELS: tuple[Label, ...] = get_args(Label)
+LABELS_IN_WORDS = f"{', '.join(LABELS[:-1])} or {LABELS[-1]}"
+LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
+"""Where a label stands between no and yes, for how far answers lie apart. In scores all but yes count as not yes."""
+_told_values = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
+LABEL_VALUES_IN_WORDS = ", ".join(_told_values).replace(" ", " is ", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class LabelCounts:
 
     @property
     def share_of_yes(self) -> float | None:
-        """Yes over scored, in [0, 1]; `unsure` counts as not yes. None where nothing is scored."""
+        """Yes over scored, in [0, 1]; all other labels count as not yes. None where nothing is scored."""
         return self.yes / self.scored if self.scored else None
 
 
@@ -30,9 +35,9 @@ def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
     """The labels as a list. Raises InvalidLabel, naming the position, where one is not a label."""
     checked = list(labels)
     for position, label in enumerate(checked):
-        if label is not None and label not in _LABELS:
+        if label is not None and label not in LABELS:
             raise InvalidLabel(
-                f"Label {position} is {label!r}; it must be 'yes', 'no', 'unsure', or None for unscored."
+                f"Label {position} is {label!r}; it must be {', '.join(map(repr, LABELS))}, or None for unscored."
             )
     return checked
 

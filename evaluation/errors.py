@@ -1,22 +1,20 @@
 """Errors that the library raises, each with a stable machine-readable `code`.
 
-```
-ValueError
-└── EvaluationError          evaluation_error
-    ├── InvalidBudget        invalid_budget     a length or target length that cannot be one
-    ├── InvalidPercent       invalid_percent    a percent, share or threshold outside its range
-    ├── InvalidWeight        invalid_weight     a negative or non-finite weight
-    ├── InvalidLabel         invalid_label      a label other than yes, no, unsure or None
-    ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
-    ├── InvalidQuestion      invalid_question   a quality question or question set that cannot be asked
-    ├── LengthMismatch       length_mismatch    two lists that must be as long as each other are not
-    └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
-```
-
 An answer that a judge failed to give is not an error: it is *unscored* (None) with its reason.
 """
 
 from typing import ClassVar
+
+# ValueError
+# └── EvaluationError          evaluation_error
+#     ├── InvalidBudget        invalid_budget     a length or target length that cannot be one
+#     ├── InvalidPercent       invalid_percent    a percent, share or threshold outside its range
+#     ├── InvalidWeight        invalid_weight     a negative or non-finite weight
+#     ├── InvalidLabel         invalid_label      a label that no check can have
+#     ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
+#     ├── InvalidQuestion      invalid_question   a quality question or question set that cannot be asked
+#     ├── LengthMismatch       length_mismatch    two lists that must be as long as each other are not
+#     └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
 
 
 class EvaluationError(ValueError):
@@ -44,7 +42,7 @@ class InvalidWeight(EvaluationError):
 
 
 class InvalidLabel(EvaluationError):
-    """A label that is not "yes", "no", "unsure" or None."""
+    """A label that no check can have."""
 
     code: ClassVar[str] = "invalid_label"
 

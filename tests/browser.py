@@ -35,7 +35,7 @@ PARTS_OF_A_PAGE = {"stylesheet", "script", "image", "font"}
 FAILED, BROKEN = 500, 400
 REST_MS, LONGEST_REST_MS = 20, 1000
 # Long enough for a machine that does much else: a wait that is over early costs nothing.
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 AHEAD_S = 20
 # Chromium says in the console what the response says already, and more exactly.
 SAID_BY_THE_RESPONSE = "Failed to load resource"

@@ -6,8 +6,10 @@ names a browser; `COVERDICT_DATA` the folder of judged data for the tests that n
 """
 
 import atexit
+import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +58,14 @@ def _examples() -> None:
     hypothesis.settings.load_profile("repeatable")
 
 
+def _heed_interrupts() -> None:
+    """A shell has what it starts in the background ignore SIGINT, and children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _prepare() -> None:
+    _heed_interrupts()
     # The processes of pytest-xdist inherit what their controller prepared, except the folder.
     is_controller = "PYTEST_XDIST_WORKER" not in os.environ
     if is_controller and os.environ.get("DJANGO_SETTINGS_MODULE"):
@@ -84,7 +93,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if "redis_url" in names:
             item.add_marker(pytest.mark.redis)
+        if "subprocess_env" in names:
+            item.add_marker(pytest.mark.process)
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end, so nothing of them is looked through for garbage again."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -92,6 +108,16 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     reasons = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
     for line in parts.summary_lines(reasons):
         terminalreporter.write_line(line, yellow=True)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """pytest-django's own, with a quick end for tests that commit."""
+    # Imported here: this file is read before Django is set up.
+    from tests.emptying import only_what_is_filled
+
+    with only_what_is_filled():
+        yield
 
 
 @pytest.fixture(scope="session")

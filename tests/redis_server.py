@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import redis
 
-START_SECONDS = 15
-STOP_SECONDS = 10
+START_SECONDS = 60
+STOP_SECONDS = 60
 
 
 class NoRedis(Exception):

@@ -1,18 +1,31 @@
 """The house itself: locks, commands, the rooms' independence, and what no file of the project may hold."""
 
+import ast
 import os
 import re
 import stat
 import subprocess
 import sys
 import tomllib
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-COMMANDS = ["setup", "demo", "test", "check", "bench", "lock", "fit-lexical", "clean"]
+COMMANDS = [
+    "setup",
+    "demo",
+    "test",
+    "test-fast",
+    "test-bench",
+    "check",
+    "bench",
+    "lock",
+    "fit-lexical",
+    "clean",
+]
 # Put together here, so that this file does not hold what it looks for.
 REGISTRIES = re.compile(
     "|".join(("py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", "files.python" + "hosted"))
@@ -131,7 +144,8 @@ def test_no_recipe_calls_make_because_a_dry_run_would_run_it() -> None:
     [
         (["demo", "PORT=8123", "BROWSER=0"], "demo --port 8123 --no-browser"),
         (["demo", "PORT=8123"], "demo --port 8123 \n"),
-        (["test", "ARGS=-x tests/config"], "pytest -q -n 2 -x tests/config"),
+        (["test", "ARGS=-x tests/config"], "pytest -q -n 2 --ignore=tests/test_bench.py -x tests/config"),
+        (["test-fast", "ARGS=-x"], "tests/evaluation tests/annotation/"),
         (["bench", "ONLY=startup"], "tests.bench startup"),
     ],
 )
@@ -182,3 +196,53 @@ def test_evaluation_reads_no_environment() -> None:
         path.name for path in sources if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())
     ]
     assert reading == []
+
+
+PROJECT_CODE = [
+    path
+    for room in ("annotation", "evaluation")
+    for path in sorted((ROOT / room).rglob("*.py"))
+    if "migrations" not in path.parts
+]
+LONGEST_DOCSTRING = 12
+LONGEST_TEMPLATE_LINE = 160
+MOST_MODULES = 25
+
+
+def test_a_docstring_is_read_in_one_look() -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [
+        f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'the module')}"
+        for path in PROJECT_CODE
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, documented)
+        and len((ast.get_docstring(node) or "").splitlines()) > LONGEST_DOCSTRING
+    ]
+    assert found == []
+
+
+def test_a_line_of_a_template_fits_on_the_screen() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > LONGEST_TEMPLATE_LINE
+    ]
+    assert found == []
+
+
+def test_a_folder_of_code_is_looked_over_at_a_glance() -> None:
+    counts = Counter(path.parent for path in PROJECT_CODE if path.parent.name != "models")
+    assert {str(folder): count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+def test_a_class_of_one_subject_has_a_name_of_its_own() -> None:
+    subjects: defaultdict[str, set[str]] = defaultdict(set)
+    for path in PROJECT_CODE:
+        inside = path.relative_to(ROOT).parts
+        if inside[0] != "annotation" or len(inside) < 3:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                subjects[node.name].add(inside[1])
+    assert {name: where for name, where in subjects.items() if len(where) > 1} == {}

@@ -14,7 +14,9 @@ import pytest
 
 from tests import postgres
 
-GONE_SECONDS = 20
+pytestmark = pytest.mark.process
+
+GONE_SECONDS = 60
 
 
 def room_of(url: str) -> Path:

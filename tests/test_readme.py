@@ -1,4 +1,4 @@
-"""The examples of the README do what it says."""
+"""The examples of the README do what it says, and what CONTRIBUTING names is there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+RECIPES = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipe")[2]
 SETTINGS = ROOT / "annotation" / "config" / "settings"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
@@ -43,3 +44,15 @@ def test_what_production_takes_from_the_environment_is_told() -> None:
     assert {name for name in rows if name not in at_its_top} == set()
     required = re.findall(r"[A-Z_]+", at_its_top.split("Required: ")[1].split(". Optional:")[0])
     assert set(required) <= rows
+
+
+def test_every_file_that_a_recipe_names_is_there() -> None:
+    folder, missing = ROOT, []
+    for name in re.findall(r"`([\w/<>]+(?:\.(?:py|js|css|html|md)|/))`", RECIPES):
+        # A bare name stands in the folder of the file named before it, or at the top.
+        folder = (ROOT / name).parent if "/" in name else folder
+        wanted = re.sub("<.*?>", "*", Path(name).name)
+        if not [*folder.glob(wanted), *ROOT.glob(wanted)]:
+            missing.append(name)
+    assert folder != ROOT
+    assert missing == []

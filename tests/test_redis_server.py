@@ -21,7 +21,7 @@ def test_a_message_goes_through_it_with_our_transport_options(redis_url: str, tm
     with Connection(redis_url, transport_options=options) as connection:
         queue = connection.SimpleQueue("letters")
         queue.put({"to": "ben"})
-        letter = queue.get(timeout=5)
+        letter = queue.get(timeout=60)
         letter.ack()
         queue.close()
     assert letter.payload == {"to": "ben"}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 QUIET_S = 0.1
 """How long there must be nothing: what was sent last may still be on its way to the server."""
-LONGEST_S = 30.0
+LONGEST_S = 60.0
 
 
 class Traffic:

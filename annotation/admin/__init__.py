@@ -1,41 +1,27 @@
-"""The admin door: Django's own admin, one module a noun, limited to one's projects."""
+"""The admin door: Django's own admin, limited to one's projects; importing a module registers its rows."""
 
 from annotation.admin import (
     adjudication,
-    assignment,
+    assessing,
     claim,
     dispute,
-    document,
-    event,
     judge,
-    judgment,
-    membership,
     people,
     project,
-    prompt,
-    published,
-    question,
     run,
-    score,
-    summary,
+    scores,
+    texts,
 )
 
 __all__ = [
     "adjudication",
-    "assignment",
+    "assessing",
     "claim",
     "dispute",
-    "document",
-    "event",
     "judge",
-    "judgment",
-    "membership",
     "people",
     "project",
-    "prompt",
-    "published",
-    "question",
     "run",
-    "score",
-    "summary",
+    "scores",
+    "texts",
 ]

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from django.contrib import admin
 
-from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
-from annotation.admin.reach import person_of, projects_allowing
-from annotation.admin.rows import READ_ANSWERS, ProjectFilter
+from annotation.adjudicating.services.adjudicate import may_withdraw, withdraw_decision
+from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, BulkStep, confirm_or_do
+from annotation.admin.reach import may_somewhere
+from annotation.admin.rows import READ_ANSWERS
 from annotation.admin.seen import TellingRows
+from annotation.core.permissions import Verb
 from annotation.models import Adjudication
-from annotation.permissions import Verb
-from annotation.services.adjudicate import may_withdraw, withdraw_decision
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -34,7 +34,7 @@ class AdjudicationAdmin(TellingRows):
         "created_at",
         "withdrawn_at",
     )
-    list_filter = (ProjectFilter, "label")
+    list_filter = ("label",)
     list_select_related = ("check_row", "comparison", "decided_by")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "decided_by__username__exact")
     sortable_by = ()
@@ -42,7 +42,7 @@ class AdjudicationAdmin(TellingRows):
 
     def has_adjudicate_permission(self, request: HttpRequest) -> bool:
         """For the action; the service decides again for each decision."""
-        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.ADJUDICATE]))
+        return may_somewhere(request, Verb.ADJUDICATE)
 
     @admin.action(description="Withdraw the selected decisions", permissions=["adjudicate"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Adjudication]) -> HttpResponse | None:
@@ -52,12 +52,12 @@ class AdjudicationAdmin(TellingRows):
 PLACES = ("check_row__project", "check_row__peer", "comparison__peer__document_set__project", "unit", "claim")
 
 
-def _standing(decision: Adjudication, by: User) -> Step:
+def _standing(decision: Adjudication, by: User) -> BulkStep:
     if decision.withdrawn_at is not None:
-        return Step("it was withdrawn before", is_possible=False)
+        return BulkStep("it was withdrawn before", is_possible=False)
     if not may_withdraw(decision, by):
-        return Step(LEFT_TO_OTHERS, is_possible=False)
-    return Step(f"the decision {decision} of {decision.decided_by} is withdrawn")
+        return BulkStep(LEFT_TO_OTHERS, is_possible=False)
+    return BulkStep(f"the decision {decision} of {decision.decided_by} is withdrawn")
 
 
 def _withdraw(decision: Adjudication, by: User, _held: str, _reason: str) -> object:

@@ -11,7 +11,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.template.response import TemplateResponse
 
 from annotation.admin.reach import person_of
-from annotation.refusals import Refusal
+from annotation.core.refusals import Refusal
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
-MOST_AT_ONCE = 200
+MOST_ROWS_AT_ONCE = 200
 """Every row is a transaction of its own, with its event, and somebody waits for all of them."""
 MOST_TOLD = 20
 LEFT_TO_OTHERS = "you have judged it yourself, so it is left to another adjudicator"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BulkStep:
     """What would be done to a row, in words; `held` is what the row was seen to hold, for the moment of the act.
 
     Without `is_possible` the words say why not.
@@ -47,7 +47,7 @@ class Bulk:
     name: str
     title: str
     done: str
-    plan: Callable[[Any, User], Step]
+    plan: Callable[[Any, User], BulkStep]
     act: Callable[[Any, User, str, str], object]
     asks_reason: bool = False
 
@@ -56,10 +56,10 @@ def confirm_or_do(
     bulk: Bulk, request: HttpRequest, rows: QuerySet[Any], admin: ModelAdmin[Any]
 ) -> HttpResponse | None:
     """Show what would be done, or do it where that was confirmed; None leads back to the list."""
-    chosen = list(rows[: MOST_AT_ONCE + 1])
-    if len(chosen) > MOST_AT_ONCE:
+    chosen = list(rows[: MOST_ROWS_AT_ONCE + 1])
+    if len(chosen) > MOST_ROWS_AT_ONCE:
         admin.message_user(
-            request, f"At most {MOST_AT_ONCE} rows are changed at a time: choose fewer.", messages.ERROR
+            request, f"At most {MOST_ROWS_AT_ONCE} rows are changed at a time: choose fewer.", messages.ERROR
         )
         return None
     if "confirmed" in request.POST:

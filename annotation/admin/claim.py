@@ -1,3 +1,5 @@
+"""Claims, the checks made of them, and what judges and people said of these."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,10 +10,10 @@ from django.http import HttpRequest
 
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
 from annotation.admin.reach import person_of
-from annotation.admin.rows import NEWEST_FIRST, READ_ANSWERS, ProjectFilter, Rows
+from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
 from annotation.admin.seen import TellingRows
+from annotation.core.permissions import Verb
 from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
-from annotation.permissions import Verb
 
 
 class CheckSet(OfDocumentSet):
@@ -35,7 +37,7 @@ class ClaimSetAdmin(Rows):
     project_paths = ("summary__document_set__project", "document_set__project")
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "summary", "document_set", "origin", "origin_name", "version", "is_active")
-    list_filter = (ProjectFilter, "origin", "is_active")
+    list_filter = ("origin", "is_active")
     list_select_related = ("summary__document_set", "summary__system", "document_set")
     search_fields = ("public_id__exact", "summary__public_id__exact", "document_set__external_id__exact")
 
@@ -45,7 +47,7 @@ class ClaimAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "position", "text", "unit", "weight", "origin", "retired_by")
-    list_filter = (ProjectFilter, "origin")
+    list_filter = ("origin",)
     list_select_related = (
         "unit",
         "retired_by__claim_set__summary__document_set",
@@ -53,7 +55,7 @@ class ClaimAdmin(Rows):
         "retired_by__claim_set__document_set",
     )
     search_fields = ("public_id__exact", "claim_set__public_id__exact", "text")
-    ordering = NEWEST_FIRST
+    ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -66,7 +68,7 @@ class ClaimChangeAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "claim_set", "kind", "by", "created_at", "undone_at")
-    list_filter = (ProjectFilter, "kind")
+    list_filter = ("kind",)
     list_select_related = ("claim_set", "by")
     search_fields = ("public_id__exact", "claim_set__public_id__exact", "by__username__exact")
 
@@ -90,7 +92,6 @@ class CheckAdmin(TellingRows):
         "is_disputed",
     )
     list_filter = (
-        ProjectFilter,
         CheckSet,
         CheckSystem,
         "side",
@@ -121,10 +122,10 @@ class VerdictAdmin(TellingRows):
         "withdrawn_at",
         "is_set_aside",
     )
-    list_filter = (ProjectFilter, VerdictSet, VerdictJudge, "source", "label", "shown")
+    list_filter = (VerdictSet, VerdictJudge, "source", "label", "shown")
     list_select_related = ("check_row", "judge", "person")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
-    ordering = NEWEST_FIRST
+    ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
 
 
@@ -133,7 +134,6 @@ class VerdictBatchAdmin(Rows):
     project_paths = ("project",)
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "project", "by", "count", "created_at", "withdrawn_at")
-    list_filter = (ProjectFilter,)
     list_select_related = ("project", "by")
     search_fields = ("public_id__exact", "by__username__exact")
 
@@ -153,7 +153,6 @@ class CheckLookAdmin(Rows):
         "planted_label",
         "disclosed_at",
     )
-    list_filter = (ProjectFilter,)
     list_select_related = ("check_row", "person")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
     sortable_by = ()

@@ -17,36 +17,32 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, Step, confirm_or_do
-from annotation.admin.reach import person_of, projects_allowing
-from annotation.admin.rows import NEWEST_FIRST, ProjectFilter, Rows
-from annotation.models import Adjudication, Dispute, ErrorType, Label
-from annotation.permissions import Verb
-from annotation.queries.dispute_view import DisputeView, dispute_view
-from annotation.queries.disputes import (
-    WORDS,
+from annotation.adjudicating.queries.dispute_view import DisputeView, dispute_view
+from annotation.adjudicating.queries.disputes import (
+    JOINED_WITH,
     WORST_FIRST,
     DisputeFilter,
-    Kind,
+    DisputeKind,
     decisions_on,
     kind_of,
     text_of,
     with_words,
 )
-from annotation.queries.voices import is_left_to_others, said_by_most, voices_on
-from annotation.refusals import Conflict, Invalid, Refusal
-from annotation.services.adjudicate import (
-    may_withdraw,
-    reopen_dispute,
-    settle,
-)
-from annotation.services.review import NOT_LOOKED
-from annotation.services.take_dispute import release_dispute
+from annotation.adjudicating.queries.voices import is_left_to_others, said_by_most, voices_on
+from annotation.adjudicating.services.adjudicate import may_withdraw, reopen_dispute, settle
+from annotation.adjudicating.services.take_dispute import release_dispute
+from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, BulkStep, confirm_or_do
+from annotation.admin.reach import may_somewhere, person_of
+from annotation.admin.rows import NEWEST_ROWS_FIRST, ProjectFilter, Rows
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Conflict, Invalid, Refusal
+from annotation.models import Adjudication, Dispute, ErrorType, Label
+from annotation.reviewing.services.review import NOT_LOOKED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-LONGEST_TEXT = 120
+LONGEST_LISTED_TEXT = 120
 WORST_OF_EACH_PROJECT = ("project_id", *WORST_FIRST)
 OWN_ANSWER = "An answer of my own"
 
@@ -78,12 +74,12 @@ class KindFilter(admin.SimpleListFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(Kind.CHECK.value, "Claims"), (Kind.UNIT.value, "Units")]
+        return [(DisputeKind.CHECK.value, "Claims"), (DisputeKind.UNIT.value, "Units")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> QuerySet[Dispute]:
         if self.value() is None:
             return queryset
-        return queryset.filter(check_row__isnull=self.value() != Kind.CHECK)
+        return queryset.filter(check_row__isnull=self.value() != DisputeKind.CHECK)
 
 
 class DecisionForm(forms.Form):
@@ -119,7 +115,7 @@ class DecisionForm(forms.Form):
         offered.error_messages["invalid_choice"] = (
             "That answer was changed or taken back since you opened the page: look at what is said now."
         )
-        del self.fields["percent" if view.kind == Kind.CHECK else "label"]
+        del self.fields["percent" if view.kind == DisputeKind.CHECK else "label"]
 
     @property
     def fieldsets(self) -> list[tuple[str, dict[str, Any]]]:
@@ -128,7 +124,7 @@ class DecisionForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedDecision:
     """What somebody had put into a form that was refused, in words, beside what stands by now."""
 
     answer: str
@@ -137,7 +133,7 @@ class Typed:
     is_guideline_gap: bool = False
 
     @classmethod
-    def of(cls, said: QueryDict, view: DisputeView) -> Typed:
+    def of(cls, said: QueryDict, view: DisputeView) -> TypedDecision:
         voice = next((each for each in view.voices if each.token == said.get("adopt")), None)
         own = said.get("label", "") or (f"{said['percent']} %" if said.get("percent") else "")
         error_type = said.get("error_type", "")
@@ -158,7 +154,7 @@ class DisputeAdmin(Rows):
     list_display = ("told_spread", "told_kind", "told_text", "why", "state", "voices", "project", "in_hand")
     list_display_links = ("told_text",)
     list_filter = (StateFilter, KindFilter, "why", ProjectFilter)
-    list_select_related = (*WORDS, "leased_to")
+    list_select_related = (*JOINED_WITH, "leased_to")
     sortable_by = ()
     search_fields = ("public_id__exact", "check_row__public_id__exact", "comparison__public_id__exact")
     actions = ("decide_as_most", "take_up_again", "release")
@@ -166,7 +162,7 @@ class DisputeAdmin(Rows):
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """What is open project by project, the worst of each first: over all projects too an index has this order."""
         is_open = not request.GET.get(StateFilter.parameter_name)
-        return WORST_OF_EACH_PROJECT if is_open else NEWEST_FIRST
+        return WORST_OF_EACH_PROJECT if is_open else NEWEST_ROWS_FIRST
 
     @admin.display(description="spread")
     def told_spread(self, dispute: Dispute) -> str:
@@ -174,12 +170,12 @@ class DisputeAdmin(Rows):
 
     @admin.display(description="kind")
     def told_kind(self, dispute: Dispute) -> str:
-        return "claim" if kind_of(dispute) == Kind.CHECK else "unit"
+        return "claim" if kind_of(dispute) == DisputeKind.CHECK else "unit"
 
     @admin.display(description="claim or model unit")
     def told_text(self, dispute: Dispute) -> str:
         text = text_of(dispute)
-        return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+        return text if len(text) <= LONGEST_LISTED_TEXT else f"{text[:LONGEST_LISTED_TEXT]}…"
 
     @admin.display(description="in hand")
     def in_hand(self, dispute: Dispute) -> str:
@@ -187,7 +183,7 @@ class DisputeAdmin(Rows):
 
     def has_adjudicate_permission(self, request: HttpRequest) -> bool:
         """For the actions; the services decide again for each dispute."""
-        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.ADJUDICATE]))
+        return may_somewhere(request, Verb.ADJUDICATE)
 
     @admin.action(description="Settle as most answers say", permissions=["adjudicate"])
     def decide_as_most(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
@@ -223,7 +219,7 @@ class DisputeAdmin(Rows):
         """Settle it; where `again` was pressed, take it up again and settle it, both or neither."""
         form = DecisionForm(view, request.POST)
         if not form.is_valid():
-            return self._page(request, row, view, form, typed=Typed.of(request.POST, view))
+            return self._page(request, row, view, form, typed=TypedDecision.of(request.POST, view))
         try:
             decision = settle(
                 dispute=row, by=person_of(request), again="again" in request.POST, **form.cleaned_data
@@ -233,7 +229,7 @@ class DisputeAdmin(Rows):
         except Refusal as refusal:
             field = refusal.field if isinstance(refusal, Invalid) else None
             form.add_error(field if field in form.fields else None, refusal.message)
-            return self._page(request, row, view, form, typed=Typed.of(request.POST, view))
+            return self._page(request, row, view, form, typed=TypedDecision.of(request.POST, view))
         self.message_user(request, f"Settled: {decision}.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))
 
@@ -245,7 +241,7 @@ class DisputeAdmin(Rows):
         kept["seen"] = view.seen
         form = DecisionForm(view, kept)
         form.add_error(None, refusal.message)
-        return self._page(request, row, view, form, typed=Typed.of(request.POST, view), is_newer=True)
+        return self._page(request, row, view, form, typed=TypedDecision.of(request.POST, view), is_newer=True)
 
     def _reopened(self, request: HttpRequest, row: Dispute) -> HttpResponse:
         said = request.POST
@@ -271,7 +267,7 @@ class DisputeAdmin(Rows):
         view: DisputeView,
         form: DecisionForm,
         *,
-        typed: Typed | None = None,
+        typed: TypedDecision | None = None,
         is_newer: bool = False,
     ) -> HttpResponse:
         """`typed` is what a refused form held; `is_newer` that it was refused for what came in between."""
@@ -302,41 +298,41 @@ def _is_held(dispute: Dispute) -> bool:
     return dispute.lease_until is not None and dispute.lease_until > timezone.now()
 
 
-def _as_most(dispute: Dispute, by: User) -> Step:
+def _as_most(dispute: Dispute, by: User) -> BulkStep:
     if dispute.state != Dispute.State.OPEN:
-        return Step(f"“{text_of(dispute)}” is not open", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}” is not open", is_possible=False)
     if is_left_to_others(dispute.project, dispute.place, dispute.unit or dispute.claim, by):
-        return Step(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
     voices = voices_on(dispute, by)
     most = said_by_most(voices)
     if most is None:
-        return Step(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
     told = f"“{text_of(dispute)}”: {most.voice.answer}, as {most.times} of {len(voices)} say"
-    return Step(told, held=most.voice.token)
+    return BulkStep(told, held=most.voice.token)
 
 
 def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
     return settle(dispute=dispute, by=by, adopt=held, reason=reason, seen="")
 
 
-def _standing(dispute: Dispute, by: User) -> Step:
+def _standing(dispute: Dispute, by: User) -> BulkStep:
     decisions = list(decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk"))
     if not decisions:
-        return Step(f"“{text_of(dispute)}”: no decision stands", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: no decision stands", is_possible=False)
     if not all(may_withdraw(decision, by) for decision in decisions):
-        return Step(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
     standing = decisions[0]
-    return Step(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
+    return BulkStep(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
 
 
 def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
     return reopen_dispute(dispute=dispute, by=by, reason=reason, seen=held)
 
 
-def _lease(dispute: Dispute, _by: User) -> Step:
+def _lease(dispute: Dispute, _by: User) -> BulkStep:
     if not _is_held(dispute):
-        return Step(f"“{text_of(dispute)}”: nobody has it in hand", is_possible=False)
-    return Step(f"“{text_of(dispute)}”: {dispute.leased_to} has it in hand, and no longer")
+        return BulkStep(f"“{text_of(dispute)}”: nobody has it in hand", is_possible=False)
+    return BulkStep(f"“{text_of(dispute)}”: {dispute.leased_to} has it in hand, and no longer")
 
 
 def _end_lease(dispute: Dispute, by: User, _held: str, _reason: str) -> object:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q, QuerySet
 
+from annotation.adjudicating.queries.disputes import decisions_on
+from annotation.core.event_words import facts_of, in_words
 from annotation.models import Adjudication, Check, Comparison, Dispute, Event, Verdict
-from annotation.queries.disputes import decisions_on
-from annotation.queries.event_words import facts_of, in_words
 
 if TYPE_CHECKING:
     from django.db.models import Model
 
     from annotation.models import Project
 
-SHOWN = 200
+HISTORY_LINES_SHOWN = 200
 """Of each kind, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HistoryLine:
     """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since.
 
     `is_set_aside` is for an answer that never stood, since somebody else had answered otherwise first.
@@ -37,7 +37,7 @@ class Line:
     is_set_aside: bool = False
 
 
-def said_of(row: Model) -> list[Line]:
+def said_of(row: Model) -> list[HistoryLine]:
     """Verdicts and decisions on what the row is about, oldest first; none of a dispute but the decisions.
 
     The answers that differ are shown without names to whoever settles them, so they stay out of a dispute's.
@@ -46,17 +46,17 @@ def said_of(row: Model) -> list[Line]:
     return sorted(lines, key=lambda line: line.at)
 
 
-def done_to(row: Model, project: Project) -> list[Line]:
+def done_to(row: Model, project: Project) -> list[HistoryLine]:
     """The log's events of the row, oldest first; of a dispute those that settled it or took it up again."""
     events = Event.objects.filter(_told_of(row), project=project).select_related("actor").order_by("-pk")
     return [
-        Line(
+        HistoryLine(
             at=event.created_at,
             who=event.actor.username if event.actor else "",
             what=in_words(event.verb),
             told=" · ".join(f"{name} {told}" for name, told in facts_of(event.data)),
         )
-        for event in reversed(events[:SHOWN])
+        for event in reversed(events[:HISTORY_LINES_SHOWN])
     ]
 
 
@@ -79,13 +79,13 @@ def _check_of(row: Any) -> Check | None:
             return None
 
 
-def _verdicts(row: Model) -> Iterator[Line]:
+def _verdicts(row: Model) -> Iterator[HistoryLine]:
     check = _check_of(row)
     if check is None:
         return
     verdicts = Verdict.objects.filter(check_row=check).select_related("judge", "person").order_by("-pk")
-    for verdict in verdicts[:SHOWN]:
-        yield Line(
+    for verdict in verdicts[:HISTORY_LINES_SHOWN]:
+        yield HistoryLine(
             at=verdict.created_at,
             who=_speaker(verdict),
             what=f"{verdict.get_source_display()}: {verdict.label or 'unscored'}",
@@ -95,9 +95,9 @@ def _verdicts(row: Model) -> Iterator[Line]:
         )
 
 
-def _decisions(row: Model) -> Iterator[Line]:
-    for decision in _decisions_on(row).select_related("decided_by").order_by("-pk")[:SHOWN]:
-        yield Line(
+def _decisions(row: Model) -> Iterator[HistoryLine]:
+    for decision in _decisions_on(row).select_related("decided_by").order_by("-pk")[:HISTORY_LINES_SHOWN]:
+        yield HistoryLine(
             at=decision.created_at,
             who=decision.decided_by.username,
             what=f"Decision: {decision}",

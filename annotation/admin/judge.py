@@ -13,13 +13,14 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import person_of, projects_allowing
+from annotation.admin.reach import may_somewhere, person_of
 from annotation.admin.rows import Rows
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Refusal
+from annotation.judging.services.judges import is_allowed_url
+from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial, try_judge
+from annotation.judging.words import format_in_words
 from annotation.models import CallClaim, Judge, JudgeCall
-from annotation.permissions import Verb
-from annotation.refusals import Refusal
-from annotation.services.judges import is_allowed_url
-from annotation.services.try_judge import CLAIM, Trial, try_judge
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ MOST_TRIALS = 3
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
 
-BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
+NUMBER_BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
     "temperature": (lambda value: 0 <= value <= 2, "A temperature lies between 0 and 2."),
     "concurrency": (lambda value: value >= 1, "A judge is asked at least one question at once."),
     "timeout_seconds": (lambda value: value > 0, "Name more than 0 seconds to wait for a reply."),
@@ -111,7 +112,7 @@ class JudgeForm(JudgeModelForm):
             self.add_error("members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges.")
 
     def _check_numbers(self, cleaned: dict[str, Any]) -> None:
-        for name, (is_within, words) in BOUNDS.items():
+        for name, (is_within, words) in NUMBER_BOUNDS.items():
             value = cleaned.get(name)
             if value is not None and not is_within(value):
                 self.add_error(name, words)
@@ -160,7 +161,7 @@ class JudgeAdmin(Rows):
 
     def has_run_permission(self, request: HttpRequest) -> bool:
         """For the action; the service decides again."""
-        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.RUN]))
+        return may_somewhere(request, Verb.RUN)
 
     @admin.action(description="Try the selected judges with one sample claim", permissions=["run"])
     def try_it(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
@@ -210,8 +211,8 @@ def _told(judge: Judge, trial: Trial) -> str:
     begun = "answers" if trial.label else "gave no usable answer"
     answer = f"{trial.label or 'unscored'}: {trial.reason}".removesuffix(": ")
     return (
-        f"Judge {judge} {begun} in {trial.seconds:.2f} s. “{CLAIM}” – {answer} "
-        f"({trial.format_in_words}; {trial.prompt_tokens} + {trial.completion_tokens} tokens, "
+        f"Judge {judge} {begun} in {trial.seconds:.2f} s. “{TRIAL_CLAIM}” – {answer} "
+        f"({format_in_words(trial.format)}; {trial.prompt_tokens} + {trial.completion_tokens} tokens, "
         f"cost {trial.cost:.6f})"
     )
 
@@ -232,9 +233,4 @@ class CallClaimAdmin(Rows):
 
     list_display = ("key", "lease_until")
     search_fields = ("key__exact",)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [name for name in super().get_readonly_fields(request, obj) if name != "token"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.get_readonly_fields(request, obj)
+    exclude = ("token",)

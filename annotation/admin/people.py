@@ -1,4 +1,4 @@
-"""How people come into a project, what it tells them, and what they tell each other."""
+"""How people come into a project, what it tells them, what they tell each other, and what they did."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.reach import person_of
-from annotation.admin.rows import READ_ANSWERS, ProjectFilter, Rows
-from annotation.models import Comment, Guideline, Invitation, Notice
-from annotation.permissions import Verb
+from annotation.admin.rows import READ_ANSWERS, Rows
+from annotation.core.event_words import in_words
+from annotation.core.permissions import Verb
+from annotation.models import Comment, Event, Guideline, Invitation, Notice
 
 TAKEN_BACK = "(taken back)"
 
@@ -23,7 +24,6 @@ class GuidelineAdmin(Rows):
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_PROJECT,)
     list_display = ("version", "project", "note", "by", "created_at")
-    list_filter = (ProjectFilter,)
     list_select_related = ("project", "by")
     search_fields = ("public_id__exact", "note")
 
@@ -44,15 +44,9 @@ class InvitationAdmin(Rows):
         "accepted_by",
         "revoked_at",
     )
-    list_filter = (ProjectFilter,)
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [name for name in super().get_readonly_fields(request, obj) if name != "secret_hash"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.get_readonly_fields(request, obj)
+    exclude = ("secret_hash",)
 
 
 @admin.register(Comment)
@@ -65,7 +59,6 @@ class CommentAdmin(Rows):
     project_paths = ("project",)
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "project", "author", "words", "created_at", "withdrawn_at")
-    list_filter = (ProjectFilter,)
     list_select_related = ("project", "author")
     search_fields = ("public_id__exact", "author__username__exact")
 
@@ -87,9 +80,24 @@ class NoticeAdmin(Rows):
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_PROJECT,)
     list_display = ("created_at", "project", "kind", "text", "read_at")
-    list_filter = (ProjectFilter, "kind", ("read_at", admin.EmptyFieldListFilter))
+    list_filter = ("kind", ("read_at", admin.EmptyFieldListFilter))
     list_select_related = ("project",)
     search_fields = ("public_id__exact", "text")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).filter(person=person_of(request))
+
+
+@admin.register(Event)
+class EventAdmin(Rows):
+    """The log: rows are only ever added, by the services."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.VIEW_EVENTS,)
+    list_display = ("created_at", "project", "actor", "what", "target_kind", "target_id")
+    list_select_related = ("project", "actor")
+    search_fields = ("public_id__exact", "target_id__exact", "actor__username__exact", "verb__exact")
+
+    @admin.display(description="what was done")
+    def what(self, row: Event) -> str:
+        return in_words(row.verb)

@@ -1,17 +1,22 @@
+"""Projects and who belongs to them."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from annotation.admin.reach import is_allowed, person_of, projects_allowing
+from annotation.admin.reach import is_allowed, may_somewhere, person_of, projects_allowing
 from annotation.admin.rows import Rows
-from annotation.models import Project
-from annotation.permissions import Verb
-from annotation.refusals import Refusal
-from annotation.services.change_project import RULES, change_project, create_project
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Refusal
+from annotation.models import Membership, Project, Role
+from annotation.projects.services.change_members import is_last_owner, remove_member, set_roles
+from annotation.projects.services.change_project import RULES, change_project, create_project
 
 if TYPE_CHECKING:
     ProjectModelForm = forms.ModelForm[Project]
@@ -42,8 +47,7 @@ class ProjectAdmin(Rows):
         if obj is None:
             return []
         if not self.has_change_permission(request, obj):
-            hidden = self.get_exclude(request, obj)
-            return [name for name in super().get_readonly_fields(request, obj) if name not in hidden]
+            return super().get_readonly_fields(request, obj)
         return ["slug", "public_id", "created_at"]
 
     def get_exclude(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
@@ -55,7 +59,7 @@ class ProjectAdmin(Rows):
 
     def has_change_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         if obj is None:
-            return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.CHANGE_PROJECT]))
+            return may_somewhere(request, Verb.CHANGE_PROJECT)
         return is_allowed(request, obj, Verb.CHANGE_PROJECT)
 
     def changeform_view(
@@ -83,3 +87,92 @@ class ProjectAdmin(Rows):
             return
         made = create_project(slug=obj.slug, by=person_of(request), **rules)
         obj.pk, obj.public_id = made.pk, made.public_id
+
+
+if TYPE_CHECKING:
+    MembershipModelForm = forms.ModelForm[Membership]
+else:
+    MembershipModelForm = forms.ModelForm
+
+
+class MembershipForm(MembershipModelForm):
+    """A person is named by their username: no list of all people is shown to anybody."""
+
+    username = forms.CharField(max_length=150, required=False)
+    roles = forms.MultipleChoiceField(choices=Role.choices, widget=forms.CheckboxSelectMultiple)
+
+    class Meta:
+        model = Membership
+        fields = ("project", "roles")
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if not self.instance._state.adding:
+            return name
+        person = User.objects.filter(username=name).first()
+        if person is None:
+            raise ValidationError("There is nobody of that username.")
+        self.instance.user = person
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        project, username = cleaned.get("project"), cleaned.get("username")
+        if project and username and project.memberships.filter(user__username=username).exists():
+            self.add_error("username", f"{username} is a member of {project.name} already.")
+        gives_up_owner = self.instance.pk and "roles" in cleaned and Role.OWNER not in cleaned["roles"]
+        if gives_up_owner and is_last_owner(self.instance):
+            self.add_error("roles", "A project keeps an owner: make somebody else one first.")
+        return cleaned
+
+
+@admin.register(Membership)
+class MembershipAdmin(Rows):
+    form = MembershipForm
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS, Verb.ASSIGN)
+    list_display = ("user", "project", "role_names", "created_at")
+    list_select_related = ("user", "project")
+    search_fields = ("user__username", "project__name", "public_id__exact")
+
+    @admin.display(description="roles")
+    def role_names(self, membership: Membership) -> str:
+        return ", ".join(sorted(role.label for role in membership.role_set))
+
+    def get_fields(self, request: HttpRequest, obj: Membership | None = None) -> tuple[str, ...]:
+        return ("project", "user", "roles") if obj else ("project", "username", "roles")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Membership | None = None) -> list[str]:
+        if obj is None:
+            return []
+        if not self.has_change_permission(request, obj):
+            return super().get_readonly_fields(request, obj)
+        return ["project", "user"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may_somewhere(request, Verb.MANAGE_MEMBERS)
+
+    def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
+        if obj is None:
+            return self.has_add_permission(request)
+        return is_allowed(request, obj.project, Verb.MANAGE_MEMBERS)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
+        if obj is None:
+            return False  # one at a time, so that the last owner cannot slip through a bulk action
+        return self.has_change_permission(request, obj) and not is_last_owner(obj)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "project" and not person_of(request).is_superuser:
+            allowed = projects_allowing(request, [Verb.MANAGE_MEMBERS])
+            kwargs["queryset"] = Project.objects.filter(pk__in=allowed)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        saved = set_roles(
+            project=obj.project, person=obj.user, roles=form.cleaned_data["roles"], by=person_of(request)
+        )
+        obj.pk, obj.public_id = saved.pk, saved.public_id
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        remove_member(membership=obj, by=person_of(request))

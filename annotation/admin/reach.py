@@ -8,8 +8,8 @@ from typing import cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
+from annotation.core.permissions import Verb, is_blind, verbs_in, visible_projects
 from annotation.models import Project
-from annotation.permissions import Verb, is_blind, verbs_in, visible_projects
 
 _KEPT = "_verbs_by_project"
 
@@ -32,6 +32,11 @@ def verbs_by_project(request: HttpRequest) -> dict[int, frozenset[Verb]]:
 def projects_allowing(request: HttpRequest, verbs: Collection[Verb]) -> list[int]:
     """Keys of the member's projects in which one of the verbs is open to them now."""
     return [key for key, open_verbs in verbs_by_project(request).items() if open_verbs & set(verbs)]
+
+
+def may_somewhere(request: HttpRequest, *verbs: Verb) -> bool:
+    """Whether one of the verbs is open to the person in any project; to superusers every verb is."""
+    return person_of(request).is_superuser or bool(projects_allowing(request, verbs))
 
 
 def is_allowed(request: HttpRequest, project: Project, verb: Verb) -> bool:

@@ -20,9 +20,9 @@ from django.template.response import TemplateResponse
 from annotation.admin.filters import AutocompleteFilter
 from annotation.admin.history import done_to, said_of
 from annotation.admin.places import address_of
-from annotation.admin.reach import blind_projects, is_allowed, person_of, projects_allowing
+from annotation.admin.reach import blind_projects, is_allowed, may_somewhere, person_of, projects_allowing
+from annotation.core.permissions import BLIND_VERBS, Verb, visible_projects
 from annotation.models import Project
-from annotation.permissions import BLIND_VERBS, Verb, visible_projects
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -31,15 +31,14 @@ else:
     ModelAdmin = admin.ModelAdmin
     ListPaginator = Paginator
 
-COUNTED_UP_TO = 2_000
+ROWS_COUNTED_UP_TO = 2_000
 """Lists are not counted and not paged beyond this; a search or filter finds what lies further down."""
 FOUND_AT_MOST = 1_000
 """Rows of one other kind that a search leads through."""
 EXACT = "__exact"
-NEWEST_FIRST = ("-pk",)
+NEWEST_ROWS_FIRST = ("-pk",)
 """The order of lists that may be long; their own would sort all rows by what stands beside them."""
 
-READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 READ_ANSWERS = (Verb.VIEW_SCORES,)
 """Not open to mere reviewers, who see a judge's verdict as their project reveals it and are not told who wrote a
 summary, nor to the blind."""
@@ -51,7 +50,7 @@ class CappedPaginator(ListPaginator):
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return int(rows.order_by()[:COUNTED_UP_TO].count())
+        return int(rows.order_by()[:ROWS_COUNTED_UP_TO].count())
 
     def page(self, number: int | str) -> Page[Any]:
         """Keys first: the rows that a list shows beside its own are joined to one page's only."""
@@ -92,6 +91,8 @@ class Rows(ModelAdmin):
 
     project_paths: ClassVar[tuple[str, ...]] = ()
     view_verbs: ClassVar[tuple[Verb, ...]] = ()
+    computed: ClassVar[tuple[str, ...]] = ()
+    """What stands below the columns of a row; columns that are left out are named in `exclude`."""
     paginator = CappedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
@@ -108,6 +109,11 @@ class Rows(ModelAdmin):
             return super().media
         field = self.model._meta.pk
         return super().media + AutocompleteSelect(field, self.admin_site).media
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        """By project first, where the rows lie in one and the list names no other place for it."""
+        is_added = self.project_paths and self.model is not Project and ProjectFilter not in self.list_filter
+        return [*([ProjectFilter] if is_added else []), *self.list_filter]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return self.within_reach(request, super().get_queryset(request))
@@ -151,13 +157,15 @@ class Rows(ModelAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Every column, also those that Django would leave out because no form may change them."""
         columns = [*self.opts.concrete_fields, *self.opts.many_to_many]
-        return [column.name for column in columns if not column.primary_key]
+        left_out = self.get_exclude(request, obj) or ()
+        shown = [column.name for column in columns if not column.primary_key and column.name not in left_out]
+        return [*shown, *self.computed]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return person_of(request).is_superuser or bool(projects_allowing(request, self.view_verbs))
+        return may_somewhere(request, *self.view_verbs)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

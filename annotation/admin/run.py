@@ -1,18 +1,19 @@
+"""Runs, their jobs and workers, the words that judges are asked with, and exports."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import person_of, projects_allowing
-from annotation.admin.rows import ProjectFilter, Rows
-from annotation.models import Export, Job, Run, Worker
-from annotation.permissions import Verb
-from annotation.refusals import Refusal
-from annotation.services.start_run import cancel_run, resume_run
+from annotation.admin.reach import may_somewhere, person_of
+from annotation.admin.rows import Rows
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Refusal
+from annotation.judging.services.start_run import cancel_run, resume_run
+from annotation.models import Export, Job, PromptVersion, Run, Worker
 
 
 @admin.register(Run)
@@ -22,14 +23,14 @@ class RunAdmin(Rows):
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_RUNS,)
     list_display = ("public_id", "project", "judge", "state", "started_by", "created_at", "finished_at")
-    list_filter = (ProjectFilter, "state")
+    list_filter = ("state",)
     list_select_related = ("project", "judge", "started_by")
     search_fields = ("public_id__exact", "judge__name", "started_by__username")
     actions = ("cancel", "resume")
 
     def has_run_permission(self, request: HttpRequest) -> bool:
         """For the actions; the service decides again for each run."""
-        return person_of(request).is_superuser or bool(projects_allowing(request, [Verb.RUN]))
+        return may_somewhere(request, Verb.RUN)
 
     @admin.action(description="Cancel the selected runs", permissions=["run"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
@@ -64,16 +65,10 @@ class JobAdmin(Rows):
         "total",
         "error",
     )
-    list_filter = (ProjectFilter, "state")
+    list_filter = ("state",)
     list_select_related = ("run", "document_set", "export")
     search_fields = ("public_id__exact", "run__public_id__exact", "document_set__external_id__exact")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Without the token: whoever knows it can end the job in the worker's name."""
-        return [name for name in super().get_readonly_fields(request, obj) if name != "token"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.get_readonly_fields(request, obj)
+    exclude = ("token",)  # whoever knows it can end the job in the worker's name
 
 
 @admin.register(Export)
@@ -81,7 +76,7 @@ class ExportAdmin(Rows):
     project_paths = ("project",)
     view_verbs = (Verb.EXPORT,)
     list_display = ("public_id", "project", "level", "format", "named_people", "requested_by", "finished_at")
-    list_filter = (ProjectFilter, "named_people")
+    list_filter = ("named_people",)
     list_select_related = ("project", "requested_by")
     search_fields = ("public_id__exact", "level", "requested_by__username")
 
@@ -92,3 +87,15 @@ class WorkerAdmin(Rows):
 
     list_display = ("name", "started_at", "seen_at")
     search_fields = ("name",)
+
+
+@admin.register(PromptVersion)
+class PromptVersionAdmin(Rows):
+    """Words are changed on the project's page of prompts, where what they become can be seen first."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.VIEW_RUNS,)
+    list_display = ("project", "step", "number", "is_built_in", "version", "note", "created_by", "created_at")
+    list_filter = ("step", "is_built_in")
+    list_select_related = ("project", "created_by")
+    search_fields = ("public_id__exact", "step__exact", "version__exact", "created_by__username__exact")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from annotation.admin.reach import person_of
 from annotation.admin.rows import Rows
 from annotation.models import Check, Project
-from annotation.services.look_at_check import see_checks
+from annotation.reviewing.services.look_at_check import see_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
@@ -13,22 +13,21 @@ from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
+from annotation.core.permissions import READ_CONTENT, Verb, project_for, require, roles_in, verbs_in, verbs_of
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import NotFound
 from annotation.models import Project
-from annotation.permissions import Verb, project_for, require, roles_in, verbs_in, verbs_of
-from annotation.queries.reveal import Reader
-from annotation.refusals import NotFound
 
 Row = TypeVar("Row", bound=Model)
-
-READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-"""Either verb opens summaries, claims and checks: whoever reviews them must read them."""
 
 
 class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has no types
@@ -70,9 +69,9 @@ class ApiView(GenericAPIView[Any]):
         require(self.person, project, next(held, any_of[0]))
         return project
 
-    def reader(self, project: Project) -> Reader:
+    def reader(self, project: Project) -> CheckReader:
         """The caller as a reader of checks: what they may be told of others' answers, and of who wrote what."""
-        return Reader.holding(self.person, verbs_in(self.person, project))
+        return CheckReader.holding(self.person, verbs_in(self.person, project))
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's body as the shape reads it. Refuses what the shape does not know."""
@@ -103,8 +102,12 @@ class ApiView(GenericAPIView[Any]):
         id_path: str = "public_id",
         context: Mapping[str, Any] | None = None,
         prepare: Callable[[list[Row]], object] | None = None,
+        looked_up: Callable[[list[Row]], Sequence[object]] | None = None,
     ) -> Response:
-        """One page of rows; the parameters are those of `KeysetPagination.page`."""
+        """One page of rows; the parameters are those of `KeysetPagination.page`.
+
+        `looked_up` gives what the shape shows in the place of the rows, in their order.
+        """
         found, links = KeysetPagination().page(
             rows,
             scope=rows if scope is None else scope,
@@ -116,7 +119,8 @@ class ApiView(GenericAPIView[Any]):
         )
         if prepare is not None:
             prepare(found)
-        results = shape(found, many=True, context=dict(context or {})).data
+        shown: Any = found if looked_up is None else looked_up(found)
+        results = shape(shown, many=True, context=dict(context or {})).data
         return Response({**links, "results": results})
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -155,4 +159,25 @@ def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
         raise serializers.ValidationError({name: [told] for name in unknown})
 
 
-__all__ = ["READ_CONTENT", "ApiView", "CookieAuthentication", "PageQuery", "TokenAuthentication", "only"]
+class AnyContent(BaseContentNegotiation):
+    """A file comes as it is, whatever the client would rather have; errors come as JSON."""
+
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        return next(iter(parsers))
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
+__all__ = [
+    "READ_CONTENT",
+    "AnyContent",
+    "ApiView",
+    "CookieAuthentication",
+    "PageQuery",
+    "TokenAuthentication",
+    "only",
+]

@@ -24,11 +24,11 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 
 logger = logging.getLogger(__name__)
 
-STATUS: dict[type[Refusal], int] = {
+ENVELOPE_STATUS: dict[type[Refusal], int] = {
     NotFound: status.HTTP_404_NOT_FOUND,
     NotAllowed: status.HTTP_403_FORBIDDEN,
     Conflict: status.HTTP_409_CONFLICT,
@@ -117,7 +117,7 @@ def _fault(error: Exception) -> tuple[int, Fault]:
 
 
 def _of_refusal(refusal: Refusal) -> tuple[int, Fault]:
-    code = next((code for kind, code in STATUS.items() if isinstance(refusal, kind)), 400)
+    code = next((code for kind, code in ENVELOPE_STATUS.items() if isinstance(refusal, kind)), 400)
     where = refusal.field if isinstance(refusal, Invalid) else None
     return code, Fault(refusal.code, refusal.message, where, refusal.details)
 

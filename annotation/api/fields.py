@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rest_framework import serializers
@@ -31,8 +32,33 @@ class NamedChoice(serializers.ChoiceField):
         super().__init__(choices=choices, **kwargs)
 
 
+class Told(serializers.CharField):
+    """What the words of the subject say of a row."""
+
+    def __init__(self, words: Callable[[Any], str], **kwargs: Any) -> None:
+        super().__init__(source="*", **kwargs)
+        self.words = words
+
+    def to_representation(self, row: Any) -> str:
+        return self.words(row)
+
+
+class ToldEach(serializers.ListField):
+    """What the words of the subject say of a row, in several sentences."""
+
+    def __init__(self, words: Callable[[Any], Iterable[str]], **kwargs: Any) -> None:
+        super().__init__(child=serializers.CharField(), source="*", **kwargs)
+        self.words = words
+
+    def to_representation(self, row: Any) -> list[str]:
+        return list(self.words(row))
+
+
 class LabelField(NamedChoice):
-    """Yes, no or unsure."""
+    """A verdict: one of the labels."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Label", Label.choices, **kwargs)
+
+
+MOST_WORDS = 2_147_483_647

@@ -8,7 +8,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotation.refusals import NotFound
+from annotation.core.refusals import NotFound
 
 
 class Nowhere(APIView):

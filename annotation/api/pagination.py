@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from rest_framework import serializers
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from annotation.api.errors import BadCursor
+from annotation.core.paging import NoSuchPage, beyond, place_of
 
 DEFAULT_LIMIT = 100
 LARGEST_LIMIT = 500
@@ -89,7 +90,11 @@ class KeysetPagination(BasePagination):
         directed = [_turned(name) for name in order] if backwards else list(order)
         found = rows.order_by(*directed)
         if place is not None:
-            found = found.filter(_beyond(directed, _values_at(scope, place, directed, id_path)))
+            try:
+                values = place_of(scope, place.public_id, directed, id_path=id_path)
+            except NoSuchPage as refusal:
+                raise BadCursor from refusal
+            found = found.filter(beyond(directed, values))
         several = list(found[: limit + 1])
         is_more, shown = len(several) > limit, several[:limit]
         if backwards:
@@ -119,27 +124,6 @@ class KeysetPagination(BasePagination):
 
 def _turned(name: str) -> str:
     return name[1:] if name.startswith("-") else f"-{name}"
-
-
-def _values_at(scope: QuerySet[Row], place: Cursor, order: Sequence[str], id_path: str) -> tuple[Any, ...]:
-    columns = [name.removeprefix("-") for name in order]
-    values = scope.order_by().filter(**{id_path: place.public_id}).values_list(*columns).first()
-    if values is None:
-        raise BadCursor
-    return tuple(values)
-
-
-def _beyond(order: Sequence[str], values: Sequence[Any]) -> Q:
-    """What follows a row of these values: the first column is beyond, or equal and the second is, ..."""
-    beyond = Q()
-    equal = Q()
-    for name, value in zip(order, values, strict=True):
-        column = name.removeprefix("-")
-        beyond |= equal & Q(**{f"{column}__{'lt' if name.startswith('-') else 'gt'}": value})
-        equal &= Q(**{column: value})
-    # Implied by the rest, and the part of it that an index can use.
-    first = order[0].removeprefix("-")
-    return beyond & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": values[0]})
 
 
 def _link(request: Request, row: Model, id_path: str, *, backwards: bool = False) -> str:

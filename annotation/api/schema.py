@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from drf_spectacular.authentication import SessionScheme
@@ -59,7 +59,8 @@ class ApiSchema(AutoSchema):
             ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
         ]
-        return [(code, meaning) for code, meaning, may_happen in errors if may_happen]
+        further = getattr(getattr(self.view, self.method.lower()), "refusals", ())
+        return [(code, meaning) for code, meaning, may_happen in errors if may_happen or code in further]
 
 
 def operation(
@@ -68,8 +69,12 @@ def operation(
     request: Any = None,
     responses: Any,
     parameters: list[Any] | None = None,
+    refusals: Sequence[str] = (),
 ) -> Callable[[Handler], Handler]:
-    """Describe a handler: its name for client generators, what it takes and what it answers."""
+    """Describe a handler: its name for client generators, what it takes and what it answers.
+
+    `refusals` are statuses that it may answer with beside those that its method and path let one expect.
+    """
     extend = extend_schema(
         operation_id=operation_id, request=request, responses=responses, parameters=parameters
     )
@@ -77,6 +82,7 @@ def operation(
     def describe(handler: Handler) -> Handler:
         # Without this the decorator would start from the default class instead of ours.
         handler.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
+        handler.refusals = refusals  # type: ignore[attr-defined]
         extended: Handler = extend(handler)
         return extended
 

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
 
-from annotation.queries.runs import is_worker_alive
+from annotation.judging.queries.runs import is_worker_alive
 
 BROKER_SECONDS = 2
 

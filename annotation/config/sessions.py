@@ -12,6 +12,7 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
+# Defended by tests/bench/review.py and tests/bench/saving.py, which send whole requests.
 _FIND = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 

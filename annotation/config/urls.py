@@ -19,6 +19,6 @@ urlpatterns = [
         SpectacularSwaggerSplitView.as_view(url_name="api-schema", template_name="api/docs.html"),
         name="api-docs",
     ),
-    path("api/v1/", include("annotation.api.urls")),
-    path("", include("annotation.web.urls")),
+    path("api/v1/", include("annotation.config.api_urls")),
+    path("", include("annotation.config.web_urls")),
 ]

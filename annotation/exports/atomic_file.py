@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from annotation.refusals import Invalid
+from annotation.core.refusals import Invalid
 
 
 def checked_path(path: Path) -> Path:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
+from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.peers import Peer, peer_batches
-from annotation.exports.statements import Statements, reference_of, statements
+from annotation.exports.statements import CheckStatements, reference_of, statements
 from annotation.models import Check, Label
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 COLUMNS = (
@@ -20,22 +20,22 @@ COLUMNS = (
     Column("reference_id"),
     Column("claim_id"),
     Column("side"),
-    Column("unit", Kind.INTEGER),
+    Column("unit", ColumnKind.INTEGER),
     Column("claim"),
     Column("judge_label"),
-    Column("judge_confidence", Kind.NUMBER),
+    Column("judge_confidence", ColumnKind.NUMBER),
     Column("judge_reason"),
     Column("human_label"),
     Column("human_reason"),
     Column("final_label"),
     Column("final_source"),
     Column("decided_by"),
-    Column("decided_at", Kind.MOMENT),
-    Column("evidence", Kind.INTEGERS),
+    Column("decided_at", ColumnKind.MOMENT),
+    Column("evidence", ColumnKind.INTEGERS),
 )
 
 
-def rows(project: Project, people: People) -> Iterator[Row]:
+def rows(project: Project, people: People) -> Iterator[TableRow]:
     """Rows of a summary stand by side, model summary and place of the claim."""
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
@@ -43,51 +43,23 @@ def rows(project: Project, people: People) -> Iterator[Row]:
         said = statements(project, peer_ids, people)
         for peer in batch:
             for check in checks.get(peer.pk, ()):
-                yield _row(project, peer, check, said.get(check.pk, Statements()))
+                yield _row(project, peer, check, said.get(check.pk, CheckStatements()))
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
     """How sure a judge is of its own label, from its probability of yes.
 
-    In [0, 1]: p for yes, 1 - p for no. None without a probability, and for unsure: the probability
+    In [0, 1]: p for yes, 1 - p for no. None without a probability, and for other labels: the probability
     of yes says nothing of how firmly a judge cannot tell.
     """
-    if probability is None or label is None or label == Label.UNSURE:
+    if probability is None or label not in (Label.YES, Label.NO):
         return None
     return number(probability if label == Label.YES else 1 - probability)
 
 
-class _CheckRow(NamedTuple):
-    pk: int
-    peer_id: int
-    side: str
-    claim_id: str
-    claim: str
-    unit: int | None
-    summary_id: int | None
-    reference_id: str | None
-    position: int
-    judge_label: str | None
-    judge_probability: float | None
-    human_label: str | None
-    final_label: str | None
-    final_source: str | None
-    unscored_reason: str
-
-    @property
-    def place(self) -> tuple[bool, str, int, int, int]:
-        """Reference side first, then by model summary and place in it."""
-        return (
-            self.side == Check.Side.PEER,
-            self.reference_id or "",
-            self.summary_id or 0,
-            self.position,
-            self.pk,
-        )
-
-
-def _checks(peer_ids: Sequence[int]) -> dict[int, list[_CheckRow]]:
-    found: dict[int, list[_CheckRow]] = defaultdict(list)
+def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
+    """The checks of each peer summary: reference side first, then by model summary and place in it."""
+    found: dict[int, list[Any]] = defaultdict(list)
     asked = Check.objects.filter(peer_id__in=peer_ids, is_current=True)
     for row in asked.order_by().values_list(
         "pk",
@@ -105,25 +77,33 @@ def _checks(peer_ids: Sequence[int]) -> dict[int, list[_CheckRow]]:
         "final_label",
         "final_source",
         "unscored_reason",
+        named=True,
     ):
-        check = _CheckRow(*row)
-        found[check.peer_id].append(check)
+        found[row.peer_id].append(row)
     for checks in found.values():
-        checks.sort(key=lambda check: check.place)
+        checks.sort(
+            key=lambda row: (
+                row.side == Check.Side.PEER,
+                row.claim__claim_set__summary__external_id or "",
+                row.claim__claim_set__summary_id or 0,
+                row.claim__position,
+                row.pk,
+            )
+        )
     return found
 
 
-def _row(project: Project, peer: Peer, check: _CheckRow, said: Statements) -> Row:
+def _row(project: Project, peer: Peer, check: Any, said: CheckStatements) -> TableRow:
     judge = said.judge or said.failure
     human = said.adjudicator or said.reviewer
     deciding = said.deciding(check.final_source)
     return (
         *peer.head(project),
-        reference_of(check.side, check.reference_id),
-        check.claim_id,
+        reference_of(check.side, check.claim__claim_set__summary__external_id),
+        check.claim__public_id,
         check.side,
-        check.unit,
-        check.claim,
+        check.claim__unit__position,
+        check.claim__text,
         check.judge_label,
         judge_confidence(check.judge_label, check.judge_probability),
         (judge.reason if judge else check.unscored_reason) or None,

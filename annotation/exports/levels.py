@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from annotation.exports import claims, judgments, nist_2002, pyramid, scores, see_html, systems, units
-from annotation.exports.columns import Level
-from annotation.exports.duc_files import DucFormat
+from annotation.analysis.leaderboard import table as systems
+from annotation.core.tables.columns import Level
+from annotation.exports import claims, scores, units
+from annotation.exports.duc import nist_2002, pyramid, see_html
+from annotation.exports.duc.duc_files import DucFormat
+from annotation.exports.judgments import level as judgments
 
 LEVELS: dict[str, Level] = {
-    level.name: level for level in (scores.LEVEL, units.LEVEL, claims.LEVEL, judgments.LEVEL, systems.LEVEL)
+    level.name: level
+    for level in (scores.LEVEL, units.LEVEL, claims.LEVEL, judgments.LEVEL, systems.SYSTEMS_LEVEL)
 }
 
 BUNDLE = "bundle"

@@ -11,15 +11,15 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 import annotation
+from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
+from annotation.analysis.leaderboard.words import CAPTIONS
 from annotation.exports.levels import BUNDLE, LEVELS
+from annotation.judging.queries.runs import usage_of
 from annotation.models import JudgeCall, Run, Score, Verdict
-from annotation.queries.averages import CONFIDENCE, DRAWS, SEED
-from annotation.queries.leaderboard import CAPTIONS
-from annotation.queries.runs import usage_of
-from annotation.records import score_rules
+from annotation.scoring.records import score_rules
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 Manifest = dict[str, Any]
@@ -60,7 +60,7 @@ def about(*, project: Project, people: People, level: str, format_name: str) -> 
             "draws": DRAWS,
             "seed": SEED,
             "resampled": "the group of a document set, else the document set",
-            "captions": CAPTIONS,
+            "captions": dict(CAPTIONS),
         }
     if format_name == "csv":
         made["note"] = CSV_NOTE

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import F, QuerySet
 
+from annotation.core.paging import batches
 from annotation.models import Summary
 
 if TYPE_CHECKING:
-    from annotation.exports.columns import Row
+    from annotation.core.tables.columns import TableRow
     from annotation.models import Project
 
 PEERS_AT_ONCE = 200
@@ -24,7 +24,7 @@ class Peer(NamedTuple):
     system: str
     target_words: int | None
 
-    def head(self, project: Project) -> Row:
+    def head(self, project: Project) -> TableRow:
         """What each of its rows begins with."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
@@ -41,6 +41,4 @@ def peer_batches(project: Project, size: int = PEERS_AT_ONCE) -> Iterator[list[P
     rows = ordered_peers(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
-    peers = (Peer(*row) for row in rows.iterator(chunk_size=size))
-    while batch := list(islice(peers, size)):
-        yield batch
+    return batches((Peer(*row) for row in rows.iterator(chunk_size=size)), size)

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from annotation.exports.columns import HEAD, Column, Kind, Level, Row, number
+from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.peers import ordered_peers
 from annotation.models import SCORES
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 COLUMNS = (
     *HEAD,
-    Column("peer_words", Kind.INTEGER),
-    *(Column(name, Kind.NUMBER) for name in SCORES),
-    Column("claims", Kind.INTEGER),
-    Column("claims_unscored", Kind.INTEGER),
-    Column("flags", Kind.TEXTS),
+    Column("peer_words", ColumnKind.INTEGER),
+    *(Column(name, ColumnKind.NUMBER) for name in SCORES),
+    Column("claims", ColumnKind.INTEGER),
+    Column("claims_unscored", ColumnKind.INTEGER),
+    Column("flags", ColumnKind.TEXTS),
 )
 _ROWS_AT_ONCE = 2000
 
 
-def rows(project: Project, people: People) -> Iterator[Row]:
+def rows(project: Project, people: People) -> Iterator[TableRow]:
     """A summary that was never scored has empty scores."""
     values = ordered_peers(project).values_list(
         "document_set__external_id",

@@ -13,7 +13,7 @@ from django.db.models import Q
 from annotation.models import Adjudication, Check, Verdict
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 RULE = "rule"
@@ -31,7 +31,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class Statements:
+class CheckStatements:
     """The statements on one check that count: the last of each source, not withdrawn.
 
     `judge` is the deciding judge's last usable answer, `failure` its last unusable one.
@@ -56,9 +56,9 @@ class Statements:
         return None
 
 
-def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, Statements]:
+def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, CheckStatements]:
     """The statements on the checks of some peer summaries, by check: two queries."""
-    said: dict[int, Statements] = defaultdict(Statements)
+    said: dict[int, CheckStatements] = defaultdict(CheckStatements)
     _hear_verdicts(project, peer_ids, people, said)
     decisions = Adjudication.objects.filter(check_row__peer_id__in=peer_ids, withdrawn_at=None)
     columns = ("check_row_id", "decided_by_id", "decided_by__username", "created_at", "reason")
@@ -82,7 +82,7 @@ def reference_of(side: str, external_id: str | None) -> str | None:
 
 
 def _hear_verdicts(
-    project: Project, peer_ids: Sequence[int], people: People, said: dict[int, Statements]
+    project: Project, peer_ids: Sequence[int], people: People, said: dict[int, CheckStatements]
 ) -> None:
     counts = Q(source=Verdict.Source.REVIEWER)
     if project.deciding_judge_id is not None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotation.exports.columns import HEAD, Cell, Column, Kind, Level, Row, number
+from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.peers import Peer, peer_batches
-from annotation.exports.statements import RULE, Statements, statements
+from annotation.exports.statements import RULE, CheckStatements, statements
 from annotation.models import (
     Adjudication,
     Claim,
@@ -20,30 +20,30 @@ from annotation.models import (
     UnitJudgment,
 )
 from annotation.models.judgment import COUNTING
-from annotation.queries.published import published_assessor
-from annotation.records import SummaryRecord, score_rules, summary_records
-from evaluation import ScoredUnit, score
+from annotation.scoring.published import published_assessor
+from annotation.scoring.records import SummaryRecord, score_rules, summary_records
+from evaluation.blend import ScoredUnit, score
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
-    from evaluation import ScoreRules, UnitCoverage
+    from evaluation.blend import ScoreRules, UnitCoverage
 
 COLUMNS = (
     *HEAD,
     Column("reference_id"),
-    Column("unit", Kind.INTEGER),
+    Column("unit", ColumnKind.INTEGER),
     Column("text"),
-    Column("judge_share", Kind.NUMBER),
-    Column("assessor_percents", Kind.INTEGERS),
-    Column("adjudicated_percent", Kind.INTEGER),
-    Column("unit_coverage", Kind.NUMBER),
+    Column("judge_share", ColumnKind.NUMBER),
+    Column("assessor_percents", ColumnKind.INTEGERS),
+    Column("adjudicated_percent", ColumnKind.INTEGER),
+    Column("unit_coverage", ColumnKind.NUMBER),
     Column("source"),
-    Column("decided_by", Kind.TEXTS),
+    Column("decided_by", ColumnKind.TEXTS),
 )
 
 
-def rows(project: Project, people: People) -> Iterator[Row]:
+def rows(project: Project, people: People) -> Iterator[TableRow]:
     """Units of a comparison in their order; the claims of the documents where there is no model summary.
 
     `assessor_percents` and the assessors in `decided_by` stand in the same order.
@@ -73,7 +73,7 @@ class _Around:
     passages: dict[str, _Passage]
     assessors: dict[UnitPlace, list[str]]
     adjudicators: dict[UnitPlace, str]
-    said: dict[int, Statements]
+    said: dict[int, CheckStatements]
 
     @classmethod
     def load(cls, project: Project, peer_ids: Sequence[int], people: People) -> _Around:
@@ -94,7 +94,7 @@ class _Around:
         )
 
 
-def _rows_of(project: Project, peer: Peer, around: _Around, rules: ScoreRules) -> Iterator[Row]:
+def _rows_of(project: Project, peer: Peer, around: _Around, rules: ScoreRules) -> Iterator[TableRow]:
     record = around.records[peer.pk]
     deciders = _deciders(record, around.said)
     given = {
@@ -154,12 +154,12 @@ def _decided_by(
     return None
 
 
-def _deciders(record: SummaryRecord, said: dict[int, Statements]) -> dict[str, str]:
+def _deciders(record: SummaryRecord, said: dict[int, CheckStatements]) -> dict[str, str]:
     """Who gave the final verdict on each claim that has one."""
     found: dict[str, str] = {}
     for row in record.checks:
         source = row.answers.scored(row.claim_id).final_source
-        deciding = said.get(row.check.pk, Statements()).deciding(source)
+        deciding = said.get(row.check.pk, CheckStatements()).deciding(source)
         if deciding is not None:
             found[row.claim_id] = deciding.by
     return found

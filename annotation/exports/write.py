@@ -6,17 +6,20 @@ import hashlib
 import json
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from django.db import connection, transaction
+
+from annotation.core.tables.formats import writer
 from annotation.exports.atomic_file import atomic_file
-from annotation.exports.formats import writer
 from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVELS
 from annotation.exports.manifest import Manifest, about, about_columns
-from annotation.exports.snapshot import snapshot
 
 if TYPE_CHECKING:
-    from annotation.exports.people import People
+    from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 MANIFEST_SUFFIX = ".manifest.json"
@@ -91,3 +94,31 @@ def _fingerprint(path: Path) -> Manifest:
 
 def _as_json(manifest: Manifest) -> bytes:
     return (json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Read from one snapshot of the database, without any lock that a writer would wait for.
+
+    Inside a transaction of the caller's it is that transaction that decides what is seen.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "sqlite":
+        with _deferred():
+            yield
+    else:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+
+@contextmanager
+def _deferred() -> Iterator[None]:
+    """Django's own transactions are opened for writing here (BEGIN IMMEDIATE) and would lock people out."""
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN DEFERRED")
+        try:
+            yield
+        finally:
+            cursor.execute("ROLLBACK")

@@ -9,26 +9,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from annotation.queries.squeezed import Stretch
+from annotation.core.squeezed import Stretch
 
 Side = Literal["reference", "peer"]
-Target = int | None
-PeerKey = tuple[str, Target]
+TargetWords = int | None
+PeerKey = tuple[str, TargetWords]
 """System and target length."""
 
-PairKey = tuple[str, Target, str]
+PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id: within a document set, the key of a row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FlatRow:
     """One row of a flat file, checked: one peer summary, with or without a reference beside it."""
 
     line: int
     document_id: str
     documents: tuple[str, ...]
     system: str
-    target: Target
+    target: TargetWords
     summary: str
     reference: str | None = None
     reference_id: str = ""
@@ -37,6 +37,14 @@ class Row:
     language: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of it although it is imported; mostly nothing."""
+        if self.summary.strip():
+            return ""
+        name = f"the summary of {self.document_id!r} by {self.system!r}"
+        return f"{name} is empty. It is imported and flagged empty_peer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +59,11 @@ class ClaimData:
 
 @dataclass(frozen=True, slots=True)
 class NestedRow:
-    """One line of a nested file, checked: one document with its summaries and claims."""
+    """One line of a nested file, checked: a row for each summary of its document, and the claims of all of them."""
 
-    line: int
-    document_id: str
-    documents: tuple[str, ...]
-    reference: str | None
-    summaries: Mapping[str, str]
+    rows: tuple[FlatRow, ...]
     claims: tuple[ClaimData, ...]
-    group: str = ""
-    language: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
-    questions: tuple[str, ...] = ()
-
-    def rows(self) -> Iterator[Row]:
-        for system, summary in self.summaries.items():
-            yield Row(
-                line=self.line,
-                document_id=self.document_id,
-                documents=self.documents,
-                system=system,
-                target=None,
-                summary=summary,
-                reference=self.reference,
-                group=self.group,
-                language=self.language,
-                questions=self.questions,
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +101,7 @@ class ReferenceData:
     """
 
     author: str
-    texts: dict[Target, Text] = field(default_factory=dict)
+    texts: dict[TargetWords, Text] = field(default_factory=dict)
     metadata: Mapping[str, object] = field(default_factory=dict)
     is_exact: bool = False
 
@@ -145,7 +131,7 @@ class SetData:
     pairs: dict[PairKey, int | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
     claims: tuple[ClaimData, ...] = ()
-    claims_of: tuple[str, Target] = ("", None)
+    claims_of: tuple[str, TargetWords] = ("", None)
     origins: dict[str, str] = field(default_factory=dict)
     is_partial: bool = False
     pairs_all: bool = False
@@ -153,7 +139,7 @@ class SetData:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedRow:
+class PublishedLine:
     """One line of a published table, checked: what it says of one summary, and by whom.
 
     `percents` holds (number of the model unit from 1, percent, numbers of the marked peer units from 1).
@@ -166,7 +152,7 @@ class PublishedRow:
     set_name: str
     system: str
     document: str = ""
-    target: Target = None
+    target: TargetWords = None
     selector: str = ""
     model_author: str = ""
     assessor: str = ""
@@ -180,7 +166,7 @@ class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
     sets: dict[str, SetData] = field(default_factory=dict)
-    published: list[PublishedRow] = field(default_factory=list)
+    published: list[PublishedLine] = field(default_factory=list)
     people: set[str] = field(default_factory=set)
 
     @property
@@ -197,7 +183,7 @@ class Dataset:
     def has_claims(self) -> bool:
         return any(one.claims for one in self.sets.values())
 
-    def add(self, row: Row) -> list[tuple[str, str]]:
+    def add(self, row: FlatRow) -> list[tuple[str, str]]:
         """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each."""
         conflicts = list(self._conflicts(row))
         if not conflicts:
@@ -206,22 +192,20 @@ class Dataset:
 
     def add_nested(self, row: NestedRow) -> list[tuple[str, str]]:
         """Take in a document with all its summaries and claims, or nothing, as `add`."""
-        earlier = self.sets.get(row.document_id)
+        document_id = row.rows[0].document_id
+        earlier = self.sets.get(document_id)
         if earlier is not None:
             return [
-                (
-                    "doc_id",
-                    f"repeats {row.document_id!r} of line {earlier.line}. One line holds one document.",
-                )
+                ("doc_id", f"repeats {document_id!r} of line {earlier.line}. One line holds one document.")
             ]
-        for one in row.rows():
+        for one in row.rows:
             self._take(one)
-        made = self.sets[row.document_id]
+        made = self.sets[document_id]
         made.claims = row.claims
         made.metadata = dict(row.metadata)
         return []
 
-    def _conflicts(self, row: Row) -> Iterator[tuple[str, str]]:
+    def _conflicts(self, row: FlatRow) -> Iterator[tuple[str, str]]:
         one = self.sets.get(row.document_id)
         if one is None:
             return
@@ -230,7 +214,7 @@ class Dataset:
         if row.reference is not None:
             yield from _reference_conflicts(one, row, row.reference)
 
-    def _take(self, row: Row) -> None:
+    def _take(self, row: FlatRow) -> None:
         one = self.sets.get(row.document_id)
         if one is None:
             one = self.sets[row.document_id] = SetData(
@@ -258,7 +242,7 @@ class Dataset:
             reference.texts.setdefault(row.target, Text(row.reference, row.line))
 
 
-def _set_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
+def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
     if one.documents != row.documents:
         yield (
             "document",
@@ -279,7 +263,7 @@ def _set_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
         )
 
 
-def _peer_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
+def _peer_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
     peer = one.peers.get((row.system, row.target))
     earlier = one.pairs.get((row.system, row.target, row.reference_id))
     differs = peer is not None and peer.text.text != row.summary
@@ -298,7 +282,7 @@ def _peer_conflicts(one: SetData, row: Row) -> Iterator[tuple[str, str]]:
         )
 
 
-def _reference_conflicts(one: SetData, row: Row, text: str) -> Iterator[tuple[str, str]]:
+def _reference_conflicts(one: SetData, row: FlatRow, text: str) -> Iterator[tuple[str, str]]:
     reference = one.references.get(row.reference_id)
     if reference is None:
         return

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
 
 from django.db.models import Max, Q
 
-from annotation.imports.dataset import Target
+from annotation.core.squeezed import Stretch
+from annotation.imports.dataset import TargetWords
 from annotation.models import (
     Adjudication,
     Check,
@@ -29,12 +32,11 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
-from annotation.queries.squeezed import Stretch
 
 ORIGIN = "import:"
 """What the origin of an imported verdict begins with."""
 
-Owner = Summary | DocumentSet
+OwnerOfClaims = Summary | DocumentSet
 
 
 @dataclass(slots=True)
@@ -46,8 +48,10 @@ class Existing:
     summaries: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
     units: dict[int, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
     comparisons: set[tuple[int, int]] = field(default_factory=set)
-    claims: dict[tuple[type[Owner], int], list[Claim]] = field(default_factory=lambda: defaultdict(list))
-    versions: dict[tuple[type[Owner], int], int] = field(default_factory=dict)
+    claims: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    versions: dict[tuple[type[OwnerOfClaims], int], int] = field(default_factory=dict)
     checks: dict[tuple[int, int], int] = field(default_factory=dict)
     labels: dict[int, dict[str, str | None]] = field(default_factory=lambda: defaultdict(dict))
     questions: dict[int, list[Question]] = field(default_factory=lambda: defaultdict(list))
@@ -98,7 +102,7 @@ class Existing:
             Q(claim_set__summary__document_set__in=set_ids) | Q(claim_set__document_set__in=set_ids),
             claim_set__is_active=True,
         )
-        wordings: dict[tuple[type[Owner], int], list[Claim]] = defaultdict(list)
+        wordings: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = defaultdict(list)
         for claim in claims.select_related("claim_set").order_by("claim_set_id", "pk"):
             owner = _owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)
             wordings[owner].append(claim)
@@ -123,52 +127,32 @@ class Existing:
             self.labels[check_id].pop(origin, None)
             self.labels[check_id][origin] = label
 
-    def peer(self, document_set: DocumentSet, system: str, target: Target) -> Summary | None:
-        return next(
-            (
-                row
-                for row in self._of(document_set)
-                if row.is_peer and row.target_words == target and row.system and row.system.name == system
-            ),
-            None,
-        )
+    def peer(self, document_set: DocumentSet, system: str, target: TargetWords) -> Summary | None:
+        rows = (row for row in self.of_set(document_set) if row.is_peer and row.target_words == target)
+        return next((row for row in rows if row.system and row.system.name == system), None)
 
-    def model(self, document_set: DocumentSet, reference_id: str, target: Target) -> Summary | None:
-        return next(
-            (
-                row
-                for row in self._of(document_set)
-                if row.is_model and row.external_id == reference_id and row.target_words == target
-            ),
-            None,
-        )
+    def model(self, document_set: DocumentSet, reference_id: str, target: TargetWords) -> Summary | None:
+        rows = (row for row in self.of_set(document_set) if row.is_model and row.target_words == target)
+        return next((row for row in rows if row.external_id == reference_id), None)
 
     def reference_by(
-        self, document_set: DocumentSet, author: str, target: Target, text: str
+        self, document_set: DocumentSet, author: str, target: TargetWords, text: str
     ) -> Summary | None:
         """A model summary that is no peer yet and has this author, target and text."""
+        rows = (row for row in self.of_set(document_set) if not row.is_peer and row.target_words == target)
         return next(
-            (
-                row
-                for row in self._of(document_set)
-                if not row.is_peer
-                and row.target_words == target
-                and row.text == text
-                and row.system
-                and row.system.name == author
-            ),
-            None,
+            (row for row in rows if row.text == text and row.system and row.system.name == author), None
         )
 
     def of_set(self, document_set: DocumentSet) -> list[Summary]:
         """All summaries of a set, in whatever role."""
-        return self._of(document_set)
+        return self.summaries.get(document_set.pk, []) if document_set.pk else []
 
-    def served(self, model: Summary) -> set[Target]:
+    def served(self, model: Summary) -> set[TargetWords]:
         """The target lengths of the peer summaries that are held against a model summary."""
         return {
             peer.target_words
-            for peer in self._of(model.document_set)
+            for peer in self.of_set(model.document_set)
             if (peer.pk, model.pk) in self.comparisons
         }
 
@@ -176,13 +160,13 @@ class Existing:
         """Whether a summary of that system is held against the model summary already."""
         return any(
             (peer.pk, model.pk) in self.comparisons and peer.system and peer.system.name == system
-            for peer in self._of(model.document_set)
+            for peer in self.of_set(model.document_set)
         )
 
-    def active_claims(self, owner: Owner) -> list[Claim]:
+    def active_claims(self, owner: OwnerOfClaims) -> list[Claim]:
         return self.claims.get((type(owner), owner.pk), []) if owner.pk else []
 
-    def next_version(self, owner: Owner) -> int:
+    def next_version(self, owner: OwnerOfClaims) -> int:
         return self.versions.get((type(owner), owner.pk), 0) + 1 if owner.pk else 1
 
     def has_label(self, check_id: int, origin: str, label: str) -> bool:
@@ -192,11 +176,8 @@ class Existing:
             return False
         return (said[origin] if origin in said else list(said.values())[-1]) == label
 
-    def _of(self, document_set: DocumentSet) -> list[Summary]:
-        return self.summaries.get(document_set.pk, []) if document_set.pk else []
 
-
-def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[Owner], int]:
+def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[OwnerOfClaims], int]:
     return (Summary, summary_id) if summary_id is not None else (DocumentSet, document_set_id or 0)
 
 
@@ -207,66 +188,56 @@ def summary_key(summary: Summary) -> int:
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
     """Which of these summaries somebody, or a judge, has said something about, whatever their role."""
-    wanted = set(keys)
-    if not wanted:
-        return set()
-    said: set[int | None] = set()
-    for answers in (Verdict.objects, Adjudication.objects):
-        of_peer = answers.filter(check_row__peer__in=wanted)
-        said.update(of_peer.values_list("check_row__peer_id", flat=True).distinct())
-        of_claims = answers.filter(check_row__claim__claim_set__summary__in=wanted)
-        said.update(of_claims.values_list("check_row__claim__claim_set__summary_id", flat=True).distinct())
-    for percents, path in (
-        (UnitJudgment.objects, "assignment__comparison"),
-        (Adjudication.objects, "comparison"),
-        (PublishedPercent.objects, "comparison"),
-    ):
-        for role in ("peer", "model"):
-            of_role = percents.filter(**{f"{path}__{role}__in": wanted})
-            said.update(of_role.values_list(f"{path}__{role}_id", flat=True).distinct())
-    said.update(SummaryJudgment.objects.filter(peer__in=wanted).values_list("peer_id", flat=True).distinct())
-    for answers_alone in (QuestionAnswer.objects, Rating.objects):
-        of_summary = answers_alone.filter(summary__in=wanted)
-        said.update(of_summary.values_list("summary_id", flat=True).distinct())
-    return {key for key in said if key in wanted}
+    return _reached(
+        keys,
+        *_answers_by("check_row__peer", "check_row__claim__claim_set__summary"),
+        *((UnitJudgment.objects, f"assignment__comparison__{role}") for role in ("peer", "model")),
+        *((Adjudication.objects, f"comparison__{role}") for role in ("peer", "model")),
+        *((PublishedPercent.objects, f"comparison__{role}") for role in ("peer", "model")),
+        (SummaryJudgment.objects, "peer"),
+        (QuestionAnswer.objects, "summary"),
+        (Rating.objects, "summary"),
+    )
 
 
 def judged_document_sets(keys: Iterable[int]) -> set[int]:
     """Of which of these sets the documents have been judged against, or judged by, in some verdict."""
-    wanted = set(keys)
-    if not wanted:
-        return set()
-    said: set[int | None] = set()
-    for answers in (Verdict.objects, Adjudication.objects):
-        against = answers.filter(check_row__side=Check.Side.PEER, check_row__peer__document_set__in=wanted)
-        said.update(against.values_list("check_row__peer__document_set_id", flat=True).distinct())
-        of_claims = answers.filter(check_row__claim__claim_set__document_set__in=wanted)
-        said.update(
-            of_claims.values_list("check_row__claim__claim_set__document_set_id", flat=True).distinct()
-        )
-    asked = QuestionAnswer.objects.filter(summary=None, question__document_set__in=wanted)
-    said.update(asked.values_list("question__document_set_id", flat=True).distinct())
-    # Completeness and conciseness hold a summary's length and words against the documents'.
-    rated = Rating.objects.filter(summary__document_set__in=wanted)
-    said.update(rated.values_list("summary__document_set_id", flat=True).distinct())
-    return {key for key in said if key in wanted}
+    against = {"check_row__side": Check.Side.PEER}
+    return _reached(
+        keys,
+        (Verdict.objects.filter(**against), "check_row__peer__document_set"),
+        (Adjudication.objects.filter(**against), "check_row__peer__document_set"),
+        *_answers_by("check_row__claim__claim_set__document_set"),
+        (QuestionAnswer.objects.filter(summary=None), "question__document_set"),
+        # Completeness and conciseness hold a summary's length and words against the documents'.
+        (Rating.objects, "summary__document_set"),
+    )
 
 
 def judged_claim_sets(keys: Iterable[int]) -> set[int]:
     """Of which of these claim sets a claim has been answered, given a percent or changed by somebody."""
+    return _reached(
+        keys,
+        *_answers_by("check_row__claim__claim_set"),
+        (UnitJudgment.objects, "claim__claim_set"),
+        (Adjudication.objects, "claim__claim_set"),
+        (ClaimChange.objects.filter(undone_at=None), "claim_set"),
+    )
+
+
+def _answers_by(*paths: str) -> Iterator[tuple[Any, str]]:
+    """What judges, reviewers and adjudicators said of checks, by each of these paths."""
+    return product((Verdict.objects, Adjudication.objects), paths)
+
+
+def _reached(keys: Iterable[int], *statements: tuple[Any, str]) -> set[int]:
+    """Those of the keys that some of these rows lead to, each by its path; one query for each."""
     wanted = set(keys)
     if not wanted:
         return set()
-    said: set[int | None] = set()
-    for answers in (Verdict.objects, Adjudication.objects):
-        asked = answers.filter(check_row__claim__claim_set__in=wanted)
-        said.update(asked.values_list("check_row__claim__claim_set_id", flat=True).distinct())
-    for percents in (UnitJudgment.objects, Adjudication.objects):
-        given = percents.filter(claim__claim_set__in=wanted)
-        said.update(given.values_list("claim__claim_set_id", flat=True).distinct())
-    said.update(
-        ClaimChange.objects.filter(claim_set__in=wanted, undone_at=None).values_list(
-            "claim_set_id", flat=True
+    found: set[int] = set()
+    for rows, path in statements:
+        found.update(
+            rows.filter(**{f"{path}__in": wanted}).order_by().values_list(path, flat=True).distinct()
         )
-    )
-    return {key for key in said if key in wanted}
+    return found

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.core.refusals import Invalid
+from annotation.core.text_faults import printable, text_fault
 from annotation.imports.problems import Problems, Remedy
 from annotation.imports.streams import NotJson, Record, load_json
-from annotation.refusals import Invalid
-
-MAX_TEXT_CHARACTERS = 1_000_000
-"""The longest single text; a long novel has about as many characters."""
+from annotation.judging.words import questions_fault
 
 MAX_NAME_CHARACTERS = 200
 MAX_TARGET = 2_147_483_647
@@ -45,7 +44,6 @@ NESTED_FIELDS = (
 )
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
@@ -198,6 +196,28 @@ class Fields:
             return {}
         return value
 
+    def questions(self) -> tuple[str, ...]:
+        """The closed questions: a list of texts, a list written as JSON, or one a line; none where there are none."""
+        value = self.raw("questions")
+        if isinstance(value, str):
+            try:
+                value = _questions_in(value)
+            except NotJson as error:
+                self.complain("questions", str(error))
+                return ()
+        if value is None:
+            return ()
+        if not isinstance(value, list | tuple):
+            self.complain("questions", f"is {_shown(value)}, not a list of questions.")
+            return ()
+        wrong = next((text for text in value if not isinstance(text, str)), None)
+        texts = tuple(text.strip() for text in value if isinstance(text, str))
+        reason = questions_fault(texts) if len(texts) == len(value) else f"holds {_shown(wrong)}, not a text."
+        if reason:
+            self.complain("questions", reason)
+            return ()
+        return texts
+
     def _text(self, name: str, value: object) -> str:
         if not isinstance(value, str):
             self.complain(name, f"is {_shown(value)}, not a text.")
@@ -222,23 +242,11 @@ class Fields:
         )
 
 
-def text_fault(text: str) -> str:
-    """Why a text cannot be stored; "" where it can."""
-    if len(text) > MAX_TEXT_CHARACTERS:
-        return (
-            f"has {len(text):,} characters, and one text may have {MAX_TEXT_CHARACTERS:,} at most. Cut it, "
-            "or split a long source into a list of documents."
-        )
-    if "\x00" in text:
-        return (
-            f"holds a NUL character at position {text.index(chr(0)) + 1}, which cannot be stored. Remove it."
-        )
-    if not text.isascii() and (surrogate := _SURROGATE.search(text)):
-        return (
-            f"holds half a surrogate pair (U+{ord(surrogate[0]):04X}) at position {surrogate.start() + 1}. "
-            "It stands for no character: repair or remove it."
-        )
-    return ""
+def _questions_in(cell: str) -> object:
+    """The value of a cell: a list as JSON where it begins like one, else one question a line."""
+    if cell.lstrip().startswith(("[", "{")):
+        return load_json(cell)
+    return [line for line in cell.splitlines() if line.strip()]
 
 
 def _json_fault(value: object) -> str:
@@ -294,9 +302,3 @@ def _shown(value: object) -> str:
     return (
         printable(repr(value)) if isinstance(value, str | int | float | bool) else f"a {type(value).__name__}"
     )
-
-
-def printable(text: str) -> str:
-    """A text of the file as a message may show it: short, and with nothing in it that a screen refuses."""
-    cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
-    return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

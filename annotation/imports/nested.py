@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from annotation.imports.dataset import ClaimData, Dataset, NestedRow, SetData, Side
+from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, SetData, Side
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Remedy, Warnings
-from annotation.imports.questions import read_questions
 from annotation.imports.streams import Record
+from annotation.models import Label
 
-_LABELS: Mapping[object, str] = {0: "no", 1: "yes", "no": "no", "yes": "yes", "unsure": "unsure"}
+_LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in Label.values}}
 
 _OF_DOCUMENT = (
     "doc_id",
@@ -36,28 +36,30 @@ def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> N
     _note_unread(fields, _OF_DOCUMENT, "", unread)
     reference = fields.optional_text("reference_text")
     summaries = _summaries(fields, unread)
-    row = NestedRow(
-        line=fields.line,
-        document_id=fields.identifier("doc_id", required=True),
-        documents=fields.documents("source_text"),
-        reference=reference if reference.strip() else None,
-        summaries=summaries,
-        claims=tuple(_claims(fields, summaries, unread)),
-        group=fields.identifier("group"),
-        language=fields.language(),
-        metadata=fields.metadata(),
-        questions=read_questions(fields),
-    )
+    document_id, documents = fields.identifier("doc_id", required=True), fields.documents("source_text")
+    claims = tuple(_claims(fields, summaries, unread))
+    group, language, metadata = fields.identifier("group"), fields.language(), fields.metadata()
+    questions = fields.questions()
     if not fields.is_good:
         return None
-    for system, summary in row.summaries.items():
-        if not summary.strip():
-            warnings.add(
-                f"the summary of {row.document_id!r} by {system!r} is empty. It is imported and flagged "
-                "empty_peer.",
-                line=row.line,
-            )
-    return row
+    rows = tuple(
+        FlatRow(
+            line=fields.line,
+            document_id=document_id,
+            documents=documents,
+            system=system,
+            target=None,
+            summary=summary,
+            reference=reference if reference.strip() else None,
+            group=group,
+            language=language,
+            questions=questions,
+        )
+        for system, summary in summaries.items()
+    )
+    for remark in filter(None, (row.remark for row in rows)):
+        warnings.add(remark, line=fields.line)
+    return NestedRow(rows, claims, metadata)
 
 
 def choose_side(dataset: Dataset, wanted: Side | None) -> Side | None:
@@ -173,7 +175,9 @@ def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
         elif given is None:
             continue
         elif label is None:
-            item.complain("verdicts", f"gives {system!r} something else than 0 or 1 (or yes, no, unsure).")
+            item.complain(
+                "verdicts", f"gives {system!r} something else than 0 or 1 (or {', '.join(Label.values)})."
+            )
         else:
             labels[system] = label
     return labels

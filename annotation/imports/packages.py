@@ -24,6 +24,15 @@ _SHEET_MEMBER = "[Content_Types].xml"
 _CLUTTER = ("__MACOSX", ".DS_Store", "Thumbs.db")
 
 
+class UnfitFile(ValueError):
+    """A file cannot be taken in; the message says why, `line` where."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
 @dataclass(frozen=True, slots=True)
 class NamedFile:
     """A file and what people call it, where its path is a temporary one."""
@@ -33,7 +42,7 @@ class NamedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class PackedFile:
     """One file's bytes. `name` is the whole name with its folders, `folders` these in lower case."""
 
     name: str
@@ -62,7 +71,7 @@ def is_zip(file: NamedFile) -> bool:
     return _head(file).startswith((ZIP_MAGIC, _EMPTY_ZIP_MAGIC))
 
 
-def members(files: Sequence[NamedFile]) -> Iterator[Member]:
+def members(files: Sequence[NamedFile]) -> Iterator[PackedFile]:
     """Every file, and every file inside of a zip, in the order of their names.
 
     Raises ImportRefused for a damaged or locked zip, one that holds a zip or a path that leads out of it, or
@@ -89,17 +98,17 @@ def _head(file: NamedFile) -> bytes:
         raise unreadable(f"cannot be opened: {error.strerror or error}.", file=file.name) from error
 
 
-def _plain_member(file: NamedFile) -> Member:
+def _plain_member(file: NamedFile) -> PackedFile:
     if file.path.stat().st_size > MAX_MEMBER_BYTES:
         raise unreadable(_too_large(), file=file.name)
-    return Member(name=file.name, data=file.path.read_bytes())
+    return PackedFile(name=file.name, data=file.path.read_bytes())
 
 
 def _too_large() -> str:
     return f"is larger than {MAX_MEMBER_BYTES // 1024**2} MB; no single file of this kind may be."
 
 
-def _zip_members(file: NamedFile) -> Iterator[Member]:
+def _zip_members(file: NamedFile) -> Iterator[PackedFile]:
     try:
         with zipfile.ZipFile(file.path) as archive:
             infos = [
@@ -107,7 +116,7 @@ def _zip_members(file: NamedFile) -> Iterator[Member]:
             ]
             _check_archive(file.name, infos)
             for info in sorted(infos, key=lambda info: info.filename):
-                yield Member(name=info.filename, data=_unpacked(archive, info, file.name))
+                yield PackedFile(name=info.filename, data=_unpacked(archive, info, file.name))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError) as error:
         raise unreadable(
             f"is a zip file that cannot be read: {error}. Pack it again.", file=file.name

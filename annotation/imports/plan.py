@@ -6,27 +6,29 @@ A plan reads and never writes. Its rows are unsaved ones and rows with new value
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, product
 
+from annotation.core.paging import batches
+from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
     Dataset,
     PeerKey,
     ReferenceData,
     SetData,
     Side,
-    Target,
+    TargetWords,
     Text,
 )
+from annotation.imports.duc.duc_names import named_as_in_project
 from annotation.imports.existing import (
     Existing,
     summary_key,
 )
-from annotation.imports.plan_claims import MAX_ORIGIN_CHARACTERS, plan_claims
+from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS, plan_claims
 from annotation.imports.plan_published import plan_published
-from annotation.imports.planned import Plan, Replaced
-from annotation.imports.set_names import named_as_in_project
+from annotation.imports.planned import ImportPlan, Replaced
 from annotation.models import (
     ClaimOrigin,
     Comparison,
@@ -39,17 +41,16 @@ from annotation.models import (
 )
 from annotation.models.pyramid import kept_apart, pyramid_of
 from annotation.models.question import MOST_QUESTIONS, question_key
-from annotation.queries.squeezed import Squeezed, Stretch, same_words
-from annotation.records import judged_text
+from annotation.scoring.records import judged_text
 
-SETS_AT_ONCE = 200
+SETS_PLANNED_AT_ONCE = 200
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
 
 def plan_import(
     project: Project, dataset: Dataset, *, side: Side | None, file_name: str, is_whole: bool = True
-) -> Plan:
+) -> ImportPlan:
     """What importing the data set into the project would change; the project may be unsaved.
 
     A published table replaces what the project has from the file of its name: lines that it no longer holds go,
@@ -57,14 +58,14 @@ def plan_import(
     The plan's problems name every contradiction between the file and the project.
     """
     planner = _Planner(
-        plan=Plan(project=project, origin_name=file_name[:MAX_ORIGIN_CHARACTERS]),
+        plan=ImportPlan(project=project, origin_name=file_name[:MAX_CLAIM_ORIGIN_CHARACTERS]),
         side=side,
         systems={},
         authors=dataset.authors,
     )
     planner.plan_systems(dataset)
     sets = named_as_in_project(project, dataset, planner.plan.remarks)
-    for names in _chunks(sets, SETS_AT_ONCE):
+    for names in batches(sets, SETS_PLANNED_AT_ONCE):
         existing = Existing.load(
             project,
             names,
@@ -78,15 +79,9 @@ def plan_import(
     return planner.plan
 
 
-def _chunks(names: Iterable[str], size: int) -> Iterator[list[str]]:
-    left = iter(names)
-    while chunk := list(islice(left, size)):
-        yield chunk
-
-
 @dataclass(slots=True)
 class _Planner:
-    plan: Plan
+    plan: ImportPlan
     side: Side | None
     systems: dict[str, System]
     authors: set[str]
@@ -120,9 +115,7 @@ class _Planner:
         self._questions(row, one, existing)
         peers = self._peers(row, one, existing)
         models = self._models(row, one, existing, peers)
-        self._comparisons(one, existing, peers, models)
-        if one.pairs_all:
-            self._all_comparisons(row, existing, peers, models)
+        self._comparisons(row, one, existing, peers, models)
         if self.side is not None and one.claims:
             plan_claims(self.plan, row, one, existing, side=self.side, peers=peers, models=models)
         if self._size() != before:
@@ -260,7 +253,7 @@ class _Planner:
         return peers
 
     def _second_role(
-        self, row: DocumentSet, name: str, target: Target, text: Text, existing: Existing
+        self, row: DocumentSet, name: str, target: TargetWords, text: Text, existing: Existing
     ) -> Summary | None:
         """The reference that a person wrote, if it is a peer summary too from now on.
 
@@ -275,10 +268,10 @@ class _Planner:
 
     def _models(
         self, row: DocumentSet, one: SetData, existing: Existing, peers: dict[PeerKey, Summary]
-    ) -> dict[tuple[str, Target], Summary]:
-        models: dict[tuple[str, Target], Summary] = {}
+    ) -> dict[tuple[str, TargetWords], Summary]:
+        models: dict[tuple[str, TargetWords], Summary] = {}
         for reference_id, reference in one.references.items():
-            serving: dict[Target, Summary] = {}
+            serving: dict[TargetWords, Summary] = {}
             for target, text in reference.texts.items():
                 summary = _serving(row, reference_id, target, text, existing)
                 if summary is not None:
@@ -295,7 +288,7 @@ class _Planner:
         self,
         summary: Summary,
         reference: ReferenceData,
-        targets: list[Target],
+        targets: list[TargetWords],
         one: SetData,
         existing: Existing,
     ) -> None:
@@ -316,7 +309,7 @@ class _Planner:
         self,
         summary: Summary,
         text: Text,
-        targets: list[Target],
+        targets: list[TargetWords],
         others: list[Text],
         one: SetData,
         existing: Existing,
@@ -350,10 +343,10 @@ class _Planner:
         row: DocumentSet,
         reference_id: str,
         reference: ReferenceData,
-        targets: list[Target],
+        targets: list[TargetWords],
         peers: dict[PeerKey, Summary],
         existing: Existing,
-    ) -> Iterator[tuple[Target, Summary]]:
+    ) -> Iterator[tuple[TargetWords, Summary]]:
         if not targets:
             return
         author = self.systems[reference.author] if reference.author else None
@@ -373,7 +366,7 @@ class _Planner:
             shared = self._both(peer, reference_id, text, target) if peer else None
             yield target, shared or self._new_model(row, author, reference_id, target, reference, text)
 
-    def _both(self, peer: Summary, reference_id: str, text: Text, target: Target) -> Summary | None:
+    def _both(self, peer: Summary, reference_id: str, text: Text, target: TargetWords) -> Summary | None:
         """The author's own peer summary, if it is the reference from now on, too; never of one cut into units."""
         if text.units is not None or peer.is_model or peer.text != text.text:
             return None
@@ -390,7 +383,7 @@ class _Planner:
         row: DocumentSet,
         author: System | None,
         reference_id: str,
-        target: Target,
+        target: TargetWords,
         reference: ReferenceData,
         text: Text,
     ) -> Summary:
@@ -424,7 +417,7 @@ class _Planner:
         length = len(judged_text(summary, self.plan.project))
         return tuple((start, min(end, length)) for start, end in units if start < length)
 
-    def _is_cut(self, row: DocumentSet, target: Target, text: str) -> bool:
+    def _is_cut(self, row: DocumentSet, target: TargetWords, text: str) -> bool:
         """Whether a peer's units would end before the text does, so that it cannot share a reference's."""
         peer = Summary(document_set=row, is_peer=True, target_words=target, text=text)
         return judged_text(peer, self.plan.project) != text
@@ -472,14 +465,21 @@ class _Planner:
 
     def _comparisons(
         self,
+        row: DocumentSet,
         one: SetData,
         existing: Existing,
         peers: dict[PeerKey, Summary],
-        models: dict[tuple[str, Target], Summary],
+        models: dict[tuple[str, TargetWords], Summary],
     ) -> None:
-        count, done = self.plan.counts.comparisons, set()
-        for system, target, reference_id in one.pairs:
-            peer, model = peers[system, target], models.get((reference_id, target))
+        """Hold the peer summaries against the model summaries of their rows, each once; where the set says so, all."""
+        count = self.plan.counts.comparisons
+        named = (
+            (peers[system, target], models.get((reference_id, target)))
+            for system, target, reference_id in one.pairs
+        )
+        every = _all_pairs(existing.of_set(row), peers, models) if one.pairs_all else ()
+        done: set[tuple[int, int]] = set()
+        for peer, model in chain(named, every):
             if model is None or _is_same(peer, model) or (id(peer), id(model)) in done:
                 continue
             done.add((id(peer), id(model)))
@@ -489,30 +489,20 @@ class _Planner:
             count.created += 1
             self.plan.comparisons.append(Comparison(peer=peer, model=model))
 
-    def _all_comparisons(
-        self,
-        row: DocumentSet,
-        existing: Existing,
-        peers: dict[PeerKey, Summary],
-        models: dict[tuple[str, Target], Summary],
-    ) -> None:
-        """Hold every peer summary of the set against every model summary of its length, each once."""
-        there = existing.of_set(row)
-        every_peer = {id(peer): peer for peer in (*peers.values(), *(each for each in there if each.is_peer))}
-        every_model = {
-            id(model): model
-            for model in (*models.values(), *(each for each in there if each.is_model))
-            if pyramid_of(model.metadata) is None
-        }
-        planned = {(id(row.peer), id(row.model)) for row in self.plan.comparisons}
-        for peer, model in product(every_peer.values(), every_model.values()):
-            if model.target_words not in {None, peer.target_words} or _is_same(peer, model):
-                continue
-            if (peer.pk, model.pk) in existing.comparisons or (id(peer), id(model)) in planned:
-                self.plan.counts.comparisons.unchanged += (peer.pk, model.pk) in existing.comparisons
-                continue
-            self.plan.counts.comparisons.created += 1
-            self.plan.comparisons.append(Comparison(peer=peer, model=model))
+
+def _all_pairs(
+    there: Sequence[Summary],
+    peers: Mapping[PeerKey, Summary],
+    models: Mapping[tuple[str, TargetWords], Summary],
+) -> Iterator[tuple[Summary, Summary]]:
+    """Every peer summary of a set beside every model summary of its length, those in the project included."""
+    every_peer = {id(peer): peer for peer in (*peers.values(), *(each for each in there if each.is_peer))}
+    every_model = {
+        id(model): model for model in (*models.values(), *(each for each in there if each.is_model))
+    }
+    for peer, model in product(every_peer.values(), every_model.values()):
+        if pyramid_of(model.metadata) is None and model.target_words in {None, peer.target_words}:
+            yield peer, model
 
 
 def _is_as(summary: Summary, text: Text) -> bool:
@@ -521,7 +511,7 @@ def _is_as(summary: Summary, text: Text) -> bool:
 
 
 def _serving(
-    row: DocumentSet, reference_id: str, target: Target, text: Text, existing: Existing
+    row: DocumentSet, reference_id: str, target: TargetWords, text: Text, existing: Existing
 ) -> Summary | None:
     """The reference of that id for a target length: its own, else the one for all lengths.
 

@@ -9,25 +9,25 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, Target, Text
-from annotation.imports.existing import ORIGIN, Existing, Owner
-from annotation.imports.planned import Answer, Plan, Replaced
+from annotation.core.squeezed import Squeezed, Stretch
+from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text
+from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
+from annotation.imports.planned import ImportedAnswer, ImportPlan, Replaced
 from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Project, Summary
 from annotation.models.claim import has_number, new_queue_key
-from annotation.queries.squeezed import Squeezed, Stretch
 
-MAX_ORIGIN_CHARACTERS = 190
+MAX_CLAIM_ORIGIN_CHARACTERS = 190
 
 
 def plan_claims(
-    plan: Plan,
+    plan: ImportPlan,
     row: DocumentSet,
     one: SetData,
     existing: Existing,
     *,
     side: Side,
     peers: Mapping[PeerKey, Summary],
-    models: Mapping[tuple[str, Target], Summary],
+    models: Mapping[tuple[str, TargetWords], Summary],
 ) -> None:
     """Add to a plan, whose texts of this set are planned already, what the set's claims make.
 
@@ -45,7 +45,7 @@ def plan_claims(
         planner.plan_list(peers[system, None], claims)
 
 
-def new_check(project: Project, answer: Answer) -> Check:
+def new_check(project: Project, answer: ImportedAnswer) -> Check:
     """The unsaved check that an answer of the file belongs to."""
     return Check(
         project=project,
@@ -60,13 +60,13 @@ def new_check(project: Project, answer: Answer) -> Check:
 
 @dataclass(frozen=True, slots=True)
 class _ClaimPlanner:
-    plan: Plan
+    plan: ImportPlan
     side: Side
     one: SetData
     existing: Existing
     peers: Mapping[PeerKey, Summary]
 
-    def plan_list(self, owner: Owner, claims: Sequence[ClaimData]) -> None:
+    def plan_list(self, owner: OwnerOfClaims, claims: Sequence[ClaimData]) -> None:
         """The claims of one text, and what the file answers to each."""
         rows = self._rows(owner, claims)
         target = self.one.claims_of[1]
@@ -82,9 +82,9 @@ class _ClaimPlanner:
 
     def _origin(self, system: str = "") -> str:
         """The file that claims, or what was said of them, came from: one among several, or the only one."""
-        return self.one.origins.get(system, self.plan.origin_name)[-MAX_ORIGIN_CHARACTERS:]
+        return self.one.origins.get(system, self.plan.origin_name)[-MAX_CLAIM_ORIGIN_CHARACTERS:]
 
-    def _rows(self, owner: Owner, claims: Sequence[ClaimData]) -> list[Claim]:
+    def _rows(self, owner: OwnerOfClaims, claims: Sequence[ClaimData]) -> list[Claim]:
         count = self.plan.counts.claims
         # The claims of a text that is replaced go with it, even where the file has the same again.
         there = [] if self._is_replaced(owner) else self.existing.active_claims(owner)
@@ -114,7 +114,7 @@ class _ClaimPlanner:
         self.plan.claims.extend(rows)
         return rows
 
-    def _is_replaced(self, owner: Owner) -> bool:
+    def _is_replaced(self, owner: OwnerOfClaims) -> bool:
         rows = self.plan.replaced_summaries if isinstance(owner, Summary) else self.plan.replaced_documents
         return any(row.key == owner.pk for row in rows)
 
@@ -130,7 +130,7 @@ class _ClaimPlanner:
             return
         verdicts.created += 1
         self.plan.answers.append(
-            Answer(
+            ImportedAnswer(
                 claim=claim,
                 peer=peer,
                 side=self.side,
@@ -150,7 +150,7 @@ def _moves(text: Text, summary: Summary) -> Callable[[Stretch], Stretch]:
     return lambda place: here.moved(place, there) or place
 
 
-def _owner_name(owner: Owner) -> str:
+def _owner_name(owner: OwnerOfClaims) -> str:
     """What a message calls the text that claims were taken from."""
     if isinstance(owner, DocumentSet):
         return f"the documents of {owner.external_id!r}"

@@ -7,33 +7,30 @@ project has the two summaries and the model summary has as many units as the tab
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
-from annotation.imports.dataset import PublishedRow
-from annotation.imports.duc_names import other_names
+from annotation.core.paging import batches
+from annotation.imports.dataset import PublishedLine
+from annotation.imports.duc.duc_names import SetNames, other_names
+from annotation.imports.duc.nist_units import marks_beyond
 from annotation.imports.existing import summary_key
-from annotation.imports.nist_units import marks_beyond
 from annotation.imports.planned import Published
-from annotation.imports.set_names import SetNames
 from annotation.models import Claim, Comparison, DocumentSet, PublishedPercent, PublishedScore, Summary, Unit
-from annotation.records import judged_text
-from evaluation import sentence_spans
+from annotation.scoring.records import judged_text
+from evaluation.text import sentence_spans
 
 if TYPE_CHECKING:
-    from annotation.imports.planned import Plan
-
-Some = TypeVar("Some")
+    from annotation.imports.planned import ImportPlan
 
 KEYS_AT_ONCE = 500
-MAX_ORIGIN_CHARACTERS = 200
+MAX_TABLE_NAME_CHARACTERS = 200
 
 
-def plan_published(plan: Plan, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
+def plan_published(plan: ImportPlan, rows: Sequence[PublishedLine], *, is_whole: bool) -> None:
     """Add to a plan, whose sets are planned already, what its tables' lines make.
 
     What the project has from a file of that name and the file no longer holds goes, where it is the whole file.
@@ -44,50 +41,34 @@ def plan_published(plan: Plan, rows: Sequence[PublishedRow], *, is_whole: bool) 
 
 @dataclass(slots=True)
 class _Tables:
-    plan: Plan
+    plan: ImportPlan
     names: SetNames
-    peers: dict[str, list[Summary]]
-    comparisons: dict[int, list[Comparison]]
-    units: dict[int, int]
-    peer_units: dict[int, int]
-    with_claims: set[int]
-    there: dict[tuple[str, int], PublishedScore]
-    twins: dict[tuple[str, ...], str]
-    counted: dict[int, int]
-    judged: dict[tuple[int, str], str]
+    peers: dict[str, list[Summary]] = field(default_factory=lambda: defaultdict(list))
+    comparisons: dict[int, list[Comparison]] = field(default_factory=lambda: defaultdict(list))
+    units: dict[int, int] = field(default_factory=dict)
+    peer_units: dict[int, int] = field(default_factory=dict)
+    with_claims: set[int] = field(default_factory=set)
+    there: dict[tuple[str, int], PublishedScore] = field(default_factory=dict)
+    twins: dict[tuple[str, ...], str] = field(default_factory=dict)
+    counted: dict[int, int] = field(default_factory=dict)
+    judged: dict[tuple[int, str], str] = field(default_factory=dict)
     unlinked: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     repeated: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     uncounted: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
     @classmethod
-    def load(cls, plan: Plan, rows: Sequence[PublishedRow]) -> _Tables:
+    def load(cls, plan: ImportPlan, rows: Sequence[PublishedLine]) -> _Tables:
         is_new = plan.project._state.adding
-        ids = (
-            []
-            if is_new
-            else DocumentSet.objects.filter(project=plan.project).values_list("external_id", flat=True)
-        )
+        there = DocumentSet.objects.none() if is_new else DocumentSet.objects.filter(project=plan.project)
         planned = {row.external_id for row in plan.document_sets}
-        made = cls(
-            plan=plan,
-            names=SetNames({*ids, *planned}),
-            peers=defaultdict(list),
-            comparisons=defaultdict(list),
-            units={},
-            peer_units={},
-            with_claims=set(),
-            there={},
-            twins={},
-            counted={},
-            judged={},
-        )
+        made = cls(plan, SetNames({*there.values_list("external_id", flat=True), *planned}))
         wanted = {name for row in rows if (name := made.set_of(row)) is not None}
         made._load_summaries(sorted(wanted))
         if not is_new:
             made._load_published()
         return made
 
-    def set_of(self, row: PublishedRow) -> str | None:
+    def set_of(self, row: PublishedLine) -> str | None:
         name = row.document or row.set_name
         return self.names.find(name, other_names(row.set_name, row.document, row.selector))
 
@@ -95,7 +76,7 @@ class _Tables:
         """Peers and comparisons of those sets, as they will be: rows in the plan stand for themselves."""
         planned = self.plan.updated
         if not self.plan.project._state.adding:
-            for some in _some(names):
+            for some in batches(names, KEYS_AT_ONCE):
                 stored = Summary.objects.filter(
                     document_set__project=self.plan.project, document_set__external_id__in=some, is_peer=True
                 ).select_related("system", "document_set")
@@ -126,14 +107,14 @@ class _Tables:
             self.counted[score_id] = self.counted.get(score_id, 0) + 1
             self.judged[comparison_id, assessor] = origin
 
-    def plan_rows(self, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
+    def plan_rows(self, rows: Sequence[PublishedLine], *, is_whole: bool) -> None:
         for row in rows:
             self._plan_row(row)
         self._remark(rows)
         self._plan_gone(rows, is_whole=is_whole)
 
-    def _plan_row(self, row: PublishedRow) -> None:
-        origin = row.file[-MAX_ORIGIN_CHARACTERS:]
+    def _plan_row(self, row: PublishedLine) -> None:
+        origin = row.file[-MAX_TABLE_NAME_CHARACTERS:]
         twin = self.twins.setdefault((row.table, *row.cells), origin)
         count = self.plan.counts.published_scores
         if twin != origin:
@@ -160,7 +141,7 @@ class _Tables:
         if peer is not None and (percents or (before is not None and self.counted.get(before.pk))):
             self.plan.touched[peer.document_set.external_id] = peer.document_set
 
-    def _peer(self, row: PublishedRow) -> Summary | None:
+    def _peer(self, row: PublishedLine) -> Summary | None:
         """The one summary that a line is about: of that length, or without one, or the only one there is."""
         name = self.set_of(row)
         of_system = [
@@ -172,7 +153,7 @@ class _Tables:
         fitting = [peer for peer in of_system if row.target is None or peer.target_words is None]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _comparison(self, row: PublishedRow, peer: Summary, made: PublishedScore) -> Comparison | None:
+    def _comparison(self, row: PublishedLine, peer: Summary, made: PublishedScore) -> Comparison | None:
         """What the line's percents are about; None, with the reason noted, where that cannot be told."""
         held = [
             comparison
@@ -204,7 +185,7 @@ class _Tables:
         return comparison
 
     def _with_marks_there(
-        self, row: PublishedRow, peer: Summary
+        self, row: PublishedLine, peer: Summary
     ) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
         """The line's percents; without any marks where one is of a peer unit that the summary does not have."""
         units = self._units_to_come(peer)
@@ -241,14 +222,14 @@ class _Tables:
                 self.with_claims.add(model.pk)
         return None if model.pk in self.with_claims else self.units[model.pk]
 
-    def _plan_gone(self, rows: Sequence[PublishedRow], *, is_whole: bool) -> None:
+    def _plan_gone(self, rows: Sequence[PublishedLine], *, is_whole: bool) -> None:
         """Take away, and name, the lines that the project has from a file of that name and the file does not hold.
 
         They are published figures: what people and judges said is in other rows.
         """
         held: dict[str, set[int]] = defaultdict(set)
         for row in rows:
-            held[row.file[-MAX_ORIGIN_CHARACTERS:]].add(row.line)
+            held[row.file[-MAX_TABLE_NAME_CHARACTERS:]].add(row.line)
         gone: dict[str, list[int]] = defaultdict(list)
         for origin, line in sorted(self.there):
             if origin in held and line not in held[origin]:
@@ -273,11 +254,11 @@ class _Tables:
         self.plan.counts.published_scores.removed += len(rows)
         self.plan.counts.published_percents.removed += sum(self.counted.get(row.pk, 0) for row in rows)
         counted = [row.peer_id for row in rows if row.peer_id and self.counted.get(row.pk)]
-        for some in _some(counted):
+        for some in batches(counted, KEYS_AT_ONCE):
             for document_set in DocumentSet.objects.filter(summaries__in=some).distinct():
                 self.plan.touched.setdefault(document_set.external_id, document_set)
 
-    def _remark(self, rows: Sequence[PublishedRow]) -> None:
+    def _remark(self, rows: Sequence[PublishedLine]) -> None:
         totals: dict[str, int] = defaultdict(int)
         for row in rows:
             totals[row.file] += 1
@@ -294,18 +275,12 @@ class _Tables:
             )
 
 
-def _some(names: Sequence[Some]) -> Iterator[list[Some]]:
-    left = iter(names)
-    while some := list(islice(left, KEYS_AT_ONCE)):
-        yield some
-
-
 def _names_of(model: Summary) -> set[str]:
     """What a table may call the author of a model summary."""
     return {model.external_id, model.system.name if model.system else ""}
 
 
-def _score(plan: Plan, row: PublishedRow, origin: str, peer: Summary | None) -> PublishedScore:
+def _score(plan: ImportPlan, row: PublishedLine, origin: str, peer: Summary | None) -> PublishedScore:
     return PublishedScore(
         project=plan.project,
         table=row.table,

@@ -1,6 +1,6 @@
 """What an import would write, and what forbids it: the values that a plan is made of.
 
-The rows are unsaved ones and rows with new values in them; `plan` makes them, `services/import_dataset` writes them.
+The rows are unsaved ones and rows with new values in them; `plan` makes them, `services` writes them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
+from annotation.core.squeezed import Stretch
 from annotation.imports.dataset import Side
 from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
 from annotation.imports.problems import Problems
@@ -23,7 +24,6 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.queries.squeezed import Stretch
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Count:
 
 
 @dataclass(slots=True)
-class Counts:
+class ImportCounts:
     """The counts of a report, one for each kind of row."""
 
     document_sets: Count = field(default_factory=Count)
@@ -61,12 +61,20 @@ class Counts:
     published_percents: Count = field(default_factory=Count)
 
     @property
+    def by_kind(self) -> dict[str, Count]:
+        """In the order of the report."""
+        return {kind.name: getattr(self, kind.name) for kind in fields(self)}
+
+    @property
     def has_changes(self) -> bool:
-        counts: list[Count] = [getattr(self, kind.name) for kind in fields(self)]
-        return any(count.has_changes for count in counts)
+        return any(count.has_changes for count in self.by_kind.values())
+
+    def told(self) -> dict[str, Count]:
+        """Those of the kinds that the import has anything to do with."""
+        return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
-class Answer(NamedTuple):
+class ImportedAnswer(NamedTuple):
     """A person's answer in the file to a claim held against a peer summary; the check, if there is one."""
 
     claim: Claim
@@ -113,12 +121,12 @@ class Published(NamedTuple):
 
 
 @dataclass(slots=True)
-class Plan:
+class ImportPlan:
     """Everything to write, in no particular order, and what forbids it."""
 
     project: Project
     origin_name: str
-    counts: Counts = field(default_factory=Counts)
+    counts: ImportCounts = field(default_factory=ImportCounts)
     problems: Problems = field(default_factory=Problems)
     systems: list[System] = field(default_factory=list)
     document_sets: list[DocumentSet] = field(default_factory=list)
@@ -131,7 +139,7 @@ class Plan:
     retired_questions: list[int] = field(default_factory=list)
     claim_sets: list[ClaimSet] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ImportedAnswer] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
     recut_summaries: list[Replaced] = field(default_factory=list)
     replaced_documents: list[Replaced] = field(default_factory=list)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from annotation.refusals import Invalid
+from annotation.core.refusals import Invalid
 
-SHOWN_AT_MOST = 50
+PROBLEMS_SHOWN = 50
 """Problems and warnings kept word for word; the rest are only counted."""
 
 
@@ -67,7 +67,7 @@ class Problems:
         if (file, line) != self._last_place:
             self.bad_lines += 1
             self._last_place = (file, line)
-        if len(self.shown) < SHOWN_AT_MOST:
+        if len(self.shown) < PROBLEMS_SHOWN:
             self.shown.append(Problem(line=line, column=column, reason=reason, file=file, remedy=remedy))
 
 
@@ -86,7 +86,7 @@ class Warnings:
             self.remedies.add(remedy)
         if line is not None:
             remark = f"{self.word.capitalize()} {line}: {remark}"
-        if len(self.shown) < SHOWN_AT_MOST:
+        if len(self.shown) < PROBLEMS_SHOWN:
             self.shown.append(remark)
 
     def lines(self) -> tuple[str, ...]:

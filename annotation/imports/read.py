@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from annotation.imports.dataset import Dataset, Side
-from annotation.imports.duc_files import are_duc_files, read_duc_files
+from annotation.core.text_faults import printable
+from annotation.imports.dataset import Dataset, FlatRow, Side
+from annotation.imports.duc.duc_files import are_duc_files, read_duc_files
 from annotation.imports.fields import (
     FLAT_FIELDS,
     FLAT_REQUIRED,
@@ -16,18 +17,16 @@ from annotation.imports.fields import (
     NESTED_OPTIONAL,
     Fields,
     checked_mapping,
-    printable,
 )
-from annotation.imports.flat import flat_row
 from annotation.imports.formats import Format, recognise
 from annotation.imports.nested import choose_side, drop_ownerless, nested_row
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
-from annotation.imports.streams import Record, Table, csv_table, json_records, parquet_table
+from annotation.imports.streams import FileTable, Record, csv_table, json_records, parquet_table
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     """What a file says and what is wrong with it; rows with problems are not in the data set."""
 
     format: Format
@@ -42,7 +41,7 @@ def read_files(
     *,
     mapping: Mapping[str, str] | None = None,
     claims_side: Side | None = None,
-) -> Reading:
+) -> FileReading:
     """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
 
     Raises as `read_dataset`; ImportRefused, too, for a zip that cannot be trusted, and where no file is of
@@ -50,9 +49,7 @@ def read_files(
     """
     if not files:
         raise unreadable("There is no file to import.")
-    if len(files) == 1 and not _is_there(files[0]):
-        return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
-    if not are_duc_files(files):
+    if (len(files) == 1 and not _is_there(files[0])) or not are_duc_files(files):
         return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
     if mapping or claims_side:
         raise unreadable(
@@ -62,7 +59,7 @@ def read_files(
         )
     problems, warnings = Problems(), Warnings()
     form, dataset = read_duc_files(files, problems, warnings)
-    return Reading(
+    return FileReading(
         format=form,
         dataset=dataset,
         claims_side="reference" if dataset.has_claims else None,
@@ -85,14 +82,16 @@ def read_dataset(
     name: str | None = None,
     mapping: Mapping[str, str] | None = None,
     claims_side: Side | None = None,
-) -> Reading:
+) -> FileReading:
     """Read a whole file, row by row, and check every row by itself and against those before it.
 
     `name` is what the file is called, where `path` is a temporary one. Raises ImportRefused where
     no row can be trusted: an empty file, another kind of file, a missing column, broken quoting;
     Invalid for a mapping to a field that there is not.
     """
-    return _Reader.of(path, name or path.name, checked_mapping(mapping)).read(claims_side)
+    name, mapping = name or path.name, checked_mapping(mapping)
+    form = recognise(path, name=name)
+    return _Reader(path, name, mapping, form, Warnings(word=form.place)).read(claims_side)
 
 
 @dataclass(slots=True)
@@ -101,28 +100,13 @@ class _Reader:
     name: str
     mapping: Mapping[str, str]
     format: Format
-    dataset: Dataset
-    problems: Problems
     warnings: Warnings
-    unread: dict[str, None]
-    mapped: set[str]
+    dataset: Dataset = field(default_factory=Dataset)
+    problems: Problems = field(default_factory=Problems)
+    unread: dict[str, None] = field(default_factory=dict)
+    mapped: set[str] = field(default_factory=set)
 
-    @classmethod
-    def of(cls, path: Path, name: str, mapping: Mapping[str, str]) -> _Reader:
-        form = recognise(path, name=name)
-        return cls(
-            path=path,
-            name=name,
-            mapping=mapping,
-            format=form,
-            dataset=Dataset(),
-            problems=Problems(),
-            warnings=Warnings(word=form.place),
-            unread={},
-            mapped=set(),
-        )
-
-    def read(self, claims_side: Side | None) -> Reading:
+    def read(self, claims_side: Side | None) -> FileReading:
         if self.format is Format.JSONL:
             self._read_json()
         else:
@@ -133,7 +117,7 @@ class _Reader:
         self._remark(claims_side)
         if not self.dataset.sets and not self.problems.count:
             raise unreadable(f"{self.name} holds no rows. It needs one for each peer summary.")
-        return Reading(
+        return FileReading(
             format=self.format,
             dataset=self.dataset,
             claims_side=side,
@@ -145,10 +129,10 @@ class _Reader:
         return self.mapping.get(field, field)
 
     def _check_fields(self, known: Collection[str], shape: str) -> None:
-        for field in self.mapping:
-            if field not in known:
+        for name in self.mapping:
+            if name not in known:
                 raise unreadable(
-                    f"A column is given for the field {field}, which a {shape} file does not have. Its fields are "
+                    f"A column is given for the field {name}, which a {shape} file does not have. Its fields are "
                     f"{', '.join(known)}.",
                     remedy=Remedy.MAP,
                 )
@@ -168,14 +152,14 @@ class _Reader:
         for record in table.records:
             self._take_flat(record)
 
-    def _table(self) -> Table:
+    def _table(self) -> FileTable:
         if self.format is Format.PARQUET:
             wanted = [self._column(field) for field in FLAT_FIELDS]
             return parquet_table(self.path, self.problems, name=self.name, wanted=wanted)
         wanted = [self._column(field) for field in FLAT_REQUIRED]
         return csv_table(self.path, self.problems, wanted=wanted)
 
-    def _check_columns(self, table: Table) -> None:
+    def _check_columns(self, table: FileTable) -> None:
         there = ", ".join(printable(column) for column in table.columns)
         missing = [field for field in FLAT_REQUIRED if self._column(field) not in table.columns]
         if missing:
@@ -188,16 +172,15 @@ class _Reader:
                 column=self._column(missing[0]),
                 remedy=Remedy.MAP,
             )
-        for field, column in self.mapping.items():
+        for name, column in self.mapping.items():
             if column not in table.columns:
                 raise unreadable(
-                    f"the column {column!r} is given for {field}, and there is no such column. Columns that "
+                    f"the column {column!r} is given for {name}, and there is no such column. Columns that "
                     f"are there: {there}.",
                     column=column,
                     remedy=Remedy.MAP,
                 )
-        read = {self._column(field) for field in FLAT_FIELDS}
-        self.unread.update(dict.fromkeys(column for column in table.columns if column not in read))
+        self._note_unread(table.columns)
 
     def _read_json(self) -> None:
         records = json_records(self.path, self.problems)
@@ -217,7 +200,7 @@ class _Reader:
             elif is_nested:
                 self._take_nested(record)
             else:
-                self._note_unread(record)
+                self._note_unread(record.values)
                 self._take_flat(record)
         self._check_mapping()
 
@@ -232,34 +215,30 @@ class _Reader:
             )
         return is_nested
 
-    def _note_unread(self, record: Record) -> None:
+    def _note_unread(self, names: Iterable[str]) -> None:
         read = {self._column(field) for field in FLAT_FIELDS}
-        self.unread.update(dict.fromkeys(name for name in record.values if name not in read))
+        self.unread.update(dict.fromkeys(name for name in names if name not in read))
 
     def _check_mapping(self) -> None:
-        for field, column in self.mapping.items():
-            if column not in self.mapped and field not in _INNER:
+        for name, column in self.mapping.items():
+            if column not in self.mapped and name not in _INNER:
                 self.problems.add(
                     None,
                     column,
-                    f"it is given for {field}, and no line has a field of that name.",
+                    f"it is given for {name}, and no line has a field of that name.",
                     remedy=Remedy.MAP,
                 )
 
     def _take_flat(self, record: Record) -> None:
         fields = Fields(record, self.mapping, self.problems)
-        row = flat_row(fields, self.warnings)
-        if row is None:
-            return
-        for name, reason in self.dataset.add(row):
+        row = _flat_row(fields, self.warnings)
+        for name, reason in self.dataset.add(row) if row else ():
             fields.complain(name, reason)
 
     def _take_nested(self, record: Record) -> None:
         fields = Fields(record, self.mapping, self.problems)
         row = nested_row(fields, self.warnings, self.unread)
-        if row is None:
-            return
-        for name, reason in self.dataset.add_nested(row):
+        for name, reason in self.dataset.add_nested(row) if row else ():
             fields.complain(name, reason)
 
     def _remark(self, claims_side: Side | None) -> None:
@@ -271,6 +250,41 @@ class _Reader:
             self.warnings.add(
                 f"There are no claims in {self.name}, so the side given for them decides nothing."
             )
+
+
+def _flat_row(fields: Fields, warnings: Warnings) -> FlatRow | None:
+    """The row, or None where something in it is wrong; every such thing is then noted in `fields`.
+
+    A summary that is there and blank is a summary: it is imported with a warning. A blank
+    reference is none.
+    """
+    reference = fields.optional_text("reference")
+    row = FlatRow(
+        line=fields.line,
+        document_id=fields.identifier("document_id", required=True),
+        documents=fields.documents("document"),
+        system=fields.identifier("system", required=True),
+        target=fields.target(),
+        summary=fields.required_text("summary"),
+        reference=reference if reference.strip() else None,
+        reference_id=fields.identifier("reference_id"),
+        reference_author=fields.identifier("reference_author"),
+        group=fields.identifier("group"),
+        language=fields.language(),
+        metadata=fields.metadata(),
+        questions=fields.questions(),
+    )
+    if not fields.is_good:
+        return None
+    if row.reference is None and (row.reference_id or row.reference_author):
+        fields.complain(
+            "reference",
+            "is empty although the row names a reference. Repeat the reference's text in each of its rows.",
+        )
+        return None
+    if row.remark:
+        warnings.add(row.remark, line=row.line)
+    return row
 
 
 _INNER = frozenset({"system", "summary_text", "claim_text", "weight", "verdicts"})

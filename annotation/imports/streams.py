@@ -32,7 +32,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """A file with a header: its columns, and its records as they are read."""
 
     columns: tuple[str, ...]
@@ -148,7 +148,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return values
 
 
-def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> Table:
+def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> FileTable:
     """A CSV file in UTF-8, with or without a byte order mark, with any line ends inside of quotes.
 
     Separated by commas, or by semicolons or tabs where only those give the wanted columns.
@@ -163,7 +163,7 @@ def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> Tab
     remark = (
         "" if delimiter == "," else f"Cells were separated by {_DELIMITER_NAMES[delimiter]}, not by commas."
     )
-    return Table(columns=columns, records=records, remark=remark)
+    return FileTable(columns=columns, records=records, remark=remark)
 
 
 _DELIMITER_NAMES = {";": "semicolons", "\t": "tabs"}
@@ -241,7 +241,7 @@ def _uneven(cells: int, columns: int) -> str:
     )
 
 
-def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collection[str]) -> Table:
+def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collection[str]) -> FileTable:
     """A Parquet file, read in small batches; only the wanted columns are read.
 
     Raises ImportRefused where it is damaged.
@@ -255,7 +255,7 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
         if columns.count(column) > 1:
             raise unreadable(f"the column {column!r} is there twice.", column=column)
     chosen = [column for column in columns if column in wanted]
-    return Table(columns=columns, records=_parquet_records(source, chosen, problems, name))
+    return FileTable(columns=columns, records=_parquet_records(source, chosen, problems, name))
 
 
 def _parquet_records(

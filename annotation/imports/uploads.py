@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from annotation.core.refusals import Invalid
 from annotation.imports.packages import NamedFile
-from annotation.refusals import Invalid
 
 MOST_FILES = 100
 """As many as one request may bring, at any door."""

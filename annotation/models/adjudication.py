@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow
-from annotation.models.claim import Check, Claim, ErrorType, Label, Verdict
+from annotation.models.claim import LABEL_LENGTH, Check, Claim, ErrorType, Label, Verdict
 from annotation.models.guideline import Guideline
 from annotation.models.judgment import UnitJudgment
 from annotation.models.summary import Comparison, Unit
@@ -32,7 +32,7 @@ class Adjudication(PublicRow):
         Check, null=True, blank=True, on_delete=models.CASCADE, related_name="adjudications"
     )
     percent = models.PositiveSmallIntegerField(null=True, blank=True)
-    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     is_guideline_gap = models.BooleanField(

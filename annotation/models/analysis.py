@@ -11,7 +11,7 @@ from annotation.models.project import Project
 class Analysis(PublicRow):
     """One computed table of statistics, with the seed and the fingerprint of its inputs.
 
-    `inputs` is the project's fingerprint when the inputs were read (see `queries/fingerprint`): while the
+    `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): while the
     project has the same one, making the analysis again would give the same payload. It is empty where a worker
     was asked for the first time and has not answered yet. `asked_at` is when a worker was last asked; for a while
     nobody asks again.

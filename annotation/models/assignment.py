@@ -13,6 +13,9 @@ from annotation.models.guideline import Guideline
 from annotation.models.project import Project
 from annotation.models.summary import Comparison
 
+UNITS_CHANGED = "units-"
+"""How a pen begins that was taken from all forms, because the units that they show are no longer there."""
+
 
 class Draw(PublicRow):
     """A choice of items for assessors or reviewers whose inclusion probabilities are known for ever.

@@ -38,7 +38,7 @@ def new_seed() -> int:
 
 
 class PublicRow(models.Model):
-    """A row that the outside names by `public_id`, never by its primary key."""
+    """A row that the outside names by `public_id`: its primary key would tell order and number."""
 
     public_id = models.CharField(max_length=16, unique=True, editable=False, default=new_public_id)
 

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
+from annotation.models.constraints import bounded, either, has_text, together
 from annotation.models.document import DocumentSet
 from annotation.models.guideline import Guideline
 from annotation.models.judge import Judge
@@ -40,6 +41,9 @@ class Label(models.TextChoices):
     UNSURE = "unsure", "Unsure"
 
 
+LABEL_LENGTH = max(map(len, Label.values))
+
+
 class ClaimOrigin(models.TextChoices):
     IMPORTED = "imported", "Imported"
     JUDGE = "judge", "Judge"
@@ -64,11 +68,7 @@ class ClaimSet(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="claim_set_of_one_text",
-                condition=Q(summary__isnull=False, document_set__isnull=True)
-                | Q(summary__isnull=True, document_set__isnull=False),
-            ),
+            either("claim_set_of_one_text", "summary", "document_set"),
             models.UniqueConstraint(
                 fields=("summary",),
                 condition=Q(is_active=True, summary__isnull=False),
@@ -173,7 +173,7 @@ class Claim(PublicRow):
                 name="claim_position_once",
             ),
             models.CheckConstraint(name="claim_weight_positive", condition=Q(weight__gt=0)),
-            models.CheckConstraint(name="claim_has_text", condition=~Q(text="")),
+            has_text("claim_has_text"),
             models.CheckConstraint(
                 name="claim_offsets_both_or_none",
                 condition=Q(start__isnull=True, end__isnull=True)
@@ -233,10 +233,10 @@ class Check(PublicRow):
         null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
     )
 
-    judge_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    judge_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     judge_probability = models.FloatField(null=True, blank=True, help_text="Of yes, by the deciding judge.")
-    human_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
-    final_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    human_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
+    final_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     final_source = models.CharField(max_length=11, choices=Decider, null=True, blank=True)
     unscored_reason = models.CharField(max_length=500, blank=True)
     is_disputed = models.BooleanField(default=False)
@@ -252,16 +252,8 @@ class Check(PublicRow):
                 name="check_lease_has_person",
                 condition=Q(leased_to__isnull=True, lease_until__isnull=True) | Q(lease_until__isnull=False),
             ),
-            models.CheckConstraint(
-                name="check_final_has_source",
-                condition=Q(final_label__isnull=True, final_source__isnull=True)
-                | Q(final_label__isnull=False, final_source__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="check_judge_probability_0_1",
-                condition=Q(judge_probability__isnull=True)
-                | Q(judge_probability__gte=0, judge_probability__lte=1),
-            ),
+            together("check_final_has_source", "final_label", "final_source"),
+            bounded("check_judge_probability_0_1", "judge_probability", may_be_empty=True),
         )
         indexes = (
             models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
@@ -369,6 +361,7 @@ class Verdict(PublicRow):
         PLANTED = "planted", "A wrong verdict, planted"
         PERSON = "person", "Another's answer"
 
+    # Not `check`: that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     source = models.CharField(max_length=8, choices=Source)
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
@@ -378,7 +371,7 @@ class Verdict(PublicRow):
     origin_name = models.CharField(
         max_length=200, blank=True, help_text="Where an imported verdict came from, or the judge's signature."
     )
-    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text held against.")
@@ -428,14 +421,8 @@ class Verdict(PublicRow):
                 name="verdict_only_judges_fail",
                 condition=Q(label__isnull=False) | Q(source="judge"),
             ),
-            models.CheckConstraint(
-                name="verdict_probability_0_1",
-                condition=Q(probability__isnull=True) | Q(probability__gte=0, probability__lte=1),
-            ),
-            models.CheckConstraint(
-                name="verdict_confidence_0_1",
-                condition=Q(confidence__isnull=True) | Q(confidence__gte=0, confidence__lte=1),
-            ),
+            bounded("verdict_probability_0_1", "probability", may_be_empty=True),
+            bounded("verdict_confidence_0_1", "confidence", may_be_empty=True),
         )
         indexes = (
             # Few among all answers, and asked for by whoever opens the guidelines.
@@ -465,7 +452,7 @@ class CheckLook(PublicRow):
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     revealed_at = models.DateTimeField(null=True, blank=True)
-    planted_label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    planted_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     disclosed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -490,5 +477,5 @@ class CheckLook(PublicRow):
 
     @property
     def is_fooling(self) -> bool:
-        """Whether the person takes a planted verdict for the judge's; in statements: `queries.reveal.FOOLING`."""
+        """Whether the person takes a planted verdict for the judge's; in queries: `core.known_checks.fooled`."""
         return self.revealed_at is not None and self.planted_label is not None and self.disclosed_at is None

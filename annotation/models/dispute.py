@@ -8,8 +8,10 @@ from django.db.models import Q
 
 from annotation.models.base import PublicRow
 from annotation.models.claim import Check, Claim
+from annotation.models.constraints import bounded
 from annotation.models.project import Project
 from annotation.models.summary import Comparison, Unit
+from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
 class Dispute(PublicRow):
@@ -41,7 +43,7 @@ class Dispute(PublicRow):
     why = models.CharField(max_length=7, choices=Why)
     state = models.CharField(max_length=7, choices=State, default=State.OPEN)
     spread = models.FloatField(
-        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
+        help_text=f"Largest less smallest answer: {LABEL_VALUES_IN_WORDS}; a percent is divided by 100."
     )
     voices = models.PositiveIntegerField(help_text="How many answers there are.")
     queue_key = models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")
@@ -64,7 +66,7 @@ class Dispute(PublicRow):
                     & (Q(unit__isnull=False, claim__isnull=True) | Q(unit__isnull=True, claim__isnull=False))
                 ),
             ),
-            models.CheckConstraint(name="dispute_spread_0_1", condition=Q(spread__gte=0, spread__lte=1)),
+            bounded("dispute_spread_0_1", "spread"),
             models.UniqueConstraint(
                 fields=("check_row",), condition=Q(check_row__isnull=False), name="dispute_once_per_check"
             ),

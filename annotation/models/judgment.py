@@ -8,6 +8,7 @@ from django.db.models import Q
 from annotation.models.assignment import Assignment, Sitting
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
+from annotation.models.constraints import bounded, either
 from annotation.models.guideline import Guideline
 from annotation.models.summary import Summary, Unit
 
@@ -19,7 +20,7 @@ COUNTING = Q(
 )
 """Which judgments of units count in scores and as voices: the last word of closed work. A hidden repeat measures its
 assessor and not the summary."""
-IN_FORCE = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
+ASKED_AT_PRESENT = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
     claim__isnull=False, claim__retired_by__isnull=True, claim__claim_set__is_active=True
 )
 """Which judgments stand on what is still asked: on a unit that was not joined or split since, or on a claim that was
@@ -55,15 +56,8 @@ class UnitJudgment(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="unit_judgment_of_unit_or_claim",
-                condition=Q(unit__isnull=False, claim__isnull=True)
-                | Q(unit__isnull=True, claim__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="unit_judgment_percent_0_100",
-                condition=Q(percent__isnull=True) | Q(percent__gte=0, percent__lte=100),
-            ),
+            either("unit_judgment_of_unit_or_claim", "unit", "claim"),
+            bounded("unit_judgment_percent_0_100", "percent", 100, may_be_empty=True),
             models.UniqueConstraint(
                 fields=("assignment", "unit"),
                 condition=Q(is_current=True, unit__isnull=False),
@@ -111,11 +105,7 @@ class SummaryJudgment(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="summary_judgment_unmarked_0_100",
-                condition=Q(unmarked_percent__isnull=True)
-                | Q(unmarked_percent__gte=0, unmarked_percent__lte=100),
-            ),
+            bounded("summary_judgment_unmarked_0_100", "unmarked_percent", 100, may_be_empty=True),
             models.UniqueConstraint(
                 fields=("sitting", "peer", "is_repeat"),
                 condition=Q(is_current=True),

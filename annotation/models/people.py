@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
+from annotation.models.constraints import either, has_text, together
 from annotation.models.project import Project
 from annotation.models.summary import Unit
 
@@ -35,11 +36,7 @@ class Invitation(PublicRow):
     class Meta:
         ordering = ("-id",)
         constraints = (
-            models.CheckConstraint(
-                name="invitation_accepted_by_somebody",
-                condition=Q(accepted_at__isnull=True, accepted_by__isnull=True)
-                | Q(accepted_at__isnull=False, accepted_by__isnull=False),
-            ),
+            together("invitation_accepted_by_somebody", "accepted_at", "accepted_by"),
             models.CheckConstraint(
                 name="invitation_accepted_or_revoked",
                 condition=Q(accepted_at__isnull=True) | Q(revoked_at__isnull=True),
@@ -65,12 +62,8 @@ class Comment(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="comment_on_claim_or_unit",
-                condition=Q(claim__isnull=False, unit__isnull=True)
-                | Q(claim__isnull=True, unit__isnull=False),
-            ),
-            models.CheckConstraint(name="comment_has_text", condition=~Q(text="")),
+            either("comment_on_claim_or_unit", "claim", "unit"),
+            has_text("comment_has_text"),
         )
 
     def __str__(self) -> str:

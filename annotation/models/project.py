@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow
+from annotation.models.constraints import bounded
+from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
 class Role(models.TextChoices):
@@ -94,7 +96,7 @@ class Project(PublicRow):
     reveal = models.CharField(max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER)
     dispute_threshold = models.FloatField(
         default=0.2,
-        help_text="Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, "
+        help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}, "
         "100 % is 1 (0 to 1).",
     )
     dispute_voices = models.CharField(
@@ -128,27 +130,12 @@ class Project(PublicRow):
     class Meta:
         ordering = ("name",)
         constraints = (
-            models.CheckConstraint(
-                name="project_blend_human_weight_0_1",
-                condition=Q(blend_human_weight__gte=0, blend_human_weight__lte=1),
-            ),
-            models.CheckConstraint(
-                name="project_composite_weight_0_1",
-                condition=Q(composite_weight__gte=0, composite_weight__lte=1),
-            ),
-            models.CheckConstraint(
-                name="project_repeat_share_0_1", condition=Q(repeat_share__gte=0, repeat_share__lte=1)
-            ),
-            models.CheckConstraint(
-                name="project_dispute_threshold_0_1",
-                condition=Q(dispute_threshold__gte=0, dispute_threshold__lte=1),
-            ),
-            models.CheckConstraint(
-                name="project_audit_share_0_1", condition=Q(audit_share__gte=0, audit_share__lte=1)
-            ),
-            models.CheckConstraint(
-                name="project_planted_share_0_1", condition=Q(planted_share__gte=0, planted_share__lte=1)
-            ),
+            bounded("project_blend_human_weight_0_1", "blend_human_weight"),
+            bounded("project_composite_weight_0_1", "composite_weight"),
+            bounded("project_repeat_share_0_1", "repeat_share"),
+            bounded("project_dispute_threshold_0_1", "dispute_threshold"),
+            bounded("project_audit_share_0_1", "audit_share"),
+            bounded("project_planted_share_0_1", "planted_share"),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),
         )
 

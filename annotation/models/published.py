@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
 
 from annotation.models.base import PublicRow
+from annotation.models.constraints import bounded
 from annotation.models.project import Project
 from annotation.models.summary import Comparison, Summary, Unit
 
@@ -52,10 +52,7 @@ class PublishedScore(PublicRow):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("project", "origin_name", "line"), name="published_score_line"),
-            models.CheckConstraint(
-                name="published_score_mean_0_1",
-                condition=Q(mean__isnull=True) | Q(mean__gte=0, mean__lte=1),
-            ),
+            bounded("published_score_mean_0_1", "mean", may_be_empty=True),
         )
         indexes = (
             models.Index(fields=("project", "table", "target_words", "system"), name="published_by_system"),
@@ -81,9 +78,7 @@ class PublishedPercent(PublicRow):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("score", "unit"), name="published_percent_once"),
-            models.CheckConstraint(
-                name="published_percent_0_100", condition=Q(percent__gte=0, percent__lte=100)
-            ),
+            bounded("published_percent_0_100", "percent", 100),
         )
 
     def __str__(self) -> str:

@@ -19,9 +19,12 @@ PEER_ANNOTATION = "ducview_annotation"
 
 KEPT_APART = (PYRAMID, PEER_ANNOTATION)
 
+NOT_IN_PYRAMID = "0"
+"""The uid under which DUCView keeps what a peer summary says beyond the pyramid."""
+
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PyramidPart:
     """A stretch of text that expresses something; its place in the text, where it was found there."""
 
     label: str
@@ -34,7 +37,7 @@ class Contributor:
     """What one text says of a content unit, in one or more parts. `model` is the model summary's number from 0."""
 
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[PyramidPart, ...]
     model: int | None = None
     comment: str = ""
 
@@ -150,7 +153,7 @@ def _contributors(kept: Sequence[Mapping[str, Any]]) -> tuple[Contributor, ...]:
             label=found["label"],
             comment=found["comment"],
             model=found["model"],
-            parts=tuple(Part(**part) for part in found["parts"]),
+            parts=tuple(PyramidPart(**part) for part in found["parts"]),
         )
         for found in kept
     )

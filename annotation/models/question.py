@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow
-from annotation.models.claim import ClaimOrigin, Label
+from annotation.models.claim import LABEL_LENGTH, ClaimOrigin, Label
+from annotation.models.constraints import bounded, has_text
 from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.summary import Summary
@@ -41,7 +42,7 @@ class Question(PublicRow):
         ordering = ("document_set", "position")
         constraints = (
             models.UniqueConstraint(fields=("document_set", "position"), name="question_position"),
-            models.CheckConstraint(name="question_has_text", condition=~Q(text="")),
+            has_text("question_has_text"),
         )
 
     def __str__(self) -> str:
@@ -65,7 +66,7 @@ class QuestionAnswer(PublicRow):
     )
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="question_answers")
     origin_name = models.CharField(max_length=200, help_text="The judge's signature.")
-    label = models.CharField(max_length=6, choices=Label, null=True, blank=True)
+    label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text asked about.")
     reason = models.TextField(blank=True)
@@ -76,12 +77,7 @@ class QuestionAnswer(PublicRow):
 
     class Meta:
         ordering = ("id",)
-        constraints = (
-            models.CheckConstraint(
-                name="question_answer_probability_0_1",
-                condition=Q(probability__isnull=True) | Q(probability__gte=0, probability__lte=1),
-            ),
-        )
+        constraints = (bounded("question_answer_probability_0_1", "probability", may_be_empty=True),)
 
     def __str__(self) -> str:
         return f"{self.label or 'unscored'} by {self.judge}"
@@ -113,9 +109,7 @@ class Rating(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="rating_0_1", condition=Q(value__isnull=True) | Q(value__gte=0, value__lte=1)
-            ),
+            bounded("rating_0_1", "value", may_be_empty=True),
             models.CheckConstraint(
                 name="rating_by_a_judge_or_computed",
                 condition=Q(name="completeness", judge__isnull=True, value__isnull=False)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q, QuerySet
 
 from annotation.models.base import PublicRow
+from annotation.models.constraints import either
 from annotation.models.document import Document, DocumentSet
 from annotation.models.project import Project
 
@@ -177,11 +178,7 @@ class Unit(PublicRow):
     class Meta:
         ordering = ("summary", "document", "position")
         constraints = (
-            models.CheckConstraint(
-                name="unit_of_one_text",
-                condition=Q(summary__isnull=False, document__isnull=True)
-                | Q(summary__isnull=True, document__isnull=False),
-            ),
+            either("unit_of_one_text", "summary", "document"),
             models.CheckConstraint(name="unit_not_empty", condition=Q(end__gt=F("start"))),
             models.CheckConstraint(name="unit_weight_positive", condition=Q(weight__gt=0)),
             models.CheckConstraint(name="unit_position_from_1", condition=Q(position__gte=1)),

@@ -8,7 +8,16 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from annotation.core.words import ANSWERS
+
 register = template.Library()
+
+
+@register.simple_tag
+def answers() -> tuple[tuple[str, str, str], ...]:
+    """What may be answered to a check: the label, its word and its key."""
+    return ANSWERS
+
 
 _SELECTED = SafeString(" selected")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 
-from annotation.queries.notices import COUNTED_UP_TO, unread_count
+from annotation.projects.queries.notices import COUNTED_UP_TO, unread_count
 
 register = template.Library()
 

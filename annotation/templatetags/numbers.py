@@ -8,13 +8,13 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotation.queries.intervals import why_no_interval
-from evaluation import FEWEST_FOR_INTERVAL
+from annotation.analysis.intervals import why_no_interval
+from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
-    from annotation.queries.assessment import JudgedUnit
-    from annotation.queries.check_view import PersonSaid
-    from annotation.queries.leaderboard import Average
+    from annotation.analysis.leaderboard.leaderboard import Average
+    from annotation.assessing.queries.assessment import JudgedUnit
+    from annotation.reviewing.queries.check_view import PersonAnswer
 
 register = template.Library()
 
@@ -144,6 +144,6 @@ def in_words(name: str) -> str:
 
 
 @register.filter
-def last_standing(people: tuple[PersonSaid, ...]) -> str:
+def last_standing(people: tuple[PersonAnswer, ...]) -> str:
     """Whose answer is the newest that was not taken back."""
     return next((said.who for said in reversed(people) if not said.is_withdrawn), "")

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 if TYPE_CHECKING:
-    from annotation.queries.ranking import Place
+    from annotation.analysis.leaderboard.ranking import Place
 
 register = template.Library()
 

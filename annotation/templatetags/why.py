@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from annotation.templatetags.numbers import NOTHING, mean, score
 
 if TYPE_CHECKING:
+    from annotation.analysis.leaderboard.leaderboard import SystemRow
     from annotation.models import Score
-    from annotation.queries.leaderboard import SystemRow
 
 register = template.Library()
 

@@ -12,7 +12,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import filesizeformat
 
-from annotation.refusals import Refusal
+from annotation.core.refusals import Refusal
 from annotation.web.refusals import TooLarge, Unreadable, refused
 
 NOTHING_SAVED = "Nothing was saved. What you typed is still in your browser: go back to the form"

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.web.htmx import wants_fragment
 
 
@@ -25,7 +25,7 @@ class TooLarge(Refusal):
     default_code = "too_large"
 
 
-STATUS: dict[type[Refusal], int] = {
+PAGE_STATUS: dict[type[Refusal], int] = {
     NotFound: 404,
     NotAllowed: 403,
     Conflict: 409,
@@ -48,7 +48,7 @@ NOTICES = "#notices"
 
 
 def status_of(refusal: Refusal) -> int:
-    return next((status for kind, status in STATUS.items() if isinstance(refusal, kind)), 400)
+    return next((status for kind, status in PAGE_STATUS.items() if isinstance(refusal, kind)), 400)
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:

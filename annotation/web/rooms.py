@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from annotation.permissions import Verb, project_and_verbs
-from annotation.queries.guidelines import InForce, in_force
-from annotation.refusals import NotFound
+from annotation.core.guidelines import InForce, in_force
+from annotation.core.permissions import Verb, project_and_verbs
+from annotation.core.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
-from annotation.refusals import Invalid, Refusal
+from annotation.core.refusals import Invalid, Refusal
 from annotation.web.bodies import too_large
 from annotation.web.htmx import VARIES_BY, Request
 from annotation.web.refusals import refused, sign_in_first, status_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evaluation._labels import Label
+from evaluation._labels import LABEL_VALUES, LABEL_VALUES_IN_WORDS, LABELS, LABELS_IN_WORDS, Label
 from evaluation.errors import JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import (
@@ -42,6 +42,10 @@ from evaluation.judging.protocol import (
 )
 
 __all__ = [
+    "LABELS",
+    "LABELS_IN_WORDS",
+    "LABEL_VALUES",
+    "LABEL_VALUES_IN_WORDS",
     "Budget",
     "BudgetSpent",
     "CallStore",

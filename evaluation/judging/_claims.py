@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from evaluation._text import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS, count_words, has_word_breaks
 from evaluation.judging._asking import Answered, MakeCall, Question, ask, together
 from evaluation.judging.protocol import Text
+from evaluation.text._lengths import count_words, has_word_breaks
+from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 
 LACKING_CLAIMS = "the reply finds no claim in any sentence of the text"
 _ASKS = ("?", "\uff1f", "\u061f")

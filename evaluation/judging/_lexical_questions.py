@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from evaluation.judging._words import tokens
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -20,6 +19,7 @@ from evaluation.judging.protocol import (
     Text,
     Verdict,
 )
+from evaluation.text._words import tokens
 
 _MOST_TOPICS = 5
 _NO_RATING = "A judge made of words alone cannot rate how a text reads."

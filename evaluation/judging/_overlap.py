@@ -7,11 +7,11 @@ from functools import cache, lru_cache
 from itertools import chain, combinations
 from typing import NamedTuple
 
-from evaluation._text import sentence_spans
-from evaluation.judging._function_words import NEGATION_MARKS
 from evaluation.judging._related_words import ALIKE, DENYING, EVERYDAY, OPPOSED
-from evaluation.judging._words import Token, every_token, key_of, language_code
 from evaluation.judging.protocol import Text
+from evaluation.text._function_words import NEGATION_MARKS
+from evaluation.text._splitting import sentence_spans
+from evaluation.text._words import Token, every_token, key_of, language_code
 
 FEATURES = (
     "recall",

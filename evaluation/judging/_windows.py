@@ -3,16 +3,23 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from evaluation._text import Span, sentence_spans
+from evaluation._labels import LABEL_VALUES, LABELS, Label
 from evaluation.judging.parsing import Answer
 from evaluation.judging.prompts import Pieces, canonical
 from evaluation.judging.protocol import Json, Text
+from evaluation.text._splitting import Span, sentence_spans
 
 BYTES_PER_TOKEN = 3
 """Fewer than any tokeniser needs on average, so that a text is rather cut too early than too late."""
 BYTES_FOR_FORMAT = 200
 """What a request says of the form of the reply besides its schema, and the names of its lists."""
 SMALLEST_ROOM = 300
+_FIRST_FOUND: tuple[Label | None, ...] = (
+    "yes",
+    None,
+    *sorted((label for label in LABELS if label != "yes"), key=LABEL_VALUES.__getitem__, reverse=True),
+)
+"""Which window's answer stands for all."""
 # What stands around a text in JSON that names it: {"unit":123456,"text":…},
 _BYTES_AROUND = 30
 
@@ -112,9 +119,9 @@ def windows(text: Text, room: int | None) -> list[Pieces]:
 def merged(answers: Sequence[Answer | None]) -> Answer | None:
     """One answer from those of several windows: yes where any window says so, for each sees only a part.
 
-    Else None where any window gave no usable answer, which might have been yes; else unsure where any is.
+    Else None where any window gave no usable answer, which might have been yes; else the label nearest to yes.
     """
-    for label in ("yes", None, "unsure", "no"):
+    for label in _FIRST_FOUND:
         found = [answer for answer in answers if (answer.label if answer else None) == label]
         if not found or found[0] is None:
             if found:

@@ -1,15 +1,5 @@
 """What can go wrong with a judge itself.
 
-```
-JudgeError (evaluation.errors)
-├── JudgeSettings       judge_settings       settings that no judge can work with
-│   └── UnusablePrompt  unusable_prompt      words that a step cannot be told in
-├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
-├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
-├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
-└── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
-```
-
 A claim that gets no usable answer raises nothing: its verdict is unscored (label None) with the reason.
 No message ever holds an API key.
 """
@@ -17,6 +7,14 @@ No message ever holds an API key.
 from typing import ClassVar
 
 from evaluation.errors import JudgeError
+
+# JudgeError of evaluation.errors
+# ├── JudgeSettings       judge_settings       settings that no judge can work with
+# │   └── UnusablePrompt  unusable_prompt      words that a step cannot be told in
+# ├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
+# ├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
+# ├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
+# └── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
 
 
 class JudgeSettings(JudgeError):

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import chain
 from operator import mul
 
-from evaluation._text import Span, clause_spans
 from evaluation.judging._lexical_questions import LexicalQuestions
 from evaluation.judging._overlap import FEATURES, Overlap, Part, Prepared, overlap, parts, prepared
 from evaluation.judging.protocol import ExtractedClaim, Side, Text, Verdict, verdict_by_rule
+from evaluation.text._splitting import Span, clause_spans
 
 VERSION = 2
 """Raised whenever the same claim and text could get another verdict."""

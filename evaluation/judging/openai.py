@@ -81,21 +81,14 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class OpenAIJudge:
     """An LLM behind an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
 
-    Nothing is read from the environment: no key, address, proxy or header. `api_key` None sends none, which
-    local servers accept. `temperature` and `seed` None are left out of the request. Without a `store`
-    answered calls are kept in memory as long as the judge lives. `http_client` is used as it is and left
-    open; it must belong to the event loop in which the judge is used. `custom_instruction` is added to what
-    every step tells the judge; `prompts` tell steps in other words than the built-in ones (see
-    `Prompt.reworded`). With a `price` the cost of calls is known, and a `budget` can cap it; not without one.
-
-    Asks for answers by JSON schema, and where the server does not know that, as a JSON object, then as plain
-    text. Which of them it knows is found by the first call, while the others wait; `reply_format` is what was
-    found at another time. `remember_format` is told what is found, also when a server no longer knows what it
-    knew; it is called in the event loop, so it must return at once, and must not raise.
-    Items without a usable answer are asked about once more.
-    Raises JudgeSettings for settings that cannot work. `extract` and `check` raise JudgeRefused and
-    JudgeUnavailable; `extract` also UnusableReply.
-
+    Nothing is read from the environment. Items without a usable answer are asked about once more.
+    - `api_key` None sends none, which local servers accept; `temperature` and `seed` None leave the request.
+    - `store`: keeps answered calls; without it memory does, as long as the judge lives.
+    - `http_client`: used as it is, left open; of the event loop in which the judge is used.
+    - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
+    - `price`: makes the cost of calls known, so that a `budget` can cap it.
+    - `reply_format`: what `remember_format` was once told (at once, in the event loop; it must not raise).
+    Raises JudgeSettings; `extract` and `check` raise JudgeRefused and JudgeUnavailable, `extract` UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from evaluation._labels import Label
+from evaluation._labels import LABELS, Label
 
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
@@ -24,7 +24,7 @@ _START = re.compile(r"[{\[]")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _AROUND_LABEL = " \t\r\n.,;:!?\"'`*_()[]"
-_LABELS: dict[str, Label] = {"yes": "yes", "no": "no", "unsure": "unsure"}
+_LABELS: dict[str, Label] = {label: label for label in LABELS}
 
 _A = TypeVar("_A")
 

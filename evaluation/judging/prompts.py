@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Literal
 
+from evaluation._labels import LABELS, LABELS_IN_WORDS
 from evaluation.judging.errors import JudgeSettings, UnusablePrompt
 from evaluation.judging.protocol import Json, RatingName, Side, Text
 
@@ -271,7 +272,7 @@ _CHECK_SCHEMA = _object(
             id={"type": "string"},
             evidence=_array({"type": "integer"}),
             reason={"type": "string"},
-            label={"type": "string", "enum": ["yes", "no", "unsure"]},
+            label={"type": "string", "enum": list(LABELS)},
             probability={"type": "number"},
         )
     ),
@@ -284,7 +285,7 @@ _ANSWERED: Mapping[str, Json] = {
         "description": "numbers of the units that decide it; empty where none does",
     },
     "reason": {"type": "string", "description": "one short line"},
-    "label": {"type": "string", "enum": ["yes", "no", "unsure"]},
+    "label": {"type": "string", "enum": list(LABELS)},
     "probability": {
         "type": "number",
         "description": "how likely, from 0 to 1, a careful reader would answer yes",
@@ -320,7 +321,7 @@ _READ_PARTS: Mapping[str, Part] = {
         _CLAIMS_BY_UNIT,
     ),
     "wanted": Part('Do so for "units_wanted" only.', {}),
-    "questions": Part('Answer "questions" from "text" alone: yes, no or unsure.', _ANSWERS),
+    "questions": Part(f'Answer "questions" from "text" alone: {LABELS_IN_WORDS}.', _ANSWERS),
     "n_questions": Part(
         'Write "n_questions" closed questions on main facts of "text" to be answered yes, and answer them.',
         _MADE_UP,
@@ -344,7 +345,7 @@ _COVER_PARTS: Mapping[str, Part] = {
         "or is missing, else unsure.",
         _ANSWERS,
     ),
-    "questions": Part("Answer each question: yes, no or unsure.", _ANSWERS),
+    "questions": Part(f"Answer each question: {LABELS_IN_WORDS}.", _ANSWERS),
     "topics": Part("Label each topic yes if the text deals with it, else no.", _ANSWERS),
     "ratings": Part("Rate the text from 0 to 1 by each of the ratings.", _RATINGS),
 }

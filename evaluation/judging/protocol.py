@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
 from evaluation._labels import Label
-from evaluation._text import Span, sentence_spans
 from evaluation.judging.errors import BudgetSpent, JudgeSettings
+from evaluation.text._splitting import Span, sentence_spans
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A value that can be written as JSON."""

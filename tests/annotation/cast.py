@@ -15,6 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from django.contrib.auth.models import User
 
+from annotation.assessing.queries.progress import AssessingProgress
+from annotation.assessing.services.acts import Act, QualityAct, UnmarkedAct
+from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.save_acts import save_at_once
 from annotation.models import (
     Check,
     Claim,
@@ -32,12 +36,8 @@ from annotation.models import (
     Unit,
     Verdict,
 )
-from annotation.queries.progress import Progress
-from annotation.services.acts import Act, QualityAct, UnmarkedAct
-from annotation.services.close_sitting import close_sitting
-from annotation.services.rescore import rescore
-from annotation.services.save_acts import save_at_once
-from evaluation import sentence_spans
+from annotation.scoring.rescore import rescore
+from evaluation.text import sentence_spans
 
 SOURCE = (
     "The harbour of Lund closes in April because its wall is weak. "
@@ -142,7 +142,7 @@ def make_world() -> World:
 def answer_rest(sitting: Sitting) -> None:
     """Give the answers that are still open: the first of each quality question, 0 % of what is unmarked."""
     assert sitting.assessor is not None
-    progress = Progress.load(sitting.document_set.project, [sitting.pk]).of(sitting.pk)
+    progress = AssessingProgress.load(sitting.document_set.project, [sitting.pk]).of(sitting.pk)
     acts: list[Act] = []
     for reading in progress.readings.values():
         last = reading.pieces[-1].assignment_id

@@ -1,19 +1,120 @@
-"""Fixtures of the Django side."""
+"""Fixtures of the Django side: the cast and its world, clients of every door, judges behind a scripted server.
+
+Django's parts are imported inside: this file is read before Django is set up.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.llm_server import llm_server
+
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.test import Client
+    from pytest_django import DjangoDbBlocker
+    from rest_framework.test import APIClient
+
+    from annotation.models import Judge
     from tests.annotation.cast import World
+    from tests.annotation.kept_rows import KeptRows
+    from tests.llm_server import LLMServer
+
+__all__ = ["llm_server"]
+
+StaffDoor = Callable[[str], "Client"]
+ApiDoor = Callable[[str], "APIClient"]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(scope="session")
+def kept_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> KeptRows[World]:
+    """The world as each test finds it, made once in this process."""
+    from tests.annotation.cast import make_world
+    from tests.annotation.kept_rows import KeptRows
+
+    with django_db_blocker.unblock():
+        return KeptRows.of(make_world)
 
 
 @pytest.fixture
-def world(db: None) -> World:
+def world(db: None, kept_world: KeptRows[World]) -> World:
     """The shared cast and small world; see tests/annotation/cast.py."""
-    # Imported here: this file is read before Django is set up.
-    from tests.annotation.cast import make_world
+    return kept_world.put_back()
 
-    return make_world()
+
+@pytest.fixture
+def staff(world: World) -> StaffDoor:
+    """A client signed in as the person of that name, who is staff; "root" is a superuser."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    def sign_in(name: str) -> Client:
+        if name == "root":
+            person, _ = User.objects.get_or_create(
+                username="root", defaults={"is_staff": True, "is_superuser": True}
+            )
+        else:
+            person = world.users[name]
+            person.is_staff = True
+            person.save(update_fields=["is_staff"])
+        client = Client()
+        client.force_login(person)
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def client_of(world: World) -> ApiDoor:
+    """A client signed in as the person of that name."""
+    from rest_framework.test import APIClient
+
+    def sign_in(name: str) -> APIClient:
+        client = APIClient()
+        client.force_login(getattr(world, name))
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def ids(world: World) -> dict[str, str]:
+    """Public ids of one row of each kind in the project, for addresses."""
+    from tests.annotation.api.routes import ids_of
+
+    return ids_of(world)
+
+
+@pytest.fixture(autouse=True)
+def _forget_attempts() -> Any:
+    """The counts behind rate limits outlive a test."""
+    from django.core.cache import cache
+
+    cache.clear()
+
+
+@pytest.fixture
+def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
+    """A judge behind the scripted server; its calls are kept by a thread that sees what is committed."""
+    from annotation.models import Judge
+
+    return Judge.objects.create(
+        name="scripted", kind=Judge.Kind.OPENAI, model="scripted", base_url=llm_server.base_url, concurrency=4
+    )
+
+
+@pytest.fixture
+def signed_in() -> Callable[[User], Client]:
+    """`signed_in(world.ana)`: a browser in which that person has signed in."""
+    from django.test import Client
+
+    def sign_in(person: User) -> Client:
+        client = Client(headers={"Referer": "http://testserver/p/harbour/"})
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return sign_in

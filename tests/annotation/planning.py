@@ -15,7 +15,7 @@ from annotation.models import (
     Summary,
     Verdict,
 )
-from annotation.services.rescore import rescore
+from annotation.scoring.rescore import rescore
 from tests.annotation.cast import PEERS, REFERENCE, SOURCE, add_units
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ with their bodies in `api/routes`. A route without an entry fails `test_permissi
 
 from __future__ import annotations
 
-from annotation.permissions import Verb
+from annotation.core.permissions import Verb
 
 SCRIPTED = {"acts", "pen", "alive"}
 """Addresses that a script of ours posts JSON to."""

@@ -13,10 +13,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.config.web_urls import project_urls
 from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
-from annotation.services.assign import assign
-from annotation.services.save_acts import judge_unit
-from annotation.web.urls import project_urls
 from tests.annotation.admin.rows import MODELS, address
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
 from tests.annotation.web.places import Ids

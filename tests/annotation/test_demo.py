@@ -18,6 +18,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 UP_WITHIN_SECONDS = 180
 
@@ -51,7 +53,7 @@ class Demo:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 def free_port() -> int:
@@ -121,7 +123,7 @@ def test_no_page_is_empty_people_have_judged_too(demo: Demo) -> None:
 
 def test_one_click_signs_in(demo: Demo) -> None:
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    with browser.open(demo.url("/sign-in/"), timeout=10) as page:
+    with browser.open(demo.url("/sign-in/"), timeout=60) as page:
         html = page.read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', html)
     button = re.search(r'<form[^>]*action="([^"]*demo[^"]*)"', html)
@@ -132,7 +134,7 @@ def test_one_click_signs_in(demo: Demo) -> None:
     request = urllib.request.Request(
         demo.url(button[1]), urlencode(fields).encode(), {"Referer": demo.url("/sign-in/")}
     )
-    with browser.open(request, timeout=10) as page:
+    with browser.open(request, timeout=60) as page:
         assert "Harbour study" in page.read().decode()
 
 
@@ -140,7 +142,7 @@ def test_a_killed_worker_is_replaced(demo: Demo) -> None:
     ((before,),) = rows(demo, "select max(id) from annotation_worker")
     (name,) = rows(demo, "select name from annotation_worker order by id desc limit 1")[0]
     os.kill(int(str(name).rpartition(":")[2]), signal.SIGKILL)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while rows(demo, "select max(id) from annotation_worker") == [(before,)]:
         assert time.monotonic() < end, demo.output.read_text()
         time.sleep(0.2)
@@ -158,7 +160,7 @@ def test_a_taken_port_is_said_at_once(demo: Demo) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=UP_WITHIN_SECONDS,
         check=False,
     )
     assert result.returncode == 1

@@ -17,10 +17,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from annotation.config.web_urls import project_urls
+from annotation.config.web_urls import urlpatterns as web_urls
+from annotation.core.permissions import BLIND_VERBS, ROLE_VERBS, Verb
 from annotation.models import Membership, Notice, Role
-from annotation.permissions import BLIND_VERBS, ROLE_VERBS, Verb
-from annotation.web.urls import project_urls
-from annotation.web.urls import urlpatterns as web_urls
 from tests.annotation.admin.rows import MODELS, address, fill
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World

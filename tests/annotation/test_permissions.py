@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
-from annotation.models import Role
-from annotation.permissions import (
+from annotation.assessing.services.assign import assign
+from annotation.core.permissions import (
     BLIND_VERBS,
     ROLE_VERBS,
     Verb,
@@ -15,8 +15,8 @@ from annotation.permissions import (
     verbs_in,
     visible_projects,
 )
-from annotation.refusals import NotAllowed, NotFound
-from annotation.services.assign import assign
+from annotation.core.refusals import NotAllowed, NotFound
+from annotation.models import Role
 from tests.annotation.cast import MEMBERS, World
 
 

@@ -11,13 +11,15 @@ import pytest
 
 from annotation.management.supervisor import Child, Supervisor
 
-SLEEPS = [sys.executable, "-c", "import time; time.sleep(60)"]
+pytestmark = pytest.mark.process
+
+SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def ignores_requests(ready: Path) -> list[str]:
     code = (
         "import pathlib, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        f"pathlib.Path({str(ready)!r}).touch(); time.sleep(60)"
+        f"pathlib.Path({str(ready)!r}).touch(); time.sleep(600)"
     )
     return [sys.executable, "-c", code]
 
@@ -42,7 +44,7 @@ def test_a_killed_child_is_started_again_and_said_so() -> None:
         assert child.process is not None
         first = child.process.pid
         os.kill(first, signal.SIGKILL)
-        assert over.watch(lambda: child.process is not None and child.process.pid != first, seconds=10)
+        assert over.watch(lambda: child.process is not None and child.process.pid != first, seconds=60)
     assert said == ["The worker ended (killed by SIGKILL); starting it again."]
 
 
@@ -67,7 +69,7 @@ def test_a_child_that_ignores_the_request_is_killed(tmp_path: Path, monkeypatch:
     with supervisor([]) as over:
         child = Child("worker", ignores_requests(tmp_path / "ready"), {})
         over.add(child)
-        assert over.watch((tmp_path / "ready").exists, seconds=10)
+        assert over.watch((tmp_path / "ready").exists, seconds=60)
         assert child.process is not None
         pid = child.process.pid
     assert not is_alive(pid)
@@ -76,16 +78,16 @@ def test_a_child_that_ignores_the_request_is_killed(tmp_path: Path, monkeypatch:
 def test_a_signal_ends_the_watch() -> None:
     with supervisor([], chore=lambda: os.kill(os.getpid(), signal.SIGTERM)) as over:
         started = time.monotonic()
-        assert not over.watch(seconds=10)
+        assert not over.watch(seconds=60)
         assert over.stopping.is_set()
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 60
 
 
 def test_a_child_that_keeps_ending_waits_longer_each_time() -> None:
     said: list[str] = []
     with supervisor(said) as over:
         over.add(Child("worker", [sys.executable, "-c", "raise SystemExit(3)"], {}))
-        assert over.watch(lambda: len(said) == 3, seconds=20)
+        assert over.watch(lambda: len(said) == 3, seconds=60)
     assert said == [
         "The worker ended (exit code 3); starting it again.",
         "The worker ended (exit code 3); starting it again in 1 s.",

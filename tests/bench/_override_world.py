@@ -63,7 +63,7 @@ ANSWERED = "({dice} >= 990 or {third} < 40)"
 def fill(checks: int) -> None:
     """Migrate, and put a project with that many checks into the database."""
     from annotation import models
-    from annotation.services.rescore import rescore
+    from annotation.scoring.rescore import rescore
 
     call_command("migrate", verbosity=0)
     with _bare():
@@ -380,7 +380,7 @@ class Desk:
 
     def override(self, nth: int) -> Spent:
         """One override, the commit included."""
-        from annotation.services.review import override
+        from annotation.reviewing.services.review import override
 
         check = self.checks[nth]
         label = "no" if check.judge_label == "yes" else "yes"
@@ -391,14 +391,14 @@ class Desk:
         from django.contrib.auth.models import User
         from django.http import QueryDict
 
+        from annotation.core.readers import CheckReader
         from annotation.models import Project
-        from annotation.queries.reveal import Reader
-        from annotation.queries.review_queue import Filter
-        from annotation.services.lease_check import hand_out
+        from annotation.reviewing.queries.review_queue import Filter
+        from annotation.reviewing.services.lease_check import hand_out
 
         project = Project.objects.get()
         filters = Filter.read(QueryDict(query).dict())
-        other = Reader(User.objects.get(username="reviewer1"))
+        other = CheckReader(User.objects.get(username="reviewer1"))
 
         def hold() -> None:
             after = None

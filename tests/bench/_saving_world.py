@@ -49,9 +49,9 @@ def make() -> dict[str, Any]:
 
 
 def _study(people: list[User]) -> Project:
+    from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
+    from annotation.assessing.services.plan_assignments import carry_out
     from annotation.models import DocumentSet, Summary, System
-    from annotation.services.assignment_orders import Order, Way
-    from annotation.services.plan_assignments import carry_out
 
     project = _project("study", people, question_set=QUESTION_SET)
     systems = System.objects.bulk_create(System(project=project, name=f"s{n:02}") for n in range(SYSTEMS))
@@ -74,15 +74,17 @@ def _study(people: list[User]) -> Project:
     _with_units(rows)
     names = tuple(person.username for person in people)
     carry_out(
-        project=project, order=Order(way=Way.PLAN, seed=1, people=names, per_set=ASSESSORS_PER_SET), by=None
+        project=project,
+        order=AssignmentOrder(way=Way.PLAN, seed=1, people=names, per_set=ASSESSORS_PER_SET),
+        by=None,
     )
     return project
 
 
 def _queue(people: list[User]) -> None:
+    from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
+    from annotation.assessing.services.plan_assignments import carry_out
     from annotation.models import DocumentSet, Summary, System
-    from annotation.services.assignment_orders import Order, Way
-    from annotation.services.plan_assignments import carry_out
 
     project = _project("queue", people, question_set="none")
     system = System.objects.create(project=project, name="s")
@@ -94,7 +96,7 @@ def _queue(people: list[User]) -> None:
     _with_units(
         models + [Summary(document_set=each, is_peer=True, system=system, text=text) for each in sets]
     )
-    carry_out(project=project, order=Order(way=Way.QUEUE, seed=1), by=None)
+    carry_out(project=project, order=AssignmentOrder(way=Way.QUEUE, seed=1), by=None)
 
 
 def _project(slug: str, people: list[User], *, question_set: str) -> Project:
@@ -110,7 +112,7 @@ def _project(slug: str, people: list[User], *, question_set: str) -> Project:
 def _with_units(summaries: list[Summary]) -> None:
     """Store the summaries with a unit for each sentence, and compare each peer with the model of its set."""
     from annotation.models import Comparison, Summary, Unit
-    from evaluation import sentence_spans
+    from evaluation.text import sentence_spans
 
     Summary.objects.bulk_create(summaries)
     Unit.objects.bulk_create(
@@ -127,7 +129,7 @@ def _with_units(summaries: list[Summary]) -> None:
 def _judged(project: Project) -> list[Sitting]:
     """Judge all that the people have but the first set of each, and answer every quality question."""
     from annotation.models import Sitting, SummaryJudgment, Unit, UnitJudgment
-    from evaluation import quality_questions
+    from evaluation.metrics import quality_questions
 
     answers = {question.id: question.first for question in quality_questions(QUESTION_SET)}
     sittings = list(

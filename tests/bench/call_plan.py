@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from evaluation import Limits, MemoryCallStore, OpenAIJudge, SummaryInput, evaluate_summaries
+from evaluation.judging import Limits, MemoryCallStore, OpenAIJudge
+from evaluation.running import SummaryInput, evaluate_summaries
 from tests.bench import Row
 from tests.llm_server import LLMServer
 

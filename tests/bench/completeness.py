@@ -2,7 +2,7 @@
 
 import time
 
-from evaluation._completeness import completeness
+from evaluation.metrics._completeness import completeness
 from tests.bench import Row
 from tests.bench._texts import DOCUMENTS, document, summary
 

@@ -13,9 +13,13 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
-from evaluation._draw_estimates import DrawEstimate, DrawnItem, estimate_systems_from_draw
-from evaluation._intervals import IntervalMethod, system_intervals
-from evaluation._sampling import active_probabilities, fixed_size_draw, uniform_draw
+from evaluation.statistics._intervals import IntervalMethod, system_intervals
+from evaluation.statistics.estimates._draw_estimates import (
+    DrawEstimate,
+    DrawnItem,
+    estimate_systems_from_draw,
+)
+from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
 from tests.bench import Row
 
 NAME = "intervals"

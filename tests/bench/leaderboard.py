@@ -44,9 +44,9 @@ def run() -> list[Row]:
 
 
 def _measure(sets: int, bar: float) -> list[Row]:
+    from annotation.analysis.leaderboard.leaderboards import board
+    from annotation.analysis.make_analysis import make
     from annotation.models import Analysis
-    from annotation.services.leaderboards import board
-    from annotation.services.make_analysis import make
 
     project = _filled(sets)
     name = f"{sets:,} document sets x {SYSTEMS} systems"

@@ -14,9 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation._draw_estimates import DrawEstimate, DrawnItem, estimate_systems_from_draw
-from evaluation._sampling import stratified_draw, uniform_draw
 from evaluation.judging import _fit as fitting
+from evaluation.statistics.estimates._draw_estimates import (
+    DrawEstimate,
+    DrawnItem,
+    estimate_systems_from_draw,
+)
+from evaluation.statistics.estimates._sampling import stratified_draw, uniform_draw
 from tests.bench import Row
 
 NAME = "prediction_powered"

@@ -105,7 +105,7 @@ def _timed(spent: list[Spent], act: Callable[[], Any]) -> str:
 
 def _fill() -> None:
     from annotation.models import Check, DocumentSet, Verdict
-    from annotation.services.rescore import rescore
+    from annotation.scoring.rescore import rescore
 
     project = _project()
     for number in range(SETS):
@@ -151,7 +151,7 @@ def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
         Unit,
     )
     from annotation.models.claim import has_number, new_queue_key
-    from evaluation import sentence_spans
+    from evaluation.text import sentence_spans
 
     words = _texts.claims(number)
     document = Document.objects.create(document_set=document_set, position=1, text=_texts.document(number))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {
     "SECRET_KEY": "kq3v8-Zx0pWb7_Tn5rLd9sYf2hGj4mCe6uAo1iXwQzVtRyBnPlKgHs",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evaluation import count_words, split_sentences
+from evaluation.text import count_words, split_sentences
 
 SAMPLE = Path(__file__).parents[2] / "annotation" / "sample"
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.core.refusals import Refusal
 from annotation.models import Project, Role
-from annotation.refusals import Refusal
-from annotation.services.change_members import set_roles
+from annotation.projects.services.change_members import set_roles
 
 
 class Command(BaseCommand):

@@ -16,14 +16,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.core.jobs import reap
+from annotation.judging.queries.runs import run_progress
+from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.start_run import start_run
 from annotation.management.supervisor import Child, Supervisor
 from annotation.models import Job, Project, Run
-from annotation.queries.runs import run_progress
-from annotation.services.jobs import reap
-from annotation.services.judges import judge_by_name
-from annotation.services.load_sample import PEOPLE, judged_sample, load_sample, review_sample
-from annotation.services.start_run import start_run
-from annotation.services.workers import worker_command, worker_environment
+from annotation.sample.load import DEMO_PEOPLE, judged_sample, load_sample, review_sample
+from annotation.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
@@ -94,7 +94,7 @@ class Command(BaseCommand):
         return True
 
     def _welcome(self, address: str) -> None:
-        people = ", ".join(f"{person.first_name} ({person.does})" for person in PEOPLE)
+        people = ", ".join(f"{person.first_name} ({person.does})" for person in DEMO_PEOPLE)
         self.say(f"\nCoverdict is open at {address}\nSign in with one click as {people}. Ctrl-C stops it.")
 
 

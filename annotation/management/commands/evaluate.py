@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.analysis.leaderboard.leaderboard import leaderboard
+from annotation.core.jobs import reap
+from annotation.core.refusals import Conflict, Refusal
+from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judges import LEXICAL, judge_by_name
+from annotation.judging.services.start_run import cancel_run, start_run
 from annotation.management.supervisor import Child, Supervisor
 from annotation.models import SCORES, Check, Project, Run, Verdict
-from annotation.queries.leaderboard import leaderboard
-from annotation.queries.runs import RunProgress, is_worker_alive, run_progress
-from annotation.refusals import Conflict, Refusal
-from annotation.services.jobs import reap
-from annotation.services.judge_document_set import METRICS
-from annotation.services.judges import LEXICAL, judge_by_name
-from annotation.services.start_run import cancel_run, start_run
-from annotation.services.workers import worker_command, worker_environment
+from annotation.workers import worker_command, worker_environment
 
 BELOW_THE_BAR = 3
 """Exit code 2 is what every command ends with that was called in a wrong way."""
@@ -29,7 +29,7 @@ TOLD_EVERY_SECONDS = 5.0
 REAP_EVERY_SECONDS = 5.0
 
 
-class Bar(NamedTuple):
+class ScoreBar(NamedTuple):
     """A score that every system's mean must reach."""
 
     score: str
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             "--metrics",
             metavar="A,B",
             default="coverage",
-            help=f"of {', '.join(METRICS)}; coverage unless named",
+            help=f"of {', '.join(RUN_METRICS)}; coverage unless named",
         )
         parser.add_argument(
             "--questions",
@@ -91,7 +91,7 @@ class Command(BaseCommand):
         n_questions: int | None,
         max_cost: float | None,
         wait: bool,
-        bars: list[Bar],
+        bars: list[ScoreBar],
         **__: Any,
     ) -> None:
         if bars and not wait:
@@ -260,7 +260,7 @@ def _paid(progress: RunProgress) -> str:
     )
 
 
-def _bar(argument: str) -> Bar:
+def _bar(argument: str) -> ScoreBar:
     name, _, value = argument.partition("=")
     if name not in SCORES:
         raise ArgumentTypeError(f"there is no score {name!r}; scores are {', '.join(SCORES)}")
@@ -270,10 +270,10 @@ def _bar(argument: str) -> Bar:
         least = math.nan
     if not 0.0 <= least <= 1.0:
         raise ArgumentTypeError(f"write SCORE=VALUE with a value from 0 to 1, not {argument!r}")
-    return Bar(name, least)
+    return ScoreBar(name, least)
 
 
-def _hold_against(bars: list[Bar], project: Project) -> None:
+def _hold_against(bars: list[ScoreBar], project: Project) -> None:
     """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
     below = [
         f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"

@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.exports.formats import FORMAT_NAMES
+from annotation.core.refusals import Refusal
+from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.levels import LEVEL_NAMES
+from annotation.exports.services import write_export
 from annotation.exports.write import manifest_path
 from annotation.models import Project
-from annotation.refusals import Refusal
-from annotation.services.export_dataset import write_export
 
 
 class Command(BaseCommand):

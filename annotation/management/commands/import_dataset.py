@@ -9,14 +9,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.core.refusals import Invalid, Refusal
 from annotation.imports.fields import mapping_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
-from annotation.refusals import Invalid, Refusal
-from annotation.services.import_dataset import ImportReport, import_files, import_new_project
 
-WAYS = {
+REMEDY_WORDS = {
     Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
     Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
     Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
@@ -98,7 +98,7 @@ def _refusal_lines(refusal: ImportRefused) -> list[str]:
     # A whole file's one problem is the message itself.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + ways_out(refusal.remedies, WAYS)
+    return lines + ways_out(refusal.remedies, REMEDY_WORDS)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
@@ -112,25 +112,23 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     lines = [f"{report.file}: {report.format}, into {project}"]
     if report.dry_run:
         lines.append("Dry run: nothing was written. An import would give:")
-    elif not report.has_changes:
+    elif not report.counts.has_changes:
         lines.append("Nothing changed: all of it is there already.")
     lines += _count_lines(report)
     if report.claims_side:
         whose = {"reference": "the references: they feed coverage", "peer": "the peers: they feed alignment"}
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
-    lines += ways_out(report.remedies, WAYS)
+    lines += ways_out(report.remedies, REMEDY_WORDS)
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
-        place = "row" if report.format == "Parquet" else "line"
-        lines += _problem_lines(report.problems, report.problem_count, place)
+        lines += _problem_lines(report.problems, report.problem_count, report.place)
     return lines
 
 
 def _count_lines(report: ImportReport) -> list[str]:
-    kinds = {kind.replace("_", " "): count for kind, count in report.counts.items()}
-    kinds = {kind: count for kind, count in kinds.items() if count.has_changes or count.unchanged}
+    kinds = {kind.replace("_", " "): count for kind, count in report.counts.told().items()}
     has_removed = any(count.removed for count in kinds.values())
     width = max([16, *map(len, kinds)])
     last = f"{'taken away':>12}" if has_removed else ""

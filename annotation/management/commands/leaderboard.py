@@ -7,14 +7,13 @@ import textwrap
 import unicodedata
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.commands.export_dataset import project_named
-from annotation.queries.estimates import ESTIMATE
-from annotation.queries.leaderboard import (
+from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.words import caption_of_estimate, estimate_in_words
+from annotation.analysis.leaderboard.leaderboard import (
     RANKABLE,
     RANKED,
     Average,
@@ -23,6 +22,16 @@ from annotation.queries.leaderboard import (
     TargetTable,
     leaderboard,
 )
+from annotation.analysis.leaderboard.words import (
+    CAPTIONS,
+    caption_of,
+    changed_in_words,
+    mixed_in_words,
+    ranking_in_words,
+    told,
+    warnings_of,
+)
+from annotation.management.commands.export_dataset import project_named
 
 MEANS = {
     "coverage": "coverage",
@@ -36,7 +45,7 @@ MEANS = {
     "composite_2_3": "X a=2/3",
 }
 """What stands beside the ranked score, with its heading."""
-NOTHING = "-"
+NO_VALUE = "-"
 _LEFT_ALIGNED = 1
 _GAPS = ", n of them for the ranked score, others in brackets"
 
@@ -59,7 +68,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         board = leaderboard(project_named(options["project"]), score=options["score"])
         if options["format"] == "json":
-            self.stdout.write(json.dumps(asdict(board), indent=2, ensure_ascii=False, allow_nan=False))
+            self.stdout.write(json.dumps(told(board), indent=2, ensure_ascii=False, allow_nan=False))
         else:
             self.stdout.write("\n".join(table_lines(board, digits=options["digits"])))
 
@@ -83,17 +92,17 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
         f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} draws, seed {board.seed}): "
         f"{_covers(board)}. "
-        f"The column human: {board.captions['coverage_human']}.",
+        f"The column human: {CAPTIONS['coverage_human']}.",
         width=100,
     )
-    for warning in board.warnings:
+    for warning in warnings_of(board):
         yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
 
 
 def _covers(board: Leaderboard) -> str:
     """What the intervals of the ranked score cover, by target length where that is not the same at all."""
-    told = {_title(table): board.caption(board.score, table) for table in board.tables}
+    told = {_title(table): caption_of(board.score, table) for table in board.tables}
     if len(set(told.values())) == 1:
         return next(iter(told.values()))
     return "; ".join(f"{title.lower()}: {covers}" for title, covers in told.items())
@@ -102,7 +111,7 @@ def _covers(board: Leaderboard) -> str:
 def _said(table: TargetTable) -> Iterator[str]:
     """What a table says in words: how sure its order is, what people changed, where estimates come from."""
     if table.ranking is not None:
-        yield table.ranking.sentence
+        yield ranking_in_words(table.ranking)
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
@@ -110,13 +119,13 @@ def _said(table: TargetTable) -> Iterator[str]:
                 "that share a letter (alike) cannot be told apart. In at least 95% of draws a system's rank lies "
                 "within its ranks."
             )
-    if table.changed is not None and table.changed.sentence:
-        yield table.changed.sentence
+    if table.changed is not None and (changed := changed_in_words(table.changed)):
+        yield changed
     if table.estimate is not None:
-        yield f"Estimate: {table.estimate.sentence}"
+        yield f"Estimate: {estimate_in_words(table.estimate)}"
         if table.estimate.has_estimates:
-            yield f"Its interval: {table.estimate.caption}."
-    yield from table.mixed.values()
+            yield f"Its interval: {caption_of_estimate(table.estimate)}."
+    yield from mixed_in_words(table).values()
 
 
 def _title(table: TargetTable) -> str:
@@ -139,12 +148,12 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
     ranked = row.scores[score]
     place = table.ranking.places.get(row.system) if table.ranking else None
     return (
-        NOTHING if row.rank is None else str(row.rank),
+        NO_VALUE if row.rank is None else str(row.rank),
         row.system,
         _number(ranked.mean, digits),
         _interval(ranked, digits),
-        NOTHING if place is None or place.low is None else f"{place.low}-{place.high}",
-        NOTHING if place is None else place.letters,
+        NO_VALUE if place is None or place.low is None else f"{place.low}-{place.high}",
+        NO_VALUE if place is None else place.letters,
         *(_beside(row.scores[name], ranked, digits) for name in _others(score, table)),
         f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),
         str(row.claims_unscored),
@@ -158,12 +167,12 @@ def _beside(average: Average, ranked: Average, digits: int) -> str:
 
 
 def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:.{digits}f}"
+    return NO_VALUE if value is None else f"{value:.{digits}f}"
 
 
 def _interval(average: Average, digits: int) -> str:
     if average.low is None or average.high is None:
-        return NOTHING
+        return NO_VALUE
     return f"[{average.low:.{digits}f}, {average.high:.{digits}f}]"
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.core.current_checks import not_as_their_claims
+from annotation.core.paging import batches
 from annotation.management.commands.export_dataset import project_named
 from annotation.models import SCORES, Check, Dispute, Score
-from annotation.queries.claims import not_as_their_claims
-from annotation.records import SUMMARIES_AT_ONCE, SummaryRecord, score_rules, summary_records
-from annotation.services.open_disputes import Target, dues, stored_disputes
-from annotation.services.rescore import derived_columns, score_row
-from evaluation import flip_effects
+from annotation.scoring.open_disputes import DisputeTarget, dues, stored_disputes
+from annotation.scoring.records import RECORDS_AT_ONCE, SummaryRecord, score_rules, summary_records
+from annotation.scoring.rescore import derived_columns, score_row
+from evaluation.blend import flip_effects
 
 if TYPE_CHECKING:
     from annotation.models import Project
-    from evaluation import ScoreRules
+    from evaluation.blend import ScoreRules
 
-COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
+COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
 # Sums in another order, on another machine, may differ in the last digits.
 TOLERANCE = 1e-9
 LISTED = 100
@@ -62,8 +62,7 @@ def differences(project: Project) -> Iterator[str]:
         )
         yield f"check {check.public_id}: {told}"
     rules = score_rules(project)
-    records = summary_records(project)
-    while batch := list(islice(records, SUMMARIES_AT_ONCE)):
+    for batch in batches(summary_records(project), RECORDS_AT_ONCE):
         stored = {
             row.summary_id: row
             for row in Score.objects.filter(summary__in=[record.summary.pk for record in batch])
@@ -95,11 +94,15 @@ def _of_score(
         yield f"{_name(record)}: has no score"
         return
     fresh = score_row(project=project, record=record, rules=rules)
-    for line in _unlike(*({name: getattr(row, name) for name in COLUMNS} for row in (stored, fresh))):
+    for line in _unlike(
+        *({name: getattr(row, name) for name in COMPARED_COLUMNS} for row in (stored, fresh))
+    ):
         yield f"{_name(record)}: {line}"
 
 
-def _of_disputes(project: Project, record: SummaryRecord, stored: dict[Target, Dispute]) -> Iterator[str]:
+def _of_disputes(
+    project: Project, record: SummaryRecord, stored: dict[DisputeTarget, Dispute]
+) -> Iterator[str]:
     """Takes out of `stored` what it has looked at."""
     for due in dues(project, record):
         row = stored.pop(due.target, None)

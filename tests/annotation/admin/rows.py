@@ -6,6 +6,9 @@ from django.contrib import admin
 from django.db.models import Model
 from django.utils import timezone
 
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     Analysis,
     CallClaim,
@@ -29,13 +32,10 @@ from annotation.models import (
     VerdictBatch,
     Worker,
 )
-from annotation.services.adjudicate import decide_check
-from annotation.services.assign import assign
-from annotation.services.comment import comment_on_claim
-from annotation.services.invite import invite
-from annotation.services.review import override
-from annotation.services.save_acts import judge_unit
-from annotation.services.write_guidelines import write_guidelines
+from annotation.projects.services.invite import invite
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.reviewing.services.comment import comment_on_claim
+from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
 
 MODELS = sorted(

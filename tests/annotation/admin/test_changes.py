@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.forms.models import model_to_dict
 
+from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Judge, Membership, Project, Role, Run, System
-from annotation.services.change_project import RULES
-from annotation.services.start_run import start_run
+from annotation.projects.services.change_project import RULES
 from tests.annotation.admin.rows import address
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from tests.annotation.admin.conftest import Door
+    from tests.annotation.conftest import StaffDoor
 
 
 def rules(project: Project, **changes: object) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def save(client: Any, world: World, **changes: object) -> Any:
 
 
 @pytest.mark.parametrize("name", ["root", "olga", "mona"])
-def test_a_changed_rule_is_logged_and_the_scores_follow(world: World, staff: Door, name: str) -> None:
+def test_a_changed_rule_is_logged_and_the_scores_follow(world: World, staff: StaffDoor, name: str) -> None:
     answer = save(staff(name), world, composite_weight=1.0)
     assert answer.status_code == 200
     event = Event.objects.get(verb="change project")
@@ -38,12 +38,12 @@ def test_a_changed_rule_is_logged_and_the_scores_follow(world: World, staff: Doo
     assert world.peers["port", "alder"].score.composite_custom == pytest.approx(0.75)
 
 
-def test_saving_without_a_change_logs_nothing(world: World, staff: Door) -> None:
+def test_saving_without_a_change_logs_nothing(world: World, staff: StaffDoor) -> None:
     save(staff("olga"), world)
     assert not Event.objects.exists()
 
 
-def test_a_refusal_of_the_service_is_told_and_changes_nothing(world: World, staff: Door) -> None:
+def test_a_refusal_of_the_service_is_told_and_changes_nothing(world: World, staff: StaffDoor) -> None:
     answer = save(staff("olga"), world, over_length="truncate")
     assert b"have been judged" in answer.content
     world.project.refresh_from_db()
@@ -51,20 +51,20 @@ def test_a_refusal_of_the_service_is_told_and_changes_nothing(world: World, staf
     assert not Event.objects.exists()
 
 
-def test_the_address_of_a_project_stays(world: World, staff: Door) -> None:
+def test_the_address_of_a_project_stays(world: World, staff: StaffDoor) -> None:
     save(staff("root"), world, slug="elsewhere", name="Renamed")
     world.project.refresh_from_db()
     assert (world.project.slug, world.project.name) == ("harbour", "Renamed")
 
 
 @pytest.mark.parametrize("name", ["rex", "cleo", "vic", "ana", "dan"])
-def test_others_cannot_change_rules(world: World, staff: Door, name: str) -> None:
+def test_others_cannot_change_rules(world: World, staff: StaffDoor, name: str) -> None:
     assert save(staff(name), world, name="Taken").status_code in (403, 404)
     world.project.refresh_from_db()
     assert world.project.name == "Harbour study"
 
 
-def test_a_superuser_makes_a_project_and_owns_it(world: World, staff: Door) -> None:
+def test_a_superuser_makes_a_project_and_owns_it(world: World, staff: StaffDoor) -> None:
     client = staff("root")
     client.post(address(Project, "add/"), rules(Project(slug="x", name="New"), slug="new-one"))
     made = Project.objects.get(slug="new-one")
@@ -73,12 +73,12 @@ def test_a_superuser_makes_a_project_and_owns_it(world: World, staff: Door) -> N
     assert Event.objects.get(verb="create project").project == made
 
 
-def test_an_owner_cannot_make_projects_here(world: World, staff: Door) -> None:
+def test_an_owner_cannot_make_projects_here(world: World, staff: StaffDoor) -> None:
     assert staff("olga").get(address(Project, "add/")).status_code == 403
 
 
 class TestMembers:
-    def test_an_owner_adds_a_member(self, world: World, staff: Door) -> None:
+    def test_an_owner_adds_a_member(self, world: World, staff: StaffDoor) -> None:
         data = {"project": world.project.pk, "username": "dan", "roles": ["viewer", "assessor"]}
         answer = staff("olga").post(address(Membership, "add/"), data)
         assert answer.status_code == 302
@@ -98,20 +98,20 @@ class TestMembers:
         ],
     )
     def test_a_senseless_member_is_refused(
-        self, world: World, staff: Door, changes: dict[str, Any], told: bytes
+        self, world: World, staff: StaffDoor, changes: dict[str, Any], told: bytes
     ) -> None:
         data = {"project": world.project.pk, "username": "dan", "roles": ["viewer"], **changes}
         answer = staff("olga").post(address(Membership, "add/"), data)
         assert told in answer.content
         assert Membership.objects.filter(project=world.project).count() == 7
 
-    def test_an_owner_adds_nobody_to_another_project(self, world: World, staff: Door) -> None:
+    def test_an_owner_adds_nobody_to_another_project(self, world: World, staff: StaffDoor) -> None:
         data = {"project": world.other_project.pk, "username": "rex", "roles": ["owner"]}
         answer = staff("olga").post(address(Membership, "add/"), data)
         assert answer.status_code == 200
         assert not Membership.objects.filter(project=world.other_project, user=world.rex).exists()
 
-    def test_changed_roles_are_logged(self, world: World, staff: Door) -> None:
+    def test_changed_roles_are_logged(self, world: World, staff: StaffDoor) -> None:
         membership = Membership.objects.get(user=world.rex)
         page = address(Membership, f"{membership.pk}/change/")
         staff("olga").post(page, {"roles": ["reviewer", "assessor"]})
@@ -122,13 +122,13 @@ class TestMembers:
             ["assessor", "reviewer"],
         ]
 
-    def test_a_member_is_removed(self, world: World, staff: Door) -> None:
+    def test_a_member_is_removed(self, world: World, staff: StaffDoor) -> None:
         membership = Membership.objects.get(user=world.vic)
         staff("olga").post(address(Membership, f"{membership.pk}/delete/"), {"post": "yes"})
         assert not Membership.objects.filter(pk=membership.pk).exists()
         assert Event.objects.get(verb="remove member").data["person"] == "vic"
 
-    def test_a_project_keeps_an_owner(self, world: World, staff: Door) -> None:
+    def test_a_project_keeps_an_owner(self, world: World, staff: StaffDoor) -> None:
         membership = Membership.objects.get(user=world.olga)
         client, page = staff("olga"), address(Membership, f"{membership.pk}/")
         assert b"keeps an owner" in client.post(f"{page}change/", {"roles": ["viewer"]}).content
@@ -137,7 +137,7 @@ class TestMembers:
         assert membership.role_set == {Role.OWNER}
 
     @pytest.mark.parametrize("name", ["mona", "rex", "ana", "dan"])
-    def test_others_cannot_give_roles(self, world: World, staff: Door, name: str) -> None:
+    def test_others_cannot_give_roles(self, world: World, staff: StaffDoor, name: str) -> None:
         membership = Membership.objects.get(user=world.users[name])
         page = address(Membership, f"{membership.pk}/change/")
         if name == "dan":
@@ -164,7 +164,7 @@ class TestJudges:
         "completion_price": "0.6",
     }
 
-    def test_a_superuser_makes_a_profile(self, world: World, staff: Door) -> None:
+    def test_a_superuser_makes_a_profile(self, world: World, staff: StaffDoor) -> None:
         assert staff("root").post(address(Judge, "add/"), self.PROFILE).status_code == 302
         assert Judge.objects.get(name="remote").api_key_env == "REMOTE_KEY"
 
@@ -196,7 +196,7 @@ class TestJudges:
         ],
     )
     def test_a_profile_that_would_leak_or_fail_is_refused(
-        self, world: World, staff: Door, changes: dict[str, str], told: str
+        self, world: World, staff: StaffDoor, changes: dict[str, str], told: str
     ) -> None:
         answer = staff("root").post(address(Judge, "add/"), {**self.PROFILE, **changes})
         assert answer.status_code == 200
@@ -204,7 +204,9 @@ class TestJudges:
         assert "Constraint" not in answer.content.decode()
         assert not Judge.objects.filter(name="remote").exists()
 
-    def test_a_panel_of_judges_is_saved_and_one_of_panels_is_not(self, world: World, staff: Door) -> None:
+    def test_a_panel_of_judges_is_saved_and_one_of_panels_is_not(
+        self, world: World, staff: StaffDoor
+    ) -> None:
         profile = {**self.PROFILE, "kind": "panel", "base_url": "", "api_key_env": "", "model": ""}
         panel = {**profile, "name": "three", "members": [world.judge.pk]}
         assert staff("root").post(address(Judge, "add/"), panel).status_code == 302
@@ -215,13 +217,13 @@ class TestJudges:
 
     @pytest.mark.parametrize("temperature", ["0", "2"])
     def test_the_ends_of_the_temperatures_are_taken(
-        self, world: World, staff: Door, temperature: str
+        self, world: World, staff: StaffDoor, temperature: str
     ) -> None:
         profile = {**self.PROFILE, "temperature": temperature}
         assert staff("root").post(address(Judge, "add/"), profile).status_code == 302
 
     def test_the_keys_value_is_never_shown(
-        self, world: World, staff: Door, monkeypatch: pytest.MonkeyPatch
+        self, world: World, staff: StaffDoor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("REMOTE_KEY", "sk-very-secret")
         judge = Judge.objects.create(
@@ -232,7 +234,7 @@ class TestJudges:
             assert b"REMOTE_KEY" in content
             assert b"sk-very-secret" not in content
 
-    def test_what_verdicts_were_given_as_stays(self, world: World, staff: Door) -> None:
+    def test_what_verdicts_were_given_as_stays(self, world: World, staff: StaffDoor) -> None:
         page = address(Judge, f"{world.judge.pk}/change/")
         data = {
             "name": "renamed",
@@ -258,7 +260,7 @@ class TestJudges:
         ids=["limit", "model", "address"],
     )
     def test_what_its_server_takes_is_shown_and_forgotten_with_the_server(
-        self, world: World, staff: Door, changes: dict[str, str], kept: str
+        self, world: World, staff: StaffDoor, changes: dict[str, str], kept: str
     ) -> None:
         columns = {"kind": "openai", "model": "m", "base_url": "http://localhost/v1"}
         judge = Judge.objects.create(name="remote", reply_format="text", **columns)
@@ -271,7 +273,7 @@ class TestJudges:
         judge.refresh_from_db()
         assert judge.reply_format == kept
 
-    def test_a_manager_sees_profiles_and_changes_none(self, world: World, staff: Door) -> None:
+    def test_a_manager_sees_profiles_and_changes_none(self, world: World, staff: StaffDoor) -> None:
         client = staff("mona")
         page = address(Judge, f"{world.judge.pk}/change/")
         assert client.get(page).status_code == 200
@@ -283,7 +285,7 @@ class TestRuns:
     def act(self, client: Any, run: Run, action: str) -> Any:
         return client.post(address(Run), {"action": action, "_selected_action": [run.pk]}, follow=True)
 
-    def test_runs_are_cancelled_and_resumed_by_their_services(self, world: World, staff: Door) -> None:
+    def test_runs_are_cancelled_and_resumed_by_their_services(self, world: World, staff: StaffDoor) -> None:
         run = start_run(project=world.project, judge=world.judge, by=world.mona)
         client = staff("mona")
         self.act(client, run, "cancel")
@@ -294,12 +296,12 @@ class TestRuns:
         assert run.state == Run.State.ACTIVE
         assert Event.objects.filter(actor=world.mona, verb__in=("cancel run", "resume run")).count() == 2
 
-    def test_a_refusal_is_told(self, world: World, staff: Door) -> None:
+    def test_a_refusal_is_told(self, world: World, staff: StaffDoor) -> None:
         run = start_run(project=world.project, judge=world.judge, by=world.mona)
         answer = self.act(staff("root"), run, "resume")
         assert b"done or under way" in answer.content
 
-    def test_a_viewer_is_offered_no_action(self, world: World, staff: Door) -> None:
+    def test_a_viewer_is_offered_no_action(self, world: World, staff: StaffDoor) -> None:
         run = start_run(project=world.project, judge=world.judge, by=world.mona)
         self.act(staff("vic"), run, "cancel")
         run.refresh_from_db()
@@ -307,25 +309,25 @@ class TestRuns:
 
 
 class TestAuthors:
-    def test_a_member_is_named_as_the_author_of_a_system(self, world: World, staff: Door) -> None:
+    def test_a_member_is_named_as_the_author_of_a_system(self, world: World, staff: StaffDoor) -> None:
         page = address(System, f"{world.systems['alder'].pk}/change/")
         for name, person in (("ana", world.ana), ("", None)):
             assert staff("mona").post(page, {"written_by": name}).status_code == 302
             assert System.objects.get(name="alder").person == person
         assert Event.objects.filter(verb="name author", actor=world.mona).count() == 2
 
-    def test_an_outsider_cannot_be_named(self, world: World, staff: Door) -> None:
+    def test_an_outsider_cannot_be_named(self, world: World, staff: StaffDoor) -> None:
         page = address(System, f"{world.systems['alder'].pk}/change/")
         assert b"dan is not a member" in staff("mona").post(page, {"written_by": "dan"}).content
         assert System.objects.get(name="alder").person is None
 
     @pytest.mark.parametrize("name", ["rex", "cleo", "vic", "ana", "dan"])
-    def test_others_change_nothing(self, world: World, staff: Door, name: str) -> None:
+    def test_others_change_nothing(self, world: World, staff: StaffDoor, name: str) -> None:
         page = address(System, f"{world.systems['alder'].pk}/change/")
         assert staff(name).post(page, {"written_by": "ana"}).status_code in (302, 403, 404)
         assert System.objects.get(name="alder").person is None
 
-    def test_systems_come_and_go_with_imports_alone(self, world: World, staff: Door) -> None:
+    def test_systems_come_and_go_with_imports_alone(self, world: World, staff: StaffDoor) -> None:
         system = world.systems["alder"]
         for path in ("add/", f"{system.pk}/delete/"):
             assert (

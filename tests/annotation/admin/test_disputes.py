@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.utils import timezone
 
+from annotation.adjudicating.queries.disputes import DisputeFilter
+from annotation.adjudicating.queries.voices import voices_on_check
+from annotation.adjudicating.services.adjudicate import decide_check, withdraw_decision
+from annotation.adjudicating.services.take_dispute import take_next
 from annotation.admin import bulk
 from annotation.models import Adjudication, Check, Dispute, Event
-from annotation.queries.disputes import DisputeFilter
-from annotation.queries.voices import voices_on_check
-from annotation.services.adjudicate import decide_check, withdraw_decision
-from annotation.services.review import override
-from annotation.services.take_dispute import take_next
+from annotation.reviewing.services.review import override
 from tests.annotation.admin.rows import address
 from tests.annotation.cast import World, add_imported_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.annotation.admin.conftest import Door
+    from tests.annotation.conftest import StaffDoor
 
 
 def disputed(world: World, position: int = 1, *, labels: Sequence[str] = ("no", "yes", "yes")) -> Dispute:
@@ -51,7 +51,7 @@ def confirmed(client: Any, name: str, disputes: Sequence[Dispute], **more: objec
 
 
 @pytest.mark.parametrize("chosen", ["abc", "1.5", "9" * 30, ""])
-def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Door, chosen: str) -> None:
+def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: StaffDoor, chosen: str) -> None:
     dispute = disputed(world, 1)
     data = {"action": "decide_as_most", "_selected_action": [dispute.pk, chosen], "confirmed": "yes"}
     answer = staff("cleo").post(f"{address(Dispute)}?state=all", data, follow=True)
@@ -60,7 +60,7 @@ def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Door
     assert not Adjudication.objects.exists()
 
 
-def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: Door) -> None:
+def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: StaffDoor) -> None:
     # yes and unsure are .5 apart, yes and no 1.
     mild = disputed(world, 1, labels=("unsure", "yes"))
     bad = disputed(world, 2)
@@ -73,7 +73,7 @@ def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: 
     assert b"its wall is weak" in client.get(address(Dispute)).content
 
 
-def test_a_superuser_sees_all_projects_in_the_order_that_an_index_has(world: World, staff: Door) -> None:
+def test_a_superuser_sees_all_projects_in_the_order_that_an_index_has(world: World, staff: StaffDoor) -> None:
     mild, bad = disputed(world, 1, labels=("unsure", "yes")), disputed(world, 2)
     # A later project with the two worst of all; and one that is settled.
     columns = {"why": "differs", "voices": 2, "queue_key": 1}
@@ -98,7 +98,7 @@ def test_a_superuser_sees_all_projects_in_the_order_that_an_index_has(world: Wor
     assert list(settled.result_list) == [later[2], later[1]]
 
 
-def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: Door) -> None:
+def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     said = staff("cleo").get(page_of(dispute)).content.decode()
     assert "Rex&#x27;s own words." in said
@@ -109,7 +109,7 @@ def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World
     assert "lexical" not in said
 
 
-def test_a_dispute_leads_to_its_page_in_context(world: World, staff: Door) -> None:
+def test_a_dispute_leads_to_its_page_in_context(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     assert (
         f'href="/p/harbour/adjudicate/{dispute.public_id}/"'
@@ -117,7 +117,7 @@ def test_a_dispute_leads_to_its_page_in_context(world: World, staff: Door) -> No
     )
 
 
-def test_an_adjudicator_settles_a_dispute_by_taking_an_answer_over(world: World, staff: Door) -> None:
+def test_an_adjudicator_settles_a_dispute_by_taking_an_answer_over(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world, 2)
     voice = next(each for each in voices_on_check(world.check("alder", 2), world.cleo) if each.label == "yes")
     staff("cleo").post(page_of(dispute), {"adopt": voice.token, "seen": ""})
@@ -135,7 +135,7 @@ def test_an_adjudicator_settles_a_dispute_by_taking_an_answer_over(world: World,
 
 
 def test_an_answer_that_nobody_gave_needs_a_reason_and_keeps_what_was_typed(
-    world: World, staff: Door
+    world: World, staff: StaffDoor
 ) -> None:
     dispute = disputed(world)
     client = staff("cleo")
@@ -149,7 +149,7 @@ def test_an_answer_that_nobody_gave_needs_a_reason_and_keeps_what_was_typed(
     assert Adjudication.objects.get().is_against_all
 
 
-def test_who_decides_after_somebody_else_is_told(world: World, staff: Door) -> None:
+def test_who_decides_after_somebody_else_is_told(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     told = staff("cleo").post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
@@ -167,7 +167,7 @@ TYPED = {
 }
 
 
-def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, staff: Door) -> None:
+def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes", reason="It is there.")
     told = staff("cleo").post(page_of(dispute), TYPED)
@@ -185,7 +185,7 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
     assert list(Adjudication.objects.all()) == [theirs]
 
 
-def test_an_answer_that_was_to_be_taken_over_is_kept_too(world: World, staff: Door) -> None:
+def test_an_answer_that_was_to_be_taken_over_is_kept_too(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     voice = next(each for each in voices_on_check(world.check("alder", 1), world.cleo) if each.label == "no")
     decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
@@ -194,7 +194,7 @@ def test_an_answer_that_was_to_be_taken_over_is_kept_too(world: World, staff: Do
     assert told.context["form"]["adopt"].value() == voice.token
 
 
-def test_it_is_taken_up_again_and_settled_at_once_with_what_was_kept(world: World, staff: Door) -> None:
+def test_it_is_taken_up_again_and_settled_at_once_with_what_was_kept(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     client = staff("cleo")
@@ -215,7 +215,7 @@ def test_it_is_taken_up_again_and_settled_at_once_with_what_was_kept(world: Worl
     assert world.peers["port", "alder"].score.coverage == pytest.approx(0.5)
 
 
-def test_what_cannot_be_settled_is_not_taken_up_again_either(world: World, staff: Door) -> None:
+def test_what_cannot_be_settled_is_not_taken_up_again_either(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     # Nobody said unsure, so it needs a reason.
@@ -228,7 +228,7 @@ def test_what_cannot_be_settled_is_not_taken_up_again_either(world: World, staff
     assert not Event.objects.filter(verb="reopen dispute").exists()
 
 
-def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, staff: Door) -> None:
+def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     withdraw_decision(decision=theirs, by=world.olga)
@@ -242,7 +242,7 @@ def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, st
     assert Adjudication.objects.get(withdrawn_at=None).decided_by == world.cleo
 
 
-def test_why_it_should_be_taken_up_again_is_kept_too(world: World, staff: Door) -> None:
+def test_why_it_should_be_taken_up_again_is_kept_too(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     first = decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
     decide_check(check=world.check("alder", 1), by=world.olga, label="no")
@@ -254,7 +254,7 @@ def test_why_it_should_be_taken_up_again_is_kept_too(world: World, staff: Door) 
     assert not Adjudication.objects.exclude(withdrawn_at=None).exists()
 
 
-def test_a_settled_dispute_is_taken_up_again(world: World, staff: Door) -> None:
+def test_a_settled_dispute_is_taken_up_again(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
     form = {"reopen": "1", "seen": decision.public_id, "reason": "New guidelines."}
@@ -264,7 +264,7 @@ def test_a_settled_dispute_is_taken_up_again(world: World, staff: Door) -> None:
     assert Event.objects.get(verb="reopen dispute").data["reason"] == "New guidelines."
 
 
-def test_nobody_settles_what_they_judged_themselves(world: World, staff: Door) -> None:
+def test_nobody_settles_what_they_judged_themselves(world: World, staff: StaffDoor) -> None:
     world.rex.memberships.update(roles=["reviewer", "adjudicator"])
     dispute = disputed(world)
     client = staff("rex")
@@ -273,7 +273,7 @@ def test_nobody_settles_what_they_judged_themselves(world: World, staff: Door) -
     assert not Adjudication.objects.exists()
 
 
-def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staff: Door) -> None:
+def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staff: StaffDoor) -> None:
     world.rex.memberships.update(roles=["reviewer", "adjudicator"])
     own, settled = disputed(world, 1), disputed(world, 2)
     decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
@@ -295,7 +295,7 @@ def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staf
 
 
 @pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])
-def test_others_cannot_settle_anything(world: World, staff: Door, name: str) -> None:
+def test_others_cannot_settle_anything(world: World, staff: StaffDoor, name: str) -> None:
     dispute = disputed(world)
     client = staff(name)
     assert client.post(page_of(dispute), {"label": "yes", "reason": "x"}).status_code in (403, 404)
@@ -303,7 +303,7 @@ def test_others_cannot_settle_anything(world: World, staff: Door, name: str) -> 
     assert not Adjudication.objects.exists()
 
 
-def test_several_are_settled_as_most_say_each_with_its_event(world: World, staff: Door) -> None:
+def test_several_are_settled_as_most_say_each_with_its_event(world: World, staff: StaffDoor) -> None:
     alike = [disputed(world, 1), disputed(world, 2, labels=("yes", "no", "no"))]
     even = disputed(world, 3, labels=("yes", "no"))
     client = staff("cleo")
@@ -321,7 +321,7 @@ def test_several_are_settled_as_most_say_each_with_its_event(world: World, staff
     assert even.state == Dispute.State.OPEN
 
 
-def test_what_changed_since_it_was_shown_is_refused_and_told(world: World, staff: Door) -> None:
+def test_what_changed_since_it_was_shown_is_refused_and_told(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     client = staff("cleo")
     [(row, step)] = act(client, "decide_as_most", [dispute]).context["steps"]
@@ -331,7 +331,7 @@ def test_what_changed_since_it_was_shown_is_refused_and_told(world: World, staff
     assert Adjudication.objects.get().decided_by == world.olga
 
 
-def test_decisions_on_several_are_withdrawn(world: World, staff: Door) -> None:
+def test_decisions_on_several_are_withdrawn(world: World, staff: StaffDoor) -> None:
     disputes = [disputed(world, 1), disputed(world, 2)]
     for position in (1, 2):
         decide_check(check=world.check("alder", position), by=world.cleo, label="yes")
@@ -340,7 +340,7 @@ def test_decisions_on_several_are_withdrawn(world: World, staff: Door) -> None:
     assert Event.objects.filter(verb="reopen dispute").count() == 2
 
 
-def test_leases_are_ended(world: World, staff: Door) -> None:
+def test_leases_are_ended(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     take_next(project=world.project, by=world.olga, filters=DisputeFilter())
     confirmed(staff("cleo"), "release", [dispute])
@@ -349,15 +349,17 @@ def test_leases_are_ended(world: World, staff: Door) -> None:
     assert Event.objects.get(verb="release dispute").data["held_by"] == "olga"
 
 
-def test_too_many_at_once_are_refused(world: World, staff: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "MOST_AT_ONCE", 1)
+def test_too_many_at_once_are_refused(
+    world: World, staff: StaffDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "MOST_ROWS_AT_ONCE", 1)
     disputes = [disputed(world, 1), disputed(world, 2)]
     told = act(staff("cleo"), "decide_as_most", disputes, confirmed="yes")
     assert b"At most 1 rows are changed at a time" in told.content
     assert not Adjudication.objects.exists()
 
 
-def test_decisions_are_withdrawn_from_their_own_list(world: World, staff: Door) -> None:
+def test_decisions_are_withdrawn_from_their_own_list(world: World, staff: StaffDoor) -> None:
     decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It is.")
     client = staff("cleo")
     chosen = {"action": "withdraw", "_selected_action": [decision.pk]}
@@ -368,7 +370,7 @@ def test_decisions_are_withdrawn_from_their_own_list(world: World, staff: Door) 
     assert Event.objects.filter(verb="withdraw decision").count() == 1
 
 
-def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff: Door) -> None:
+def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff: StaffDoor) -> None:
     disputed(world)
     decide_check(check=world.check("alder", 1), by=world.cleo, label="yes", reason="It says so.")
     check = world.check("alder", 1)
@@ -388,7 +390,7 @@ def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff
     assert watched.context["done"] == []
 
 
-def test_a_list_is_filtered_by_a_document_set_that_is_typed(world: World, staff: Door) -> None:
+def test_a_list_is_filtered_by_a_document_set_that_is_typed(world: World, staff: StaffDoor) -> None:
     client = staff("olga")
     port = client.get(address(Check), {"set": world.sets["port"].pk})
     assert port.context["cl"].result_count == 6
@@ -398,7 +400,7 @@ def test_a_list_is_filtered_by_a_document_set_that_is_typed(world: World, staff:
     assert staff("dan").get(address(Check), {"set": world.sets["port"].pk}).context["cl"].result_count == 0
 
 
-def test_nobody_reads_in_the_admin_what_is_planted_for_themselves(world: World, staff: Door) -> None:
+def test_nobody_reads_in_the_admin_what_is_planted_for_themselves(world: World, staff: StaffDoor) -> None:
     from annotation.models import CheckLook
 
     world.rex.memberships.update(roles=["reviewer", "manager"])
@@ -410,10 +412,10 @@ def test_nobody_reads_in_the_admin_what_is_planted_for_themselves(world: World, 
     assert client.get(address(CheckLook, f"{theirs.pk}/change/")).status_code == 200
 
 
-def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staff: Door) -> None:
+def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staff: StaffDoor) -> None:
     from annotation.models import Comment, Invitation
-    from annotation.services.comment import comment_on_claim
-    from annotation.services.invite import invite
+    from annotation.projects.services.invite import invite
+    from annotation.reviewing.services.comment import comment_on_claim
 
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     claim = world.check("alder", 1).claim

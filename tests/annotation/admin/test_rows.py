@@ -14,24 +14,24 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.admin import rows as admin_rows
+from annotation.assessing.services.assign import assign
 from annotation.models import Check, CheckLook, Comment, Judge, Membership, Project, Role, Unit, Verdict
-from annotation.services.assign import assign
-from annotation.services.change_units import join_units
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
+from annotation.texts.services.change_units import join_units
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, TELLING, address, fill
 from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from tests.annotation.admin.conftest import Door
+    from tests.annotation.conftest import StaffDoor
 
 
 def test_every_row_has_an_admin() -> None:
     assert set(MODELS) == set(apps.get_app_config("annotation").get_models())
 
 
-def test_a_superuser_opens_every_list_and_every_row(world: World, staff: Door) -> None:
+def test_a_superuser_opens_every_list_and_every_row(world: World, staff: StaffDoor) -> None:
     fill(world)
     client = staff("root")
     for model in MODELS:
@@ -43,7 +43,7 @@ def test_a_superuser_opens_every_list_and_every_row(world: World, staff: Door) -
         assert client.get(address(model, f"{row.pk}/history/")).status_code == opened, model
 
 
-def test_every_list_can_be_searched_and_filtered(world: World, staff: Door) -> None:
+def test_every_list_can_be_searched_and_filtered(world: World, staff: StaffDoor) -> None:
     fill(world)
     client = staff("root")
     for model in MODELS:
@@ -57,7 +57,9 @@ def test_every_list_can_be_searched_and_filtered(world: World, staff: Door) -> N
             assert filtered.context["cl"].result_count == 0, model
 
 
-def test_append_only_and_derived_rows_cannot_be_added_changed_or_deleted(world: World, staff: Door) -> None:
+def test_append_only_and_derived_rows_cannot_be_added_changed_or_deleted(
+    world: World, staff: StaffDoor
+) -> None:
     fill(world)
     client = staff("root")
     for model in MODELS:
@@ -75,7 +77,7 @@ def test_append_only_and_derived_rows_cannot_be_added_changed_or_deleted(world: 
         assert model._default_manager.filter(pk=row.pk).exists(), model
 
 
-def test_a_refused_post_leaves_the_verdict_as_it_was(world: World, staff: Door) -> None:
+def test_a_refused_post_leaves_the_verdict_as_it_was(world: World, staff: StaffDoor) -> None:
     verdict = Verdict.objects.first()
     assert verdict is not None
     staff("root").post(address(Verdict, f"{verdict.pk}/change/"), {"label": "unsure"})
@@ -83,7 +85,7 @@ def test_a_refused_post_leaves_the_verdict_as_it_was(world: World, staff: Door) 
     assert verdict.label == "yes"
 
 
-def test_staff_see_their_own_projects_alone(world: World, staff: Door) -> None:
+def test_staff_see_their_own_projects_alone(world: World, staff: StaffDoor) -> None:
     fill(world)
     owner, outsider = staff("olga"), staff("dan")
     # Rows of no project: judges are seen by whoever may start runs, calls and workers by superusers.
@@ -102,7 +104,7 @@ def test_staff_see_their_own_projects_alone(world: World, staff: Door) -> None:
             assert listed.status_code == 403 or listed.context["cl"].result_count == 0, model
 
 
-def test_a_row_outside_is_not_found_and_not_named(world: World, staff: Door) -> None:
+def test_a_row_outside_is_not_found_and_not_named(world: World, staff: StaffDoor) -> None:
     check = world.check("alder", 1)
     there = staff("dan").get(address(Check, f"{check.pk}/change/"))
     nowhere = staff("dan").get(address(Check, "999999/change/"))
@@ -111,7 +113,7 @@ def test_a_row_outside_is_not_found_and_not_named(world: World, staff: Door) -> 
     assert history.status_code == 404
 
 
-def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World, staff: Door) -> None:
+def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World, staff: StaffDoor) -> None:
     check = world.check("alder", 1)
     say(check, world.rex, "no", set_aside=True)
     page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
@@ -121,12 +123,12 @@ def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World,
     assert (page.count("(set aside: somebody answered first)"), page.count("(taken back)")) == (1, 1)
 
 
-def test_filters_name_no_project_of_others(world: World, staff: Door) -> None:
+def test_filters_name_no_project_of_others(world: World, staff: StaffDoor) -> None:
     assert b"Harbour study" not in staff("dan").get(address(Check)).content
     assert b"Quarry study" not in staff("olga").get(address(Check)).content
 
 
-def test_staff_without_a_project_see_no_rows_and_no_menu(world: World, staff: Door) -> None:
+def test_staff_without_a_project_see_no_rows_and_no_menu(world: World, staff: StaffDoor) -> None:
     Membership.objects.filter(user=world.dan).delete()
     client = staff("dan")
     assert {model for model in MODELS if client.get(address(model)).status_code != 403} == set()
@@ -140,7 +142,7 @@ def test_people_who_are_not_staff_stay_outside(world: World, client: Any) -> Non
 
 
 def test_a_reviewer_sees_sources_and_neither_verdicts_nor_who_wrote_a_summary(
-    world: World, staff: Door
+    world: World, staff: StaffDoor
 ) -> None:
     fill(world)
     client = staff("rex")
@@ -153,7 +155,7 @@ def test_a_reviewer_sees_sources_and_neither_verdicts_nor_who_wrote_a_summary(
     )
 
 
-def test_blind_staff_see_nothing_that_tells(world: World, staff: Door) -> None:
+def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> None:
     fill(world)
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     client = staff("ana")
@@ -167,7 +169,7 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: Door) -> None:
             assert client.get(address(model, f"{row.pk}/change/")).status_code in (403, 404), model
 
 
-def test_blindness_in_one_project_holds_while_another_is_open(world: World, staff: Door) -> None:
+def test_blindness_in_one_project_holds_while_another_is_open(world: World, staff: StaffDoor) -> None:
     fill(world)
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     Membership.objects.create(project=world.other_project, user=world.ana, roles=[Role.VIEWER])
@@ -177,7 +179,7 @@ def test_blindness_in_one_project_holds_while_another_is_open(world: World, staf
     assert client.get(address(Check, f"{world.check('alder', 1).pk}/change/")).status_code == 404
 
 
-def test_blind_staff_read_no_systems_name_anywhere(world: World, staff: Door) -> None:
+def test_blind_staff_read_no_systems_name_anywhere(world: World, staff: StaffDoor) -> None:
     fill(world)
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     client = staff("ana")
@@ -190,7 +192,7 @@ def test_blind_staff_read_no_systems_name_anywhere(world: World, staff: Door) ->
             assert b"birch" not in said, page
 
 
-def test_autocomplete_offers_the_blind_nothing(world: World, staff: Door) -> None:
+def test_autocomplete_offers_the_blind_nothing(world: World, staff: StaffDoor) -> None:
     fill(world)
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     fields = {"app_label": "annotation", "model_name": "project", "field_name": "deciding_judge"}
@@ -200,8 +202,8 @@ def test_autocomplete_offers_the_blind_nothing(world: World, staff: Door) -> Non
     assert staff("ana").get("/admin/autocomplete/", {**fields, "term": "a"}).status_code == 403
 
 
-def test_a_superuser_with_open_work_is_warned(world: World, staff: Door) -> None:
-    from annotation.services.assign import assign
+def test_a_superuser_with_open_work_is_warned(world: World, staff: StaffDoor) -> None:
+    from annotation.assessing.services.assign import assign
 
     client = staff("root")
     root = client.get("/admin/").wsgi_request.user
@@ -212,7 +214,7 @@ def test_a_superuser_with_open_work_is_warned(world: World, staff: Door) -> None
     assert b"You have open assessor work" not in client.get(address(Project)).content
 
 
-def test_a_workers_token_is_not_shown(world: World, staff: Door) -> None:
+def test_a_workers_token_is_not_shown(world: World, staff: StaffDoor) -> None:
     from annotation.models import Job
 
     fill(world)
@@ -234,7 +236,7 @@ def reading_of(client: Any, page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["root", "olga"])
-def test_lists_cost_the_same_whether_few_rows_or_many(world: World, staff: Door, name: str) -> None:
+def test_lists_cost_the_same_whether_few_rows_or_many(world: World, staff: StaffDoor, name: str) -> None:
     fill(world)
     client = staff(name)
     pages = [address(model) for model in MODELS if name == "root" or model.__name__ not in OF_MACHINE]
@@ -247,7 +249,7 @@ def test_lists_cost_the_same_whether_few_rows_or_many(world: World, staff: Door,
     assert max(few.values()) <= 20
 
 
-def test_no_list_counts_all_its_rows(world: World, staff: Door) -> None:
+def test_no_list_counts_all_its_rows(world: World, staff: StaffDoor) -> None:
     fill(world)
     client = staff("root")
     for model in MODELS:
@@ -256,18 +258,18 @@ def test_no_list_counts_all_its_rows(world: World, staff: Door) -> None:
 
 
 def test_a_list_stops_counting_at_its_cap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admin_rows, "COUNTED_UP_TO", 4)
+    monkeypatch.setattr(admin_rows, "ROWS_COUNTED_UP_TO", 4)
     assert Paginator(Check.objects.order_by("pk"), 2).count == 6
     assert admin_rows.CappedPaginator(Check.objects.order_by("pk"), 2).count == 4
 
 
-def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, staff: Door) -> None:
+def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, staff: StaffDoor) -> None:
     for lookup in ("person__password__startswith", "check_row__project__memberships__user__password"):
         answer = staff("olga").get(address(Verdict), {lookup: "a"})
         assert answer.status_code == 400
 
 
-def test_units_that_were_joined_are_listed_with_what_retired_them(world: World, staff: Door) -> None:
+def test_units_that_were_joined_are_listed_with_what_retired_them(world: World, staff: StaffDoor) -> None:
     model = world.models["bridge"]
     gone = world.units("bridge")
     change = join_units(summary=model, by=world.olga, unit_id=gone[0].public_id)
@@ -277,7 +279,7 @@ def test_units_that_were_joined_are_listed_with_what_retired_them(world: World, 
         assert str(change) in page.content.decode()
 
 
-def test_moments_are_told_in_24_hours(world: World, staff: Door) -> None:
+def test_moments_are_told_in_24_hours(world: World, staff: StaffDoor) -> None:
     claim = world.check("alder", 1).claim
     comment = Comment.objects.create(project=world.project, claim=claim, author=world.rex, text="Hm.")
     Comment.objects.filter(pk=comment.pk).update(created_at=datetime(2026, 1, 31, 14, 5, tzinfo=UTC))
@@ -288,7 +290,7 @@ def test_moments_are_told_in_24_hours(world: World, staff: Door) -> None:
 @pytest.mark.parametrize("model", [Check, Verdict])
 @pytest.mark.parametrize("place", ["", "{}/change/", "{}/history/"])
 def test_whoever_may_review_knows_what_the_admin_told_them_of_checks(
-    world: World, staff: Door, model: Any, place: str
+    world: World, staff: StaffDoor, model: Any, place: str
 ) -> None:
     first = model._default_manager.earliest("pk")
     page = address(model, place.format(first.pk) if place else "")
@@ -303,7 +305,7 @@ def test_whoever_may_review_knows_what_the_admin_told_them_of_checks(
     assert override(check=check, by=world.cleo, label="no").shown == Verdict.Shown.JUDGE
 
 
-def test_a_superuser_with_open_work_knows_what_they_were_warned_of(world: World, staff: Door) -> None:
+def test_a_superuser_with_open_work_knows_what_they_were_warned_of(world: World, staff: StaffDoor) -> None:
     client = staff("root")
     root = User.objects.get(username="root")
     assign(document_set=world.sets["bridge"], assessor=root, by=None)

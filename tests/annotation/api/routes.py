@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from django.urls import URLPattern, URLResolver
 
-from annotation.api import urls
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.assessing.services.assign import assign
+from annotation.config import api_urls as urls
+from annotation.core.permissions import Verb
+from annotation.judging.services.ask_questions import ask_questions
 from annotation.models import ClaimSet, Dispute, Draw, Export, Run, VerdictBatch
-from annotation.permissions import Verb
-from annotation.services.adjudicate import decide_check
-from annotation.services.ask_questions import ask_questions
-from annotation.services.assign import assign
-from annotation.services.change_claims import add_claim
-from annotation.services.comment import comment_on_claim
-from annotation.services.invite import invite
-from annotation.services.review import override
-from annotation.services.write_guidelines import write_guidelines
+from annotation.projects.services.invite import invite
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.reviewing.services.comment import comment_on_claim
+from annotation.reviewing.services.review import override
+from annotation.texts.services.change_claims import add_claim
 from tests.annotation.cast import World, add_imported_verdict
 
 PREFIX = "/api/v1/"
@@ -356,7 +356,7 @@ def as_pattern(route: Route) -> tuple[str, str]:
 def grow(world: World, sets: int, *, first: int = 0) -> None:
     """More of everything that lists show: sets with summaries, claims, checks and scores; runs, exports."""
     from annotation.models import Check, Claim, Judge, Verdict
-    from annotation.services.rescore import rescore
+    from annotation.scoring.rescore import rescore
     from tests.annotation.cast import _add_set
 
     for number in range(first, first + sets):

@@ -8,13 +8,13 @@ import pytest
 from django.db import transaction
 from rest_framework.test import APIClient
 
+from annotation.assessing.services.assign import assign
 from annotation.models import Comparison, Membership, Role, Summary
-from annotation.services.assign import assign
 from tests.annotation.api.routes import IN_PROJECT, Route, body_of
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from tests.annotation.api.conftest import Client
+    from tests.annotation.conftest import ApiDoor
 
 FORGED = (
     "claim__claim_set__summary__system__name=alder",
@@ -49,7 +49,7 @@ def said(answer: Any) -> tuple[int, str]:
 
 
 def test_a_missing_project_answers_in_the_same_words(
-    world: World, ids: dict[str, str], client_of: Client
+    world: World, ids: dict[str, str], client_of: ApiDoor
 ) -> None:
     client = client_of("dan")
     for route in IN_PROJECT:
@@ -58,7 +58,7 @@ def test_a_missing_project_answers_in_the_same_words(
 
 
 def test_what_a_blind_person_may_read_names_no_system_and_no_id_that_tells(
-    world: World, ids: dict[str, str], client_of: Client
+    world: World, ids: dict[str, str], client_of: ApiDoor
 ) -> None:
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
     assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona, seed=2)
@@ -71,7 +71,7 @@ def test_what_a_blind_person_may_read_names_no_system_and_no_id_that_tells(
 
 
 @pytest.mark.parametrize("path", ["checks/", "summaries/", "claims/", "scores/", "document-sets/", "runs/"])
-def test_no_parameter_reaches_the_database_by_its_name(world: World, client_of: Client, path: str) -> None:
+def test_no_parameter_reaches_the_database_by_its_name(world: World, client_of: ApiDoor, path: str) -> None:
     client = client_of("olga")
     for query in FORGED:
         assert said(client.get(f"/api/v1/projects/harbour/{path}?{query}")) == (400, "invalid"), query
@@ -86,12 +86,12 @@ def test_a_session_needs_the_csrf_token_to_write(world: World) -> None:
     assert world.project.description == ""
 
 
-def test_answers_are_not_kept_by_caches(world: World, client_of: Client) -> None:
+def test_answers_are_not_kept_by_caches(world: World, client_of: ApiDoor) -> None:
     answer = client_of("vic").get("/api/v1/projects/harbour/scores/")
     assert {"private", "no-store"} <= set(answer.headers["Cache-Control"].split(", "))
 
 
-def test_no_answer_holds_a_primary_key(world: World, ids: dict[str, str], client_of: Client) -> None:
+def test_no_answer_holds_a_primary_key(world: World, ids: dict[str, str], client_of: ApiDoor) -> None:
     client = client_of("olga")
 
     def keys(value: Any) -> Any:

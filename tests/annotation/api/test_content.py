@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from annotation.assessing.services.assign import assign
 from annotation.models import Claim, ClaimSet, Event, Judge, Summary
-from annotation.services.assign import assign
 from tests.annotation.cast import CLAIMS, PEERS, REFERENCE, SOURCE, World
 
 if TYPE_CHECKING:
-    from tests.annotation.api.conftest import Client
+    from tests.annotation.conftest import ApiDoor
 
 HERE = "/api/v1/projects/harbour/"
 
@@ -22,13 +22,13 @@ def results(client: Any, path: str) -> list[dict[str, Any]]:
     return list(answer.json()["results"])
 
 
-def test_people_see_their_own_projects_alone(world: World, client_of: Client) -> None:
+def test_people_see_their_own_projects_alone(world: World, client_of: ApiDoor) -> None:
     for name, slug in (("rex", "harbour"), ("dan", "quarry")):
         listed = client_of(name).get("/api/v1/projects/").json()["results"]
         assert [project["slug"] for project in listed] == [slug]
 
 
-def test_a_project_tells_the_callers_roles_and_verbs(world: World, client_of: Client) -> None:
+def test_a_project_tells_the_callers_roles_and_verbs(world: World, client_of: ApiDoor) -> None:
     shown = client_of("rex").get(HERE).json()
     assert (shown["roles"], shown["verbs"]) == (
         ["reviewer"],
@@ -37,12 +37,12 @@ def test_a_project_tells_the_callers_roles_and_verbs(world: World, client_of: Cl
     assert (shown["deciding_judge"], shown["is_blind"]) == ("lexical", False)
 
 
-def test_a_project_tells_who_is_blind(world: World, client_of: Client) -> None:
+def test_a_project_tells_who_is_blind(world: World, client_of: ApiDoor) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
     assert client_of("ana").get(HERE).json()["is_blind"] is True
 
 
-def test_a_changed_rule_is_kept_logged_and_rescored(world: World, client_of: Client) -> None:
+def test_a_changed_rule_is_kept_logged_and_rescored(world: World, client_of: ApiDoor) -> None:
     answer = client_of("mona").patch(HERE, {"composite_weight": 1.0}, format="json")
     assert (answer.status_code, answer.json()["composite_weight"]) == (200, 1.0)
     event = Event.objects.get(verb="change project")
@@ -51,7 +51,7 @@ def test_a_changed_rule_is_kept_logged_and_rescored(world: World, client_of: Cli
     assert world.peers["port", "alder"].score.composite_custom == pytest.approx(0.75)
 
 
-def test_the_deciding_judge_is_named_and_may_be_none(world: World, client_of: Client) -> None:
+def test_the_deciding_judge_is_named_and_may_be_none(world: World, client_of: ApiDoor) -> None:
     Judge.objects.create(name="other", kind="lexical")
     client = client_of("mona")
     for name in ("other", None):
@@ -59,7 +59,7 @@ def test_the_deciding_judge_is_named_and_may_be_none(world: World, client_of: Cl
         assert answer.json()["deciding_judge"] == name
 
 
-def test_a_document_set_holds_its_documents_and_units(world: World, client_of: Client) -> None:
+def test_a_document_set_holds_its_documents_and_units(world: World, client_of: ApiDoor) -> None:
     shown = client_of("ana").get(f"{HERE}document-sets/{world.sets['port'].public_id}/").json()
     assert (shown["document_id"], shown["documents_count"]) == ("port", 1)
     (document,) = shown["documents"]
@@ -68,7 +68,7 @@ def test_a_document_set_holds_its_documents_and_units(world: World, client_of: C
     assert document["units"][2]["text"] == "Ferries will use the southern quay."
 
 
-def test_document_sets_are_listed_by_name_and_filtered(world: World, client_of: Client) -> None:
+def test_document_sets_are_listed_by_name_and_filtered(world: World, client_of: ApiDoor) -> None:
     client = client_of("ana")
     assert [row["document_id"] for row in results(client, "document-sets/")] == ["bridge", "port"]
     assert [row["document_id"] for row in results(client, "document-sets/?document_id=port")] == ["port"]
@@ -86,12 +86,12 @@ def test_document_sets_are_listed_by_name_and_filtered(world: World, client_of: 
         ("?target_words=21", 0),
     ],
 )
-def test_summaries_are_filtered(world: World, client_of: Client, query: str, count: int) -> None:
+def test_summaries_are_filtered(world: World, client_of: ApiDoor, query: str, count: int) -> None:
     query = query.format(port=world.sets["port"].public_id)
     assert len(results(client_of("vic"), f"summaries/{query}")) == count
 
 
-def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of: Client) -> None:
+def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of: ApiDoor) -> None:
     peer = world.peers["port", "alder"]
     shown = client_of("vic").get(f"{HERE}summaries/{peer.public_id}/").json()
     assert (shown["system"], shown["roles"], shown["text"]) == ("alder", ["peer"], PEERS["alder"])
@@ -104,7 +104,7 @@ def test_a_summary_holds_its_text_units_and_comparisons(world: World, client_of:
     ]
 
 
-def test_a_reviewer_is_not_told_who_wrote_a_summary(world: World, client_of: Client) -> None:
+def test_a_reviewer_is_not_told_who_wrote_a_summary(world: World, client_of: ApiDoor) -> None:
     peer = world.peers["port", "alder"]
     Summary.objects.filter(pk=peer.pk).update(metadata={"run": "alder-7b"})
     client = client_of("rex")
@@ -117,12 +117,12 @@ def test_a_reviewer_is_not_told_who_wrote_a_summary(world: World, client_of: Cli
     assert (told["system"], told["metadata"]) == ("alder", {"run": "alder-7b"})
 
 
-def test_a_model_summary_has_no_system(world: World, client_of: Client) -> None:
+def test_a_model_summary_has_no_system(world: World, client_of: ApiDoor) -> None:
     shown = client_of("rex").get(f"{HERE}summaries/{world.models['port'].public_id}/").json()
     assert (shown["system"], shown["roles"], shown["text"]) == (None, ["model"], REFERENCE)
 
 
-def test_claims_name_their_text_and_unit(world: World, client_of: Client) -> None:
+def test_claims_name_their_text_and_unit(world: World, client_of: ApiDoor) -> None:
     listed = results(client_of("rex"), "claims/")
     assert [row["text"] for row in listed] == [text for text, _ in CLAIMS]
     units = [unit.public_id for unit in world.units("port")]
@@ -131,14 +131,14 @@ def test_claims_name_their_text_and_unit(world: World, client_of: Client) -> Non
     assert {row["document_set"] for row in listed} == {world.sets["port"].public_id}
 
 
-def test_claims_that_were_replaced_are_shown_when_asked_for(world: World, client_of: Client) -> None:
+def test_claims_that_were_replaced_are_shown_when_asked_for(world: World, client_of: ApiDoor) -> None:
     ClaimSet.objects.update(is_active=False)
     client = client_of("rex")
     assert results(client, "claims/") == []
     assert len(results(client, "claims/?active=false")) == 3
 
 
-def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: Client) -> None:
+def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: ApiDoor) -> None:
     for place in ({"document_set": world.sets["bridge"]}, {"summary": world.peers["bridge", "birch"]}):
         claim_set = ClaimSet.objects.create(origin="judge", origin_name="lexical", **place)
         Claim.objects.create(claim_set=claim_set, position=1, text=next(iter(place)), origin="judge")
@@ -151,7 +151,7 @@ def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: 
     assert [row["text"] for row in results(client, "claims/?system=birch")] == ["summary"]
 
 
-def test_a_replaced_claim_is_named_by_its_successor(world: World, client_of: Client) -> None:
+def test_a_replaced_claim_is_named_by_its_successor(world: World, client_of: ApiDoor) -> None:
     old = world.check("alder", 1).claim
     new = Claim.objects.create(
         claim_set=old.claim_set, position=9, text="It closes", origin="person", supersedes=old
@@ -160,7 +160,7 @@ def test_a_replaced_claim_is_named_by_its_successor(world: World, client_of: Cli
     assert shown["supersedes"] == old.public_id
 
 
-def test_scores_carry_the_columns_of_the_export(world: World, client_of: Client) -> None:
+def test_scores_carry_the_columns_of_the_export(world: World, client_of: ApiDoor) -> None:
     (row,) = results(client_of("vic"), f"scores/?system=alder&document_set={world.sets['port'].public_id}")
     # Unit 1 has yes, no -> 1/2; unit 2 has yes -> 1. Mean 0.75. Words: 13 of 20, so brevity 7/20.
     assert (row["coverage"], row["coverage_human"]) == (pytest.approx(0.75), None)
@@ -170,14 +170,14 @@ def test_scores_carry_the_columns_of_the_export(world: World, client_of: Client)
     assert (row["claims"], row["claims_unscored"]) == (3, 0)
 
 
-def test_the_leaderboard_ranks_by_coverage(world: World, client_of: Client) -> None:
+def test_the_leaderboard_ranks_by_coverage(world: World, client_of: ApiDoor) -> None:
     (table,) = client_of("vic").get(f"{HERE}leaderboard/").json()["tables"]
     assert table["target_words"] == 20
     assert [(row["rank"], row["system"]) for row in table["systems"]] == [(1, "alder"), (2, "birch")]
     assert table["systems"][0]["scores"]["coverage"]["mean"] == pytest.approx(0.75)
 
 
-def test_the_leaderboard_ranks_by_any_score(world: World, client_of: Client) -> None:
+def test_the_leaderboard_ranks_by_any_score(world: World, client_of: ApiDoor) -> None:
     board = client_of("vic").get(f"{HERE}leaderboard/?score=brevity").json()
     assert board["score"] == "brevity"
     # 0.45 of birch and 0.35 of alder over both sets; coverage is known of one.
@@ -190,11 +190,11 @@ def test_the_leaderboard_ranks_by_any_score(world: World, client_of: Client) -> 
     assert client_of("vic").get(f"{HERE}leaderboard/?score=bleu").status_code == 400
 
 
-def test_the_leaderboard_of_another_target_is_empty(world: World, client_of: Client) -> None:
+def test_the_leaderboard_of_another_target_is_empty(world: World, client_of: ApiDoor) -> None:
     assert client_of("vic").get(f"{HERE}leaderboard/?target_words=7").json()["tables"] == []
 
 
-def test_judges_tell_neither_address_nor_key(world: World, client_of: Client) -> None:
+def test_judges_tell_neither_address_nor_key(world: World, client_of: ApiDoor) -> None:
     Judge.objects.create(
         name="remote", kind="openai", model="m", base_url="http://localhost:1/v1", api_key_env="REMOTE_KEY"
     )

@@ -10,11 +10,11 @@ from django.http import Http404
 from rest_framework import exceptions
 
 from annotation.api.errors import BadCursor, envelope
-from annotation.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from tests.annotation.api.conftest import Client
+    from tests.annotation.conftest import ApiDoor
 
 
 @pytest.mark.parametrize(
@@ -88,19 +88,19 @@ def test_an_unexpected_error_tells_nothing_and_is_logged(
         b'{"name": ' + b"9" * 5000 + b"}",
     ],
 )
-def test_json_that_nothing_could_hold_is_refused(world: World, client_of: Client, body: bytes) -> None:
+def test_json_that_nothing_could_hold_is_refused(world: World, client_of: ApiDoor, body: bytes) -> None:
     answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "parse_error")
 
 
-def test_fifty_levels_of_json_are_read(world: World, client_of: Client) -> None:
+def test_fifty_levels_of_json_are_read(world: World, client_of: ApiDoor) -> None:
     # The list within forty-nine others is the fiftieth level: it parses, and is no name.
     body = b'{"name": ' + b"[" * 49 + b"]" * 49 + b"}"
     answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
 
 
-def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, client_of: Client) -> None:
+def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, client_of: ApiDoor) -> None:
     body = b"[" * 3000
     answer = client_of("dan").patch("/api/v1/projects/harbour/", body, content_type="application/json")
     assert answer.status_code == 404
@@ -143,7 +143,7 @@ def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, 
     ],
 )
 def test_requests_get_the_envelope(
-    world: World, client_of: Client, send: Any, status: int, code: str
+    world: World, client_of: ApiDoor, send: Any, status: int, code: str
 ) -> None:
     answer = send(client_of("mona"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

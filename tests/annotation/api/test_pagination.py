@@ -10,12 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Check
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
 from tests.annotation.api.routes import LISTS, grow
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from tests.annotation.api.conftest import Client
+    from tests.annotation.conftest import ApiDoor
 
 CHECKS = "/api/v1/projects/harbour/checks/"
 
@@ -40,7 +40,7 @@ def pages(client: Any, address: str, link: str) -> list[list[str]]:
 )
 @pytest.mark.parametrize("limit", [1, 2, 4, 6])
 def test_pages_hold_every_row_once_and_in_order(
-    world: World, client_of: Client, order: str, columns: tuple[str, ...], limit: int
+    world: World, client_of: ApiDoor, order: str, columns: tuple[str, ...], limit: int
 ) -> None:
     expected = list(Check.objects.order_by(*columns).values_list("public_id", flat=True))
     found = pages(client_of("vic"), f"{CHECKS}?order={order}&limit={limit}", "next")
@@ -48,7 +48,7 @@ def test_pages_hold_every_row_once_and_in_order(
     assert all(len(page) == limit for page in found[:-1])
 
 
-def test_the_way_back_is_the_same(world: World, client_of: Client) -> None:
+def test_the_way_back_is_the_same(world: World, client_of: ApiDoor) -> None:
     client = client_of("vic")
     forwards = pages(client, f"{CHECKS}?order=doubt&limit=2", "next")
     last = client.get(client.get(f"{CHECKS}?order=doubt&limit=2").json()["next"]).json()["next"]
@@ -56,7 +56,7 @@ def test_the_way_back_is_the_same(world: World, client_of: Client) -> None:
 
 
 def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
-    world: World, client_of: Client
+    world: World, client_of: ApiDoor
 ) -> None:
     client = client_of("vic")
     first = client.get(f"{CHECKS}?unanswered=true&limit=2").json()
@@ -66,7 +66,7 @@ def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
     assert [row["id"] for row in second["results"]] == everything[2:4]
 
 
-def test_a_cursor_tells_nothing_but_a_public_id(world: World, client_of: Client) -> None:
+def test_a_cursor_tells_nothing_but_a_public_id(world: World, client_of: ApiDoor) -> None:
     answer = client_of("vic").get(f"{CHECKS}?order=doubt&limit=2").json()
     cursor = answer["next"].split("cursor=")[1].split("&")[0]
     plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
@@ -74,19 +74,19 @@ def test_a_cursor_tells_nothing_but_a_public_id(world: World, client_of: Client)
 
 
 @pytest.mark.parametrize("cursor", ["x", "****", "bi5hYmM", "é", "bi4%3D", "%00"])
-def test_a_forged_cursor_is_refused(world: World, client_of: Client, cursor: str) -> None:
+def test_a_forged_cursor_is_refused(world: World, client_of: ApiDoor, cursor: str) -> None:
     answer = client_of("vic").get(f"{CHECKS}?cursor={cursor}")
     assert answer.status_code == 400
     assert answer.json()["error"]["field"] == "cursor"
 
 
-def test_a_cursor_of_another_list_is_refused(world: World, client_of: Client) -> None:
+def test_a_cursor_of_another_list_is_refused(world: World, client_of: ApiDoor) -> None:
     client = client_of("vic")
     other = client.get("/api/v1/projects/harbour/summaries/?limit=1").json()["next"].split("cursor=")[1]
     assert client.get(f"{CHECKS}?cursor={other}").json()["error"]["code"] == "bad_cursor"
 
 
-def test_an_empty_list_has_no_other_pages(world: World, client_of: Client) -> None:
+def test_an_empty_list_has_no_other_pages(world: World, client_of: ApiDoor) -> None:
     answer = client_of("vic").get(f"{CHECKS}?system=nobody").json()
     assert answer == {"next": None, "previous": None, "results": []}
 
@@ -99,7 +99,7 @@ def queries_of(client: Any, address: str) -> int:
     return len(seen)
 
 
-def test_lists_cost_the_same_whether_few_rows_or_many(world: World, client_of: Client) -> None:
+def test_lists_cost_the_same_whether_few_rows_or_many(world: World, client_of: ApiDoor) -> None:
     client = client_of("olga")
     addresses = [f"/api/v1/projects/harbour/{path}" for path in LISTS]
     addresses += ["/api/v1/projects/harbour/leaderboard/", "/api/v1/projects/"]
@@ -119,7 +119,7 @@ def grow_more(world: World) -> None:
     assert Check.objects.count() == before + 28
 
 
-def test_one_check_costs_the_same_whoever_has_spoken(world: World, client_of: Client) -> None:
+def test_one_check_costs_the_same_whoever_has_spoken(world: World, client_of: ApiDoor) -> None:
     client = client_of("olga")
     address = f"{CHECKS}{world.check('alder', 1).public_id}/"
     # The first sight of a check is kept; later ones write nothing.

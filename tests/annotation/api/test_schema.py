@@ -10,6 +10,7 @@ import yaml
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from evaluation.judging import LABELS
 from tests.annotation.api.routes import IN_PROJECT, OUTSIDE
 
 
@@ -51,7 +52,7 @@ def test_every_refusal_is_described_as_the_envelope(schema: dict[str, Any]) -> N
 
 
 def test_labels_have_one_type(schema: dict[str, Any]) -> None:
-    assert schema["components"]["schemas"]["Label"]["enum"] == ["yes", "no", "unsure"]
+    assert schema["components"]["schemas"]["Label"]["enum"] == list(LABELS)
 
 
 def test_schema_and_docs_are_served(db: None) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from annotation.assessing.services.assign import assign
+from annotation.exports.services import perform, request_export
 from annotation.models import Event, Export, Job, Project, Run, Sitting, UnitJudgment
-from annotation.services.assign import assign
-from annotation.services.export_dataset import perform, request_export
 from tests.annotation.cast import PEERS, World
 
 if TYPE_CHECKING:
-    from tests.annotation.api.conftest import Client
+    from tests.annotation.conftest import ApiDoor
 
 HERE = "/api/v1/projects/harbour/"
 
@@ -37,7 +37,7 @@ def judge_all(client: Any, world: World, sitting: Sitting, percent: int) -> None
             assert sent.status_code == 201, sent.content
 
 
-def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     (listed,) = client_of("ana").get(f"{HERE}sittings/").json()
     assert (listed["id"], listed["document_id"], listed["closed_at"]) == (sitting.public_id, "port", None)
     assert [row["id"] for row in listed["assignments"]] == assignments(sitting)
@@ -45,14 +45,14 @@ def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: Client,
     assert client_of("ana").get(f"{HERE}sittings/{sitting.public_id}/").json() == listed
 
 
-def test_an_assignment_shows_both_lists_of_units(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_an_assignment_shows_both_lists_of_units(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     shown = client_of("ana").get(f"{HERE}assignments/{assignments(sitting)[0]}/").json()
     assert [unit["id"] for unit in shown["model_units"]] == [unit.public_id for unit in world.units("port")]
     assert " ".join(unit["text"] for unit in shown["peer_units"]) in PEERS.values()
     assert shown["percents"] == [0, 20, 40, 60, 80, 100]
 
 
-def test_a_judgment_is_kept_and_shown_again(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client, unit = client_of("ana"), world.units("port")[0]
     address = f"{HERE}assignments/{assignments(sitting)[0]}/"
     sent = client.post(
@@ -65,7 +65,7 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: Client, sit
     assert (first["percent"], first["marks"], first["note"]) == (60, [1, 2], "Nearly.")
 
 
-def test_the_same_act_sent_twice_is_saved_once(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_the_same_act_sent_twice_is_saved_once(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client = client_of("ana")
     act = {"unit": world.units("port")[0].public_id, "percent": 60, "client_id": "tab-1", "seq": 3}
     address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
@@ -85,7 +85,7 @@ def test_the_same_act_sent_twice_is_saved_once(world: World, client_of: Client, 
     ],
 )
 def test_a_senseless_judgment_is_refused(
-    world: World, client_of: Client, sitting: Sitting, act: dict[str, Any], status: int, field: str
+    world: World, client_of: ApiDoor, sitting: Sitting, act: dict[str, Any], status: int, field: str
 ) -> None:
     act["unit"] = world.units("port")[0].public_id
     address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
@@ -95,7 +95,7 @@ def test_a_senseless_judgment_is_refused(
 
 
 def test_acts_of_a_form_are_saved_in_order_and_once(
-    world: World, client_of: Client, sitting: Sitting
+    world: World, client_of: ApiDoor, sitting: Sitting
 ) -> None:
     client, one = client_of("ana"), assignments(sitting)[0]
     address = f"{HERE}sittings/{sitting.public_id}/"
@@ -115,7 +115,7 @@ def test_acts_of_a_form_are_saved_in_order_and_once(
     assert (odd.status_code, odd.json()["error"]["field"]) == (422, "acts.0.seq")
 
 
-def test_the_pen_is_taken_and_kept_alive(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_the_pen_is_taken_and_kept_alive(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client, address = client_of("ana"), f"{HERE}sittings/{sitting.public_id}/"
     taken = client.post(f"{address}pen/", {"client": "desk"}, format="json")
     assert (taken.status_code, taken.json()) == (200, {"pen": "desk", "seq": 0, "lease_until": None})
@@ -126,7 +126,7 @@ def test_the_pen_is_taken_and_kept_alive(world: World, client_of: Client, sittin
 
 
 def test_quality_questions_come_before_the_model_summary(
-    world: World, client_of: Client, sitting: Sitting
+    world: World, client_of: ApiDoor, sitting: Sitting
 ) -> None:
     question = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
     Project.objects.update(question_set="own", own_questions=[question])
@@ -154,7 +154,7 @@ def test_quality_questions_come_before_the_model_summary(
 
 
 def test_a_hidden_repeat_and_its_share_are_not_told(
-    world: World, client_of: Client, sitting: Sitting
+    world: World, client_of: ApiDoor, sitting: Sitting
 ) -> None:
     Project.objects.update(repeat_share=0.25)
     original = sitting.assignments.order_by("position")[0]
@@ -171,14 +171,14 @@ def test_a_hidden_repeat_and_its_share_are_not_told(
     ]
 
 
-def test_an_incomplete_sitting_is_not_closed(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_an_incomplete_sitting_is_not_closed(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     error = client_of("ana").post(f"{HERE}sittings/{sitting.public_id}/close/").json()["error"]
     assert error["code"] == "incomplete"
     missing = {key: {"stage": "units", "count": 2} for key in assignments(sitting)}
     assert error["details"] == {"missing": missing, "go_to": assignments(sitting)[0]}
 
 
-def test_closing_submits_scores_and_logs(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client = client_of("ana")
     judge_all(client, world, sitting, percent=40)
     closed = client.post(f"{HERE}sittings/{sitting.public_id}/close/")
@@ -188,7 +188,7 @@ def test_closing_submits_scores_and_logs(world: World, client_of: Client, sittin
     assert Event.objects.get(verb="close sitting").actor == world.ana
 
 
-def test_a_closed_sitting_takes_no_judgment(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_a_closed_sitting_takes_no_judgment(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client = client_of("ana")
     judge_all(client, world, sitting, percent=40)
     client.post(f"{HERE}sittings/{sitting.public_id}/close/")
@@ -200,14 +200,14 @@ def test_a_closed_sitting_takes_no_judgment(world: World, client_of: Client, sit
     assert (sent.status_code, sent.json()["error"]["code"]) == (409, "closed")
 
 
-def test_another_assessors_work_is_not_found(world: World, client_of: Client, sitting: Sitting) -> None:
+def test_another_assessors_work_is_not_found(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client = client_of("ben")
     assert client.get(f"{HERE}sittings/").json() == []
     for address in (f"sittings/{sitting.public_id}/", f"assignments/{assignments(sitting)[0]}/"):
         assert client.get(HERE + address).status_code == 404
 
 
-def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: Client) -> None:
+def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: ApiDoor) -> None:
     client = client_of("mona")
     started = client.post(f"{HERE}runs/", {"judge": "lexical"}, format="json")
     assert started.status_code == 201
@@ -234,7 +234,7 @@ def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: C
     ],
 )
 def test_a_senseless_run_is_refused(
-    world: World, client_of: Client, body: dict[str, Any], status: int, code: str, field: str
+    world: World, client_of: ApiDoor, body: dict[str, Any], status: int, code: str, field: str
 ) -> None:
     sent = client_of("mona").post(f"{HERE}runs/", body, format="json")
     error = sent.json()["error"]
@@ -242,13 +242,13 @@ def test_a_senseless_run_is_refused(
     assert not Run.objects.exists()
 
 
-def test_runs_are_listed_newest_first(world: World, client_of: Client) -> None:
+def test_runs_are_listed_newest_first(world: World, client_of: ApiDoor) -> None:
     made = [Run.objects.create(project=world.project, judge=world.judge, state="finished") for _ in range(3)]
     listed = client_of("vic").get(f"{HERE}runs/").json()["results"]
     assert [row["id"] for row in listed] == [run.public_id for run in reversed(made)]
 
 
-def test_an_export_is_requested_written_and_fetched(world: World, client_of: Client) -> None:
+def test_an_export_is_requested_written_and_fetched(world: World, client_of: ApiDoor) -> None:
     client = client_of("vic")
     asked = client.post(f"{HERE}exports/", {"level": "scores", "format": "jsonl"}, format="json")
     assert (asked.status_code, asked.json()["state"]) == (201, "waiting")
@@ -267,7 +267,7 @@ def test_an_export_is_requested_written_and_fetched(world: World, client_of: Cli
 
 
 def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
-    world: World, client_of: Client
+    world: World, client_of: ApiDoor
 ) -> None:
     body = {"level": "judgments", "format": "csv", "named_people": True}
     assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == 403
@@ -278,7 +278,7 @@ def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
     assert client_of("olga").get(address).status_code == 200
 
 
-def test_a_failed_export_says_why(world: World, client_of: Client) -> None:
+def test_a_failed_export_says_why(world: World, client_of: ApiDoor) -> None:
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     Job.objects.create(export=export, state="failed", error="No room left.")
     shown = client_of("vic").get(f"{HERE}exports/{export.public_id}/").json()
@@ -291,7 +291,7 @@ def test_a_failed_export_says_why(world: World, client_of: Client) -> None:
     [({"level": "scores"}, 422), ({"level": "../x", "format": "csv"}, 400)],
 )
 def test_a_senseless_export_is_refused(
-    world: World, client_of: Client, body: dict[str, str], status: int
+    world: World, client_of: ApiDoor, body: dict[str, str], status: int
 ) -> None:
     assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == status
     assert not Export.objects.exists()

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from annotation.core.permissions import roles_in
 from annotation.models import Role
-from annotation.permissions import roles_in
 from tests.annotation.cast import World
 
 

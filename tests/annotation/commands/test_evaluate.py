@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from annotation import perform_job
+from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run, Verdict, Worker
-from annotation.services import perform_job
-from annotation.services.start_run import start_run
-from annotation.services.workers import report_alive
-from tests.annotation.runs.processes import manage, start_manage, wait_until
+from annotation.workers import report_alive
+from tests.annotation.judging.processes import manage, start_manage, wait_until
 from tests.llm_server import LLMServer, faults
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
     thread.start()
     yield
     ended.set()
-    thread.join(30)
+    thread.join(60)
     for number, handler in handlers.items():
         signal.signal(number, handler)
 
@@ -275,7 +275,7 @@ def test_an_interrupt_stops_the_worker_and_cancels_the_run(
     try:
         wait_until(lambda: Job.objects.filter(state="working").exists())
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130, stderr

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Event
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
 
 

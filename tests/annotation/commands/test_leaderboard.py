@@ -8,10 +8,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import DocumentSet, Score, Summary, System
-from annotation.services.draw_checks import draw_checks
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
-from tests.annotation.queries.mixing import mix_summarization
+from tests.annotation.mixing import mix_summarization
 
 
 def run(*arguments: str) -> str:
@@ -140,7 +140,7 @@ def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: Wor
 
 
 def test_the_estimate_has_a_column_where_there_is_one(world: World) -> None:
-    draw_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     for system in ("alder", "birch"):
         for check in world.checks(system):
             override(check=check, by=world.rex, label="yes")

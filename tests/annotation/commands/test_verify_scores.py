@@ -6,10 +6,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Check, Score
-from annotation.services.adjudicate import decide_check
-from annotation.services.rescore import DERIVED
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
+from annotation.scoring.rescore import DERIVED
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 

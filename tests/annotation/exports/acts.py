@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Adjudication, Comparison, Sitting, UnitJudgment, Verdict
-from annotation.services.assign import assign
-from annotation.services.save_acts import judge_unit
 from tests.annotation.cast import World, finish
 
 LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyarrow import parquet
 
-from annotation.exports.people import People
+from annotation.core.tables.pseudonyms import People
 from annotation.exports.write import write_file
 from annotation.models import Project
 

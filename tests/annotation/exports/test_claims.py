@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.core.current_checks import put_in_force
+from annotation.core.tables.pseudonyms import pseudonym
 from annotation.exports.claims import judge_confidence
-from annotation.exports.people import pseudonym
 from annotation.models import Check, Claim, ClaimSet, Verdict
-from annotation.services.adjudicate import decide_check
-from annotation.services.in_force import put_in_force
-from annotation.services.rescore import rescore
-from annotation.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, long_ago
 from tests.annotation.exports.reading import Rows, exported

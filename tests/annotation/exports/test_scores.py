@@ -1,10 +1,12 @@
 """Level `scores`: a row per peer summary, hand-written."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from annotation.models import Score
+from evaluation import SummaryScore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.exports.reading import exported
@@ -17,21 +19,7 @@ COLUMNS = [
     "system",
     "target_words",
     "peer_words",
-    "coverage",
-    "coverage_judge",
-    "coverage_human",
-    "human_share",
-    "claim_coverage",
-    "alignment",
-    "factual_alignment",
-    "question_coverage",
-    "summarization",
-    "completeness",
-    "conciseness",
-    "brevity",
-    "composite_1",
-    "composite_2_3",
-    "composite_custom",
+    *(score.name for score in fields(SummaryScore) if score.type == float | None),
     "claims",
     "claims_unscored",
     "flags",

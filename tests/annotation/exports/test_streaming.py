@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.core.tables.pseudonyms import People
 from annotation.exports import peers
-from annotation.exports.formats import FORMAT_NAMES
 from annotation.exports.levels import LEVELS
-from annotation.exports.people import People
-from annotation.exports.snapshot import snapshot
+from annotation.exports.write import snapshot
 from annotation.models import Check, Comparison, Summary, System
-from annotation.services.rescore import rescore
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
+from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 
 # One query for the stream of summaries, and what the richest level (units) needs around a batch of them.
@@ -111,7 +111,7 @@ def in_another_thread(act: Callable[[], object]) -> None:
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(timeout=30)
+    thread.join(timeout=60)
     assert not thread.is_alive(), "the writer waits for the reader"
     if failures:
         raise failures[0]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation.exports.people import pseudonym
+from annotation.adjudicating.services.adjudicate import decide_unit
+from annotation.core.tables.pseudonyms import pseudonym
 from annotation.models import Assignment, Check, Claim, ClaimSet, Comparison, UnitJudgment
-from annotation.services.adjudicate import decide_unit
-from annotation.services.change_project import change_project
-from annotation.services.rescore import rescore
-from annotation.services.review import override
+from annotation.projects.services.change_project import change_project
+from annotation.reviewing.services.review import override
+from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, add_comparison, assess, assess_and_close
 from tests.annotation.exports.reading import Rows, exported

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import annotation
-from annotation.exports import as_csv
+from annotation.core.refusals import Invalid
+from annotation.core.tables import as_csv
+from annotation.core.tables.columns import Column, TableRow
+from annotation.core.tables.pseudonyms import People
 from annotation.exports.atomic_file import atomic_file, checked_path
-from annotation.exports.columns import Column, Row
 from annotation.exports.levels import LEVELS
-from annotation.exports.people import People
 from annotation.exports.write import manifest_path, write_file
-from annotation.records import score_rules
-from annotation.refusals import Invalid
+from annotation.scoring.records import score_rules
 from tests.annotation.cast import World
 from tests.annotation.exports.reading import read
 
@@ -117,7 +117,7 @@ def test_a_file_that_breaks_off_leaves_what_stood_there(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("before")
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[TableRow]:
         yield from [("half",)] * 50_000
         raise RuntimeError
 

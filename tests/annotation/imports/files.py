@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.imports.problems import ImportRefused
-from annotation.imports.read import Reading, read_dataset
+from annotation.imports.read import FileReading, read_dataset
 
 DOCUMENT = "Rain fell in Oslo on Monday. Trams stopped for an hour."
 REFERENCE = "Rain stopped the trams in Oslo."
@@ -64,7 +64,7 @@ def raw(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
 def problems_of(path: Path, **choices: Any) -> list[tuple[int | None, str, str]]:
     """Everything that reading a file complains of, whether it ends the reading or not."""
     try:
-        reading: Reading = read_dataset(path, **choices)
+        reading: FileReading = read_dataset(path, **choices)
     except ImportRefused as refusal:
         return [(problem.line, problem.column, problem.reason) for problem in refusal.problems]
     return [(problem.line, problem.column, problem.reason) for problem in reading.problems.shown]

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
-from tests.annotation.imports.duc import ROW_2001, see_page
+from tests.annotation.imports.duc.packages import ROW_2001, see_page
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, nested, raw, row
 
 pytestmark = pytest.mark.django_db

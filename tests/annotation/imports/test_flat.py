@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.problems import SHOWN_AT_MOST
+from annotation.core.refusals import Invalid
+from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.read import read_dataset
-from annotation.refusals import Invalid
 from tests.annotation.imports.files import (
     DOCUMENT,
     HEADER,
@@ -204,7 +204,7 @@ def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> N
 def test_problems_are_all_counted_and_the_first_are_shown(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, *[row(system=f"s{i}", target_words=0) for i in range(80)]))
     assert reading.problems.count == reading.problems.bad_lines == 80
-    assert len(reading.problems.shown) == SHOWN_AT_MOST
+    assert len(reading.problems.shown) == PROBLEMS_SHOWN
 
 
 # Rows that contradict an earlier one

@@ -10,7 +10,7 @@ import pytest
 from annotation.imports import packages
 from annotation.imports.packages import NamedFile, as_text, members
 from annotation.imports.problems import ImportRefused
-from tests.annotation.imports.duc import see_page, stored, zipped
+from tests.annotation.imports.duc.packages import see_page, stored, zipped
 
 
 def names(file: NamedFile) -> list[str]:

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.imports.problems import ImportRefused
+from annotation.imports.services import ImportReport, import_dataset, import_new_project
 from annotation.models import Comparison, Event, Project
-from annotation.services.import_dataset import ImportReport, import_dataset, import_new_project
 from tests.annotation.imports.files import HEADER, jsonl, nested, row
 
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -130,7 +130,7 @@ def test_a_file_imported_twice_changes_nothing_whatever_was_there(
             report = _imported(project, jsonl(tmp_path, *rows))
             again = _imported(project, jsonl(tmp_path, *rows))
             assert (again is None) == (report is None)
-            assert again is None or not again.has_changes
+            assert again is None or not again.counts.has_changes
         own = Comparison.objects.filter(peer__system=F("model__system"), peer__text=F("model__text"))
         assert not own.exists()
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from django.urls import URLPattern, reverse
 
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.assessing.services.assign import assign
+from annotation.config.web_urls import project_urls
+from annotation.judging.services.ask_questions import ask_questions
+from annotation.judging.services.start_run import start_run
 from annotation.models import Dispute, Export, VerdictBatch
-from annotation.services.adjudicate import decide_check
-from annotation.services.ask_questions import ask_questions
-from annotation.services.assign import assign
-from annotation.services.comment import comment_on_claim
-from annotation.services.invite import invite
-from annotation.services.review import override
-from annotation.services.start_run import start_run
-from annotation.services.write_guidelines import write_guidelines
-from annotation.web.urls import project_urls
+from annotation.projects.services.invite import invite
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.reviewing.services.comment import comment_on_claim
+from annotation.reviewing.services.review import override
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.config.web_urls import project_urls
+from annotation.core.notices import tell
 from annotation.models import Dispute, Notice
-from annotation.services.adjudicate import decide_check
-from annotation.services.invite import invite
-from annotation.services.notices import tell
-from annotation.services.review import override
-from annotation.web.urls import project_urls
+from annotation.projects.services.invite import invite
+from annotation.reviewing.services.review import override
 from tests.accessibility import violations
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.route_verbs import POSTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.queries.ranking import Place
+from annotation.analysis.leaderboard.ranking import Place
 from annotation.templatetags.places import alike, p_value, place_of, signed
 
 PLACES = {

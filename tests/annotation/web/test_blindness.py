@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Sitting, Verdict
-from annotation.services.assign import assign
-from annotation.services.review import override
-from annotation.services.save_acts import judge_unit
-from tests.annotation.web.conftest import HTMX
+from annotation.reviewing.services.review import override
+from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

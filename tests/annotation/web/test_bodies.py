@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 
+from annotation.assessing.services.assign import assign
 from annotation.models import Guideline
-from annotation.services.assign import assign
-from tests.annotation.web.conftest import HTMX
+from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

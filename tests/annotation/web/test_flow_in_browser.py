@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.assessing.services.assign import assign
+from annotation.exports.services import write_export
 from annotation.models import Event
-from annotation.services.assign import assign
-from annotation.services.export_dataset import write_export
+from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.cast import World
-from tests.annotation.web.see_sets import saved
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

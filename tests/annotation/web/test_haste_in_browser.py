@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.assessing.services.assign import assign
 from annotation.models import Export, UnitJudgment
-from annotation.services.assign import assign
-from annotation.services.review import override
-from tests.annotation.web.see_sets import saved
+from annotation.reviewing.services.review import override
+from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
 from tests.browser import PHONE
 

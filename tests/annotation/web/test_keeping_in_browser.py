@@ -21,12 +21,12 @@ from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import Error
 
+from annotation.assessing.services.acts import UnitAct
+from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.save_acts import save_acts, save_at_once
 from annotation.models import Sitting, SummaryJudgment, UnitJudgment
-from annotation.services.acts import UnitAct
-from annotation.services.close_sitting import close_sitting
-from annotation.services.save_acts import save_acts, save_at_once
 from tests.accessibility import violations
-from tests.annotation.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
+from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import Desk
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITING = re.compile(r"Not saved yet: \d+")
-STARTED_WITHIN_S = 30
+STARTED_WITHIN_S = 120
 OF_ANOTHER = "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here."
 
 
@@ -152,7 +152,7 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.address}/healthz", timeout=1) as answer:
+            with urllib.request.urlopen(f"{self.address}/healthz", timeout=10) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             return False

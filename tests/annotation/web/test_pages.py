@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.services.assign import assign
+from annotation.assessing.services.assign import assign
 from tests.annotation.route_verbs import POSTED
 from tests.annotation.web.places import addresses
 
@@ -97,5 +97,5 @@ def test_an_address_that_does_not_exist_is_404(world: World, signed_in: Callable
 
 def test_the_work_of_an_assessor_says_what_is_left(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    page = signed_in(world.ana).get("/p/harbour/work/").content.decode()
+    page = " ".join(signed_in(world.ana).get("/p/harbour/work/").content.decode().split())
     assert "2 of 2 summaries to complete before you can close it" in page

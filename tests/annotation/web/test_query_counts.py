@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.assessing.services.assign import assign
 from annotation.models import (
     Check,
     Claim,
@@ -22,9 +23,8 @@ from annotation.models import (
     System,
     Verdict,
 )
-from annotation.services.assign import assign
-from annotation.services.rescore import rescore
-from annotation.services.review import override
+from annotation.reviewing.services.review import override
+from annotation.scoring.rescore import rescore
 from tests.annotation.cast import PEERS, SOURCE, add_units
 
 if TYPE_CHECKING:

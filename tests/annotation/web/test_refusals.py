@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from django.test import Client
 
-from annotation.permissions import ROLE_VERBS
-from annotation.services.assign import assign
+from annotation.assessing.services.assign import assign
+from annotation.config.web_urls import project_urls
+from annotation.core.permissions import ROLE_VERBS
 from annotation.web.rooms import DOORS
-from annotation.web.urls import project_urls
 from tests.annotation.cast import MEMBERS
+from tests.annotation.conftest import HTMX
 from tests.annotation.route_verbs import POSTED, SCRIPTED
-from tests.annotation.web.conftest import HTMX
 from tests.annotation.web.places import addresses
 
 if TYPE_CHECKING:

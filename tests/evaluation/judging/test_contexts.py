@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import CoverRequest, DocumentRequest, Limits, OpenAIJudge, Text, UnusableReply
+from evaluation import Limits, OpenAIJudge
+from evaluation.judging import CoverRequest, DocumentRequest, Text, UnusableReply
 from evaluation.judging._windows import chunks, fitted, json_bytes, named_bytes, pieces_bytes, windows
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import pytest
 
 from evaluation import judging
-from evaluation._text import Span
 from evaluation.judging import (
     ExtractedClaim,
     Judge,
@@ -25,6 +24,7 @@ from evaluation.judging import (
     extract_claims,
 )
 from evaluation.judging.protocol import MemoryCallStore, StoredCall
+from evaluation.text._splitting import Span
 
 
 class Recorder:
@@ -120,7 +120,7 @@ print(seen, [thread.name for thread in threading.enumerate()])
 
 def test_an_interrupt_cancels_the_work_before_it_surfaces() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=180
     )
     assert done.stdout.strip() == "['cancelled', 'interrupted'] ['MainThread']"
 

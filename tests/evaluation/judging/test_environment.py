@@ -17,10 +17,13 @@ import pytest
 
 from tests.llm_server import LLMServer
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import json, sys
-from evaluation import JudgeUnavailable, OpenAIJudge, check_claims, evaluate_summary
+from evaluation import OpenAIJudge, check_claims, evaluate_summary
+from evaluation.judging import JudgeUnavailable
 
 base_url, api_key = sys.argv[1], sys.argv[2] or None
 judge = OpenAIJudge("scripted", base_url, api_key)
@@ -82,7 +85,7 @@ def run(base_url: str, api_key: str, environment: dict[str, str]) -> tuple[dict[
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=180,
         cwd=ROOT,
         env=environment,
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from evaluation import JudgeSettings, JudgeUnavailable, Limits, OpenAIJudge, Text, Verdict
+from evaluation import Limits, OpenAIJudge, Verdict
+from evaluation.judging import JudgeSettings, JudgeUnavailable, Text
 from evaluation.judging import _caller as caller
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults

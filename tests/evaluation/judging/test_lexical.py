@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation._text import Span
 from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
 from evaluation.judging._overlap import FEATURES, _kin_of, _opposites, overlap, parts, prepared
 from evaluation.judging.lexical import COVERED, SUPPORTED, probability_of_yes
+from evaluation.text._splitting import Span
 
 COUNCIL = (
     "The council met on Tuesday. It approved 41 crowns for the school in Alder Street. "

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from evaluation import BudgetSpent, Limits, MoneyCap, Price, Usage
+from evaluation import Limits, MoneyCap, Price
+from evaluation.judging import BudgetSpent, Usage
 from evaluation.judging import _pace as pace
 from evaluation.judging._pace import Pace
 from tests.evaluation.judging.conftest import JudgeMaker
@@ -81,7 +82,8 @@ def test_a_cap_is_never_exceeded() -> None:
 
 
 def test_a_failed_call_costs_nothing(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    from evaluation import JudgeRefused, check_claims
+    from evaluation import check_claims
+    from evaluation.judging import JudgeRefused
 
     cap = MoneyCap(10.0)
     llm_server.api_key = "sk-other"

@@ -6,20 +6,16 @@ from typing import Any
 import pytest
 
 from evaluation import (
-    BudgetSpent,
     JudgeError,
     JudgePanel,
-    JudgeRefused,
-    JudgeSettings,
-    JudgeUnavailable,
     Label,
     LexicalJudge,
     OpenAIJudge,
-    Text,
     Verdict,
     check_claims,
     evaluate_summary,
 )
+from evaluation.judging import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable, Text
 from evaluation.judging._lexical_questions import LexicalQuestions
 from evaluation.judging.panel import majority
 from evaluation.judging.protocol import ExtractedClaim, Side

@@ -16,6 +16,8 @@ from evaluation import Limits, OpenAIJudge, Price, SummaryEvaluation, evaluate_s
 from evaluation.judging._transport import _retry_after
 from tests.llm_server import Fault, LLMServer, faults
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = "It rained on Monday. The mayor left."
 SUMMARY = "The mayor left."
 METRICS = ("coverage", "alignment", "question_coverage", "coherence", "summarization")

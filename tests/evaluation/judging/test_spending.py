@@ -6,19 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation import (
-    BudgetSpent,
-    JudgePanel,
-    JudgeUnavailable,
-    Limits,
-    MemoryCallStore,
-    MoneyCap,
-    OpenAIJudge,
-    Price,
-    Text,
-    Usage,
-    check_claims,
-)
+from evaluation import JudgePanel, Limits, MoneyCap, OpenAIJudge, Price, check_claims
+from evaluation.judging import BudgetSpent, JudgeUnavailable, MemoryCallStore, Text, Usage
 from evaluation.judging.protocol import metered
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults

@@ -1,0 +1,130 @@
+"""How far people agree, from answers given before anything was revealed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.analysis.figures import answered
+from annotation.api.access import ApiView
+from annotation.api.rows import AgreementRow
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import Analysis
+
+
+def _share(**words: Any) -> Any:
+    return serializers.FloatField(allow_null=True, **words)
+
+
+class IntervalRow(serializers.Serializer[Any]):
+    """A statistic with its 95 % bootstrap interval over document sets; null where nothing can be said."""
+
+    value = _share()
+    low = _share()
+    high = _share()
+    clusters = serializers.IntegerField(help_text="Document sets that were resampled.")
+
+
+class RaterPair(serializers.Serializer[Any]):
+    """Two raters on the items that both answered."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    items = serializers.IntegerField()
+    equal = _share(help_text="Share of equal answers.")
+    kappa = IntervalRow(help_text="Cohen's; on scales in order weighted by the square of the distance.")
+    within_step = _share(help_text="Of percents: share at most 20 points apart.")
+    mean_difference = _share(help_text="Of percents: in points, 0 to 100.")
+
+
+class ThirdOfWork(serializers.Serializer[Any]):
+    """The agreement on a third of the items, by when the last answer to each was given."""
+
+    number = serializers.IntegerField()
+    items = serializers.IntegerField()
+    first_at = serializers.DateTimeField()
+    last_at = serializers.DateTimeField()
+    alpha = IntervalRow()
+    equal = _share()
+
+
+class DividedItem(serializers.Serializer[Any]):
+    """An item on which answers differ. Ids are empty where there is no such row."""
+
+    disagreement = serializers.FloatField(
+        help_text="Mean squared distance of two answers, as alpha takes it."
+    )
+    answers = serializers.ListField(
+        child=serializers.ListField(), help_text="Each answer with how many gave it."
+    )
+    text = serializers.CharField()
+    document_id = serializers.CharField()
+    system = serializers.CharField()
+    target_words = serializers.IntegerField(allow_null=True)
+    summary_id = serializers.CharField()
+    check_id = serializers.CharField()
+    unit_id = serializers.CharField()
+    dispute_id = serializers.CharField()
+
+
+class AgreementScale(serializers.Serializer[Any]):
+    """The agreement on one scale. The deciding judge stands beside people and is in none of their figures."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    question = serializers.CharField()
+    level = serializers.CharField(help_text="nominal, ordinal or interval")
+    raters = serializers.ListField(child=serializers.CharField())
+    items = serializers.IntegerField(help_text="Answered by two people or more.")
+    single = serializers.IntegerField(help_text="Answered by one person alone.")
+    answers = serializers.IntegerField(help_text="To items with two or more.")
+    alpha = IntervalRow(help_text="Krippendorff's alpha.")
+    equal = IntervalRow(help_text="Share of equal pairs of answers to the same item.")
+    ac1 = IntervalRow(allow_null=True, help_text="Gwet's AC1; of labels alone.")
+    pairs = RaterPair(many=True)
+    pairs_left_out = serializers.IntegerField()
+    judge = RaterPair(many=True, help_text="The deciding judge against each person.")
+    thirds = ThirdOfWork(many=True)
+    divided = DividedItem(many=True)
+    sentence = serializers.CharField()
+    drift = serializers.CharField()
+
+
+class SelfAgreement(serializers.Serializer[Any]):
+    """How far one assessor agrees with themselves on units that came twice, unsaid."""
+
+    person = serializers.CharField()
+    agreement = AgreementRow()
+    alpha = IntervalRow()
+
+
+class AgreementFigures(serializers.Serializer[Any]):
+    made_at = serializers.DateTimeField()
+    is_stale = serializers.BooleanField(
+        help_text="Something has changed since; newer figures are being made."
+    )
+    judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
+    touched = serializers.IntegerField(
+        help_text="Answers to checks that are left out: given after the judge's or another's was seen, or in a list."
+    )
+    imported = serializers.IntegerField(help_text="Answers that came with a file.")
+    scales = AgreementScale(many=True)
+    repeats = SelfAgreement(many=True)
+
+
+class AgreementView(ApiView):
+    tag = "scores"
+    pagination_class = None
+
+    @operation("get_agreement", responses=AgreementFigures)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show how far people agree on every scale, in pairs, over time and with themselves.
+
+        Of answers alone that were given before anything was revealed.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        return Response(AgreementFigures(answered(project, Analysis.Kind.AGREEMENT)).data)

@@ -1,0 +1,279 @@
+"""What people said before anybody had told them anything: the answers that agreement may be read from.
+
+A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's nor met another's; not
+one taken over in a list, and not one after a planted verdict. An answer that its owner took back later still counts:
+whoever differed from the judge would take back more than whoever did not. So does one that was set aside: else two who
+answer at once would count only where they agree. Percents and quality answers are those of closed sittings.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import Q
+
+from annotation.models import (
+    Check,
+    PublishedPercent,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
+from annotation.scoring.published import published_assessor
+from evaluation.metrics import QualityQuestion, quality_questions
+from evaluation.statistics import KappaWeights, Level
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+PERCENT_STEPS = (20, 5, 1)
+"""The scales of percents, coarsest first; what people gave lies on the first that holds it all."""
+
+PERCENTS, UNMARKED = "percents", "unmarked"
+"""The keys of the scales on which percents are given."""
+
+Value = str | int
+
+
+class RatedItem(NamedTuple):
+    """One answer of one person to one item; `at` is None where it was given elsewhere and brought in."""
+
+    item: str
+    rater: str
+    value: Value
+    cluster: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """All answers on one scale.
+
+    `items` says what was rated, in the plural, and `question` in which words, where they are the project's own. `level`
+    says what differences between answers mean; `categories` is the whole scale in order. `judge` has the deciding
+    judge's own answer by item, where it gives such.
+    """
+
+    key: str
+    items: str
+    level: Level
+    categories: tuple[Value, ...]
+    weights: KappaWeights | None
+    ratings: tuple[RatedItem, ...]
+    judge: Mapping[str, Value]
+    question: str = ""
+
+    def by_item(self) -> dict[str, list[RatedItem]]:
+        """The answers of each item, in the order in which they were given."""
+        found: dict[str, list[RatedItem]] = defaultdict(list)
+        for rating in self.ratings:
+            found[rating.item].append(rating)
+        return found
+
+
+class CheckAnswer(NamedTuple):
+    """The first answer of one person to a check; `error` is the kind of error that they named, `at`
+    None where it came with a file."""
+
+    check: int
+    rater: str
+    label: str
+    error: str
+    at: datetime | None
+
+
+class CheckFacts(NamedTuple):
+    """What a check is about, as far as figures are split by it."""
+
+    key: int
+    side: str
+    has_number: bool
+    claim: str
+    judge_label: str | None
+    system: str
+    target_words: int | None
+    peer_words: int | None
+    external_id: str
+    group: str
+
+    @property
+    def cluster(self) -> str:
+        return self.group or self.external_id
+
+
+def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
+    """People's answers to checks in force, given by somebody who had seen nothing of the judge's nor met another's."""
+    return Verdict.objects.filter(
+        # What an import brought and took away again was never said; what a person took back was.
+        Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
+        source=Verdict.Source.REVIEWER,
+        shown=Verdict.Shown.NOTHING,
+        batch__isnull=True,
+        label__isnull=False,
+        check_row__project=project,
+        check_row__is_current=True,
+    )
+
+
+def touched_count(project: Project) -> int:
+    """How many standing answers do not count here: given knowing the judge's or another's, or taken over in a list.
+
+    One query.
+    """
+    touched = Verdict.objects.filter(
+        ~Q(shown=Verdict.Shown.NOTHING) | Q(batch__isnull=False),
+        source=Verdict.Source.REVIEWER,
+        withdrawn_at__isnull=True,
+        check_row__project=project,
+        check_row__is_current=True,
+    )
+    return touched.count()
+
+
+def check_answers(project: Project) -> list[CheckAnswer]:
+    """The first untouched answer of each person to each check, in the order in which they were given. One query.
+
+    All answers of one imported file count as one person's, without a time.
+    """
+    rows = untouched_verdicts(project).order_by("pk")
+    columns = ("check_row_id", "person__username", "origin_name", "label", "error_type", "created_at")
+    first: dict[tuple[int, str], CheckAnswer] = {}
+    for check, person, origin, label, error, at in rows.values_list(*columns):
+        rater = person or origin
+        answer = CheckAnswer(check, rater, label or "", error, at if person else None)
+        first.setdefault((check, rater), answer)
+    return list(first.values())
+
+
+def check_facts(project: Project) -> dict[int, CheckFacts]:
+    """The checks that have an untouched answer, by their keys. One query."""
+    answered = untouched_verdicts(project).order_by().values("check_row")
+    rows = Check.objects.filter(pk__in=answered).order_by("pk")
+    columns = (
+        "pk",
+        "side",
+        "has_number",
+        "claim__text",
+        "judge_label",
+        "peer__system__name",
+        "peer__target_words",
+        "peer__score__peer_words",
+        "peer__document_set__external_id",
+        "peer__document_set__group",
+    )
+    return {row[0]: CheckFacts(*row) for row in rows.values_list(*columns)}
+
+
+def percent_ratings(project: Project) -> list[RatedItem]:
+    """Assessors' percents, and those of published tables. Two queries.
+
+    An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
+    repeats, and units that were joined, split or reworded since, are left out.
+    """
+    said = UnitJudgment.objects.filter(
+        COUNTING, ASKED_AT_PRESENT, assignment__comparison__peer__document_set__project=project
+    ).order_by("pk")
+    rows = said.values_list(
+        "assignment__comparison_id",
+        "unit__public_id",
+        "claim__public_id",
+        "assignment__sitting__assessor__username",
+        "percent",
+        "assignment__comparison__peer__document_set__external_id",
+        "assignment__comparison__peer__document_set__group",
+        "created_at",
+    )
+    found = [
+        RatedItem(f"{comparison}:{unit or claim}", person or "", percent or 0, group or name, at)
+        for comparison, unit, claim, person, percent, name, group, at in rows
+    ]
+    return found + _published(project)
+
+
+def _published(project: Project) -> list[RatedItem]:
+    rows = PublishedPercent.objects.filter(score__project=project, unit__retired_by__isnull=True)
+    columns = (
+        "comparison_id",
+        "unit__public_id",
+        "score__assessor",
+        "score__origin_name",
+        "percent",
+        "comparison__peer__document_set__external_id",
+        "comparison__peer__document_set__group",
+    )
+    first: dict[tuple[str, str], RatedItem] = {}
+    for comparison, unit, assessor, origin, percent, name, group in rows.order_by("pk").values_list(*columns):
+        rater, item = published_assessor(assessor, origin), f"{comparison}:{unit}"
+        first.setdefault((rater, item), RatedItem(item, rater, percent, group or name, None))
+    return list(first.values())
+
+
+def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
+    """What assessors said of summaries as wholes: by quality question, and the unmarked percents. One query.
+
+    An item is the public id of the peer summary. Answers that the question does not offer any more are left out.
+    """
+    questions = {
+        question.id: question for question in quality_questions(project.question_set, project.own_questions)
+    }
+    said = SummaryJudgment.objects.filter(
+        sitting__document_set__project=project,
+        sitting__closed_at__isnull=False,
+        is_current=True,
+        is_repeat=False,
+    ).order_by("pk")
+    by_question: dict[str, list[RatedItem]] = {question: [] for question in questions}
+    unmarked: list[RatedItem] = []
+    for peer, person, answers, percent, name, group, at in said.values_list(
+        "peer__public_id",
+        "sitting__assessor__username",
+        "quality_answers",
+        "unmarked_percent",
+        "sitting__document_set__external_id",
+        "sitting__document_set__group",
+        "created_at",
+    ):
+        for question, value in answers.items():
+            if question in questions and value in questions[question].values:
+                by_question[question].append(RatedItem(peer, person or "", value, group or name, at))
+        if percent is not None:
+            unmarked.append(RatedItem(peer, person or "", percent, group or name, at))
+    return by_question, unmarked
+
+
+def questions_of(project: Project) -> tuple[QualityQuestion, ...]:
+    """The project's quality questions, in order."""
+    return quality_questions(project.question_set, project.own_questions)
+
+
+def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
+    """The coarsest scale of percents on which all of these lie."""
+    given = {rating.value for rating in ratings}
+    step = next(step for step in PERCENT_STEPS if step == 1 or all(int(value) % step == 0 for value in given))
+    return tuple(range(0, 101, step))
+
+
+def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
+    """Answers as raters x items for measures to which all raters are alike: the n-th answer of each item in row n."""
+    width = max((len(group) for group in groups), default=0)
+    return [[group[row].value if row < len(group) else None for group in groups] for row in range(width)]
+
+
+def by_pair(
+    groups: Iterable[Sequence[RatedItem]],
+) -> dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]]:
+    """The answers that two people gave to the same items, by their names in order."""
+    pairs: dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
+    for group in groups:
+        ordered = sorted(group, key=lambda rating: rating.rater)
+        for one, other in combinations(ordered, 2):
+            pairs[one.rater, other.rater].append((one, other))
+    return pairs

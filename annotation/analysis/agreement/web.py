@@ -1,0 +1,39 @@
+"""The agreement page: how far people agree, and where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+
+from annotation.analysis.agreement.table import AGREEMENT_TABLES
+from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.web import figures_page, file_view
+from annotation.core.permissions import Verb
+from annotation.core.refusals import NotFound
+from annotation.models import Analysis
+from annotation.web.htmx import Request
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+
+@screen("GET")
+def agreement(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    stored = figures(room.project, Analysis.Kind.AGREEMENT)
+    scales = (stored.payload or EMPTY)["scales"]
+    context = {"scale": _chosen(scales, request.GET.get("scale", ""))}
+    return figures_page(request, room, "agreement", stored, AGREEMENT_TABLES, context)
+
+
+agreement_file = file_view(Analysis.Kind.AGREEMENT, AGREEMENT_TABLES)
+
+
+def _chosen(scales: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    """The scale that the address names, else the one of which most can be said. Raises NotFound."""
+    if not key:
+        return max(scales, key=lambda scale: scale["items"], default=None)
+    named = next((scale for scale in scales if scale["key"] == key), None)
+    if named is None:
+        raise NotFound(f"Nobody has answered on a scale {key!r}.")
+    return named

@@ -1,0 +1,155 @@
+"""What figures of agreement say in words, and no more than they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.analysis.agreement.ratings import PERCENTS, UNMARKED
+from annotation.analysis.intervals import no_interval_in_words
+from annotation.models import Check
+from evaluation.statistics import Estimate
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""What Krippendorff asks of alpha: to rely on data, and to draw tentative conclusions from them."""
+ROUGH_BELOW = 10
+"""Document sets below which an interval is called rough."""
+SCALES: Mapping[str, tuple[str, str, str]] = {
+    f"verdicts-{Check.Side.REFERENCE.value}": (
+        "Verdicts, coverage",
+        "Is the claim expressed in the summary?",
+        "checks",
+    ),
+    f"verdicts-{Check.Side.PEER.value}": (
+        "Verdicts, alignment",
+        "Is the claim of the summary supported by its source?",
+        "checks",
+    ),
+    PERCENTS: (
+        "Percents",
+        "How much of the model unit do the marked peer units express together?",
+        "model units",
+    ),
+    UNMARKED: (
+        "Unmarked",
+        "How much of the unmarked peer units is related to the subject all the same?",
+        "summaries",
+    ),
+}
+"""By the key of a scale that every project has: its name, what is asked, and what of."""
+
+
+NO_SPREAD_SHOWN = "no interval: resampling shows no spread"
+"""Said of a figure that is the same in every draw of enough document sets."""
+
+
+def told(agreement: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored agreement with its sentences."""
+    return {**agreement, "scales": [_told_scale(scale) for scale in agreement["scales"]]}
+
+
+def _told_scale(scale: Mapping[str, Any]) -> dict[str, Any]:
+    key, thirds = scale["key"], scale["thirds"]
+    own = (key.replace("quality-", "Quality ", 1).replace("_", " "), scale["question"], "summaries")
+    name, question, noun = SCALES.get(key, own)
+    unit = " %" if key in (PERCENTS, UNMARKED) else ""
+    return {
+        **scale,
+        "name": name,
+        "question": question,
+        "items_in_words": noun,
+        "divided": [
+            {**item, "answers": [(f"{answer}{unit}", count) for answer, count in item["answers"]]}
+            for item in scale["divided"]
+        ],
+        "sentence": scale_in_words(
+            Estimate(**scale["alpha"]), Estimate(**scale["equal"]), items=scale["items"], noun=noun
+        ),
+        "drift": drift_in_words(*(Estimate(**third["alpha"]) for third in (thirds[0], thirds[-1])))
+        if thirds
+        else "",
+    }
+
+
+def between(estimate: Estimate, *, digits: int = 2) -> str:
+    """The value with its interval: "0.83 (0.79 to 0.87)"."""
+    if estimate.value is None:
+        return "not known"
+    value = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
+        return f"{value} ({no_interval_in_words(estimate.clusters) or NO_SPREAD_SHOWN})"
+    return f"{value} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+
+
+def in_percent(share: float | None) -> str:
+    """A share in whole percent, never rounded up to all or down to nothing."""
+    if share is None:
+        return "not known"
+    rounded = round(100 * share)
+    if rounded in (0, 100) and 0 < share < 1:
+        return "under 1 %" if rounded == 0 else "over 99 %"
+    return f"{rounded} %"
+
+
+def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -> str:
+    """How far people agree on one scale, with the numbers that it rests on."""
+    if not items:
+        return f"Nothing can be said yet: there are no {noun} that two people answered."
+    counted = f"{items:,} {noun if items != 1 else noun.removesuffix('s')}"
+    if alpha.value is None:
+        return (
+            f"All answers to the {counted} that two people or more answered are the same: without any difference "
+            "alpha has no value."
+        )
+    return (
+        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two people or more answered; "
+        f"{in_percent(equal.value)} of the answers to the same item are equal. {_meaning(alpha)}"
+        f"{_roughness(alpha)}"
+    )
+
+
+def drift_in_words(first: Estimate, last: Estimate) -> str:
+    """Whether agreement moved between the first and the last third of the work, as far as intervals tell."""
+    if first.low is None or first.high is None or last.low is None or last.high is None:
+        if fewest := no_interval_in_words(min(first.clusters, last.clusters)):
+            return f"Whether agreement moved cannot be said: a third of the work holds too little ({fewest})."
+        return f"Whether agreement moved cannot be said of a third of the work ({NO_SPREAD_SHOWN})."
+    numbers = f"alpha is {between(first)} in the first third of the work and {between(last)} in the last"
+    if last.high < first.low:
+        return f"Agreement fell: {numbers}."
+    if first.high < last.low:
+        return f"Agreement rose: {numbers}."
+    return f"No drift shows: {numbers}, and the intervals overlap."
+
+
+def _meaning(alpha: Estimate) -> str:
+    value = alpha.value or 0.0
+    if value >= RELIABLE:
+        return f"Krippendorff asks for {RELIABLE} to rely on data: {_reached(alpha)}."
+    if value >= TENTATIVE:
+        return (
+            f"Krippendorff asks for {TENTATIVE} for tentative conclusions, which the value reaches, and for {RELIABLE} "
+            "to rely on data."
+        )
+    if value > 0:
+        return f"That is below the {TENTATIVE} that Krippendorff asks for even for tentative conclusions."
+    return "That is no better than chance."
+
+
+def _reached(alpha: Estimate) -> str:
+    """What of a value that reaches the bar for reliable data reaches it."""
+    if alpha.low is None:
+        return "the value reaches that, without an interval"
+    if alpha.low >= RELIABLE:
+        return "the whole interval lies above that"
+    return "the value reaches that, not the whole interval"
+
+
+def _roughness(alpha: Estimate) -> str:
+    if alpha.low is not None and alpha.clusters < ROUGH_BELOW:
+        return f" With {_sets(alpha.clusters)} the interval is rough."
+    return ""
+
+
+def _sets(count: int) -> str:
+    return "1 document set" if count == 1 else f"{count:,} document sets"

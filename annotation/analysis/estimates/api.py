@@ -1,0 +1,191 @@
+"""What more answers would bring, and the draw that asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.analysis.estimates.forecasts import DRAWABLE
+from annotation.analysis.estimates.sample_planned import sample_planned
+from annotation.analysis.figures import answered
+from annotation.api.access import ApiView
+from annotation.api.fields import NamedChoice
+from annotation.api.rows import CheckDrawRow
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import Analysis
+from annotation.models.base import SEED_BITS
+from annotation.sampling.queries.check_samples import check_samples
+
+
+def _number(**words: Any) -> Any:
+    return serializers.FloatField(allow_null=True, **words)
+
+
+class MeanWithInterval(serializers.Serializer[Any]):
+    """A mean over document sets with its 95 % interval."""
+
+    mean = _number()
+    low = _number()
+    high = _number()
+    n = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+
+
+class KnownOfSystem(serializers.Serializer[Any]):
+    """What is known of a system's coverage now; null where there is none."""
+
+    system = serializers.CharField()
+    system_id = serializers.CharField()
+    judge = MeanWithInterval(allow_null=True, help_text="By the deciding judge alone.")
+    estimate = MeanWithInterval(allow_null=True, help_text="What people would say, from the latest draw.")
+    people = MeanWithInterval(allow_null=True, help_text="People's drawn answers alone.")
+    least = _number(
+        help_text="Width if every check of these document sets were answered, or of people's own scores where all "
+        "are; null where nobody can say."
+    )
+
+
+class KnownWords(serializers.Serializer[Any]):
+    state = serializers.CharField(help_text="none, open, people, few or fine")
+    sentence = serializers.CharField()
+    caption = serializers.CharField(help_text="What the estimate's interval covers.")
+
+
+class PlanOutlook(serializers.Serializer[Any]):
+    """What one design would bring at a size."""
+
+    mean = _number(help_text="Mean width over systems; null where the width of any is not foretold.")
+    widest = _number(
+        help_text="Width that no system's interval exceeds in half of such draws; null as the mean."
+    )
+    documents = serializers.FloatField(
+        help_text="Document sets with an answer that no system falls short of in half of such draws."
+    )
+    is_few = serializers.BooleanField(help_text="Too few of these to use the judge: people alone stand.")
+    systems = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="Width that is expected of each system."
+    )
+    strata = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField()),
+        help_text="Expected checks by system and doubt of the judge.",
+    )
+
+
+class ShortOfDocuments(serializers.Serializer[Any]):
+    """A system that needs more document sets."""
+
+    system = serializers.CharField()
+    held = serializers.IntegerField()
+    needed = serializers.IntegerField()
+
+
+class PlanWish(serializers.Serializer[Any]):
+    """What it takes that no system's interval is wider."""
+
+    width = serializers.FloatField()
+    sizes = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True), help_text="The smallest planned size, by design."
+    )
+    short = ShortOfDocuments(many=True, help_text="Who needs more document sets, where no size does it.")
+    is_reached = serializers.BooleanField(help_text="No interval of now is wider.")
+    sentence = serializers.CharField()
+
+
+class PlanTarget(serializers.Serializer[Any]):
+    """The plan at one target length."""
+
+    target_words = serializers.IntegerField(allow_null=True)
+    checks = serializers.IntegerField()
+    documents = serializers.IntegerField(help_text="Independent ones: groups count once.")
+    document_sets = serializers.IntegerField()
+    cluster = serializers.CharField(help_text="What counts as independent: document set or group.")
+    widest_now = _number(
+        help_text="Width of the widest interval of an estimate now; null where one has none."
+    )
+    known = KnownWords()
+    warning = serializers.CharField()
+    unknown = serializers.CharField(
+        help_text="Why no width is foretold, where too few answers show how far document sets differ; else empty."
+    )
+    least_in_words = serializers.CharField(help_text="What the least widths rest on; may be empty.")
+    systems = KnownOfSystem(many=True)
+    outlooks = serializers.DictField(
+        child=serializers.DictField(child=PlanOutlook()), help_text="By size of the draw and design."
+    )
+    wanted = PlanWish(many=True)
+
+
+class PlanSize(serializers.Serializer[Any]):
+    size = serializers.IntegerField(help_text="Checks of a whole draw, over all systems and target lengths.")
+    hours = _number(help_text="At the median time; null where nobody's time is known.")
+
+
+class PlanFigures(serializers.Serializer[Any]):
+    made_at = serializers.DateTimeField()
+    is_stale = serializers.BooleanField(
+        help_text="Something has changed since; newer figures are being made."
+    )
+    basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
+    basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")
+    pilot = serializers.CharField(allow_null=True, help_text="The draw that it goes by.")
+    pilot_answered = serializers.IntegerField(
+        help_text="Answered checks of that draw, 0 without one: a smaller draw would replace more answers."
+    )
+    complete = serializers.CharField(
+        help_text="That people have answered every check, so that no draw adds to it; else empty."
+    )
+    checks = serializers.IntegerField()
+    came_after = serializers.IntegerField(help_text="Checks that came after that draw.")
+    drawn_before = serializers.IntegerField(
+        help_text="Checks with an answer of somebody who knew nothing, which a draw keeps."
+    )
+    seconds = _number(help_text="Median time of an answer.")
+    timed = serializers.IntegerField()
+    pace_in_words = serializers.CharField()
+    sizes = PlanSize(many=True)
+    targets = PlanTarget(many=True)
+
+
+class NewPlannedDraw(serializers.Serializer[Any]):
+    size = serializers.IntegerField(min_value=1, help_text="Checks to draw.")
+    design = NamedChoice("PlanDesign", [(design, design) for design in DRAWABLE])
+    seed = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**SEED_BITS - 1,
+        help_text="A seed that has drawn already gives that draw back: send it again without harm.",
+    )
+
+
+class PlanView(ApiView):
+    tag = "scores"
+    pagination_class = None
+
+    @operation("get_plan", responses=PlanFigures)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show what is known now, and how wide intervals would be with more answers of people.
+
+        Forecasts go by the latest answered draw of checks, else by the judge's own probabilities.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        return Response(PlanFigures(answered(project, Analysis.Kind.PLAN)).data)
+
+
+class PlannedSamples(ApiView):
+    tag = "checks"
+    pagination_class = None
+
+    @operation("draw_planned_checks", request=NewPlannedDraw, responses={201: CheckDrawRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw checks for reviewers as the plan foretells them, each with its recorded chance.
+
+        Needs the verb "assign".
+        """
+        project = self.enter(Verb.ASSIGN)
+        drawn = sample_planned(project=project, by=self.person, **self.body(NewPlannedDraw))
+        row = next(each for each in check_samples(project) if each.draw_id == drawn.public_id)
+        return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)

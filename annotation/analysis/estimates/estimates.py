@@ -1,0 +1,244 @@
+"""What people would say of everything, from the latest random draw that they answered and the judge's answers.
+
+What reviewers volunteered enters only where chance draws it too: who chooses what to answer answers what looks wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Q
+
+from annotation.analysis.intervals import has_interval
+from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
+from annotation.models import Check, Draw
+from annotation.sampling.queries.check_samples import drawable
+from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
+from annotation.sampling.queries.set_samples import SampleCounts, counts_of
+from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, DrawEstimate, estimate_systems_from_draw
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+ESTIMATE = "coverage_estimate"
+"""The name of the estimate among the scores."""
+LOOKED_AT = 25
+
+
+class EstimateState(StrEnum):
+    """How far an estimate may be trusted, and what stands in its place."""
+
+    NONE = "none"
+    OPEN = "open"
+    PEOPLE = "people"
+    FEW = "few"
+    FINE = "fine"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleProgress:
+    """`answered` of the `drawn` items of a draw made on a `day`; `withdrawn` were taken away unanswered."""
+
+    draw_id: str
+    item: str
+    method: str
+    drawn: int
+    answered: int
+    withdrawn: int
+    day: str
+
+    @property
+    def is_complete(self) -> bool:
+        return 0 < self.answered == self.drawn and not self.withdrawn
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """One system's estimate as it is shown, and what people's drawn answers alone give.
+
+    `tuning` is the slope on the judge's answers, 0 where it counts for nothing, and `labels_saved` how many more
+    answers people alone would need for the same width; None where people alone are shown.
+    """
+
+    shown: Average
+    people: Average
+    tuning: float
+    labels_saved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateTable:
+    """The estimates at one target length, where they come from and what they may be trusted for.
+
+    `sample` is the one that is answered, `newer` the newest one where it is not answered yet. `came_after` counts the
+    checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand alone.
+    """
+
+    state: str
+    sample: SampleProgress | None = None
+    newer: SampleProgress | None = None
+    is_all_answered: bool = False
+    has_judge: bool = True
+    came_after: int = 0
+    labels_saved: float | None = None
+    documents: int = 0
+    answered_documents: int = 0
+    systems: dict[str, Estimated] | None = None
+
+    @property
+    def draw_id(self) -> str:
+        """The sample that the estimates come from; empty where there are none."""
+        return self.sample.draw_id if self.sample is not None and self.documents else ""
+
+    @property
+    def has_estimates(self) -> bool:
+        return bool(self.systems)
+
+    def average(self, system: str) -> Average:
+        """What is shown of the system; without a value where there is nothing to show."""
+        found = (self.systems or {}).get(system)
+        return found.shown if found is not None else Average(None, None, None, n=0, left_out=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """The estimates of a project by target length; `otherwise` is what is said where there are none."""
+
+    tables: dict[int | None, EstimateTable]
+    otherwise: EstimateTable
+
+    def at(self, target_words: int | None) -> EstimateTable:
+        return self.tables.get(target_words, self.otherwise)
+
+
+def estimates(project: Project) -> Estimates:
+    """The estimates from the latest draw of which everything is answered, else why there are none."""
+    draws = samples_of_coverage(project)
+    complete = next((draw for draw in draws if draw.is_complete), None)
+    newer = draws[0] if draws and draws[0] is not complete else None
+    if complete is None:
+        state = EstimateState.OPEN if newer else EstimateState.NONE
+        is_needless = newer is None and is_all_answered(project)
+        return Estimates({}, EstimateTable(state=state, newer=newer, is_all_answered=is_needless))
+    framed = framed_items(project, Draw.objects.get(project=project, public_id=complete.draw_id))
+    tables = {target: estimate_table(complete, framed, target, newer=newer) for target in framed.items}
+    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=complete))
+
+
+def is_all_answered(project: Project) -> bool:
+    """Whether people have answered every check that can be drawn, of which there is one at least."""
+    asked = drawable(project, Check.Side.REFERENCE)
+    return asked.exists() and not asked.filter(human_label__isnull=True).exists()
+
+
+def samples_of_coverage(project: Project) -> list[SampleProgress]:
+    """The latest random choices that tell of coverage, the newest first, with how far they are answered."""
+    rows = list(
+        Draw.objects.filter(project=project)
+        .exclude(item=Draw.Item.CHECK, drawn_checks__isnull=True)
+        .distinct()
+        .order_by("-pk")
+        .defer("frame")[:LOOKED_AT]
+    )
+    keys = [row.pk for row in rows]
+    of_checks, of_assignments = _of_checks(keys), counts_of(keys)
+    found = []
+    for row in rows:
+        drawn, answered, withdrawn = (
+            (*of_checks[row.pk], 0)
+            if row.item == Draw.Item.CHECK
+            else of_assignments.get(row.pk, SampleCounts())
+        )
+        if drawn or withdrawn:
+            found.append(
+                SampleProgress(
+                    draw_id=row.public_id,
+                    item=row.item,
+                    method=row.method,
+                    drawn=drawn,
+                    answered=answered,
+                    withdrawn=withdrawn,
+                    day=f"{row.created_at:%Y-%m-%d}",
+                )
+            )
+    return found
+
+
+def _of_checks(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Of each draw of checks, how many on the reference side were drawn and how many of them are answered."""
+    of_coverage = Q(drawn_checks__check_row__side=Check.Side.REFERENCE)
+    rows = Draw.objects.filter(pk__in=keys, item=Draw.Item.CHECK).order_by()
+    counted = rows.values("pk").annotate(
+        drawn=Count("drawn_checks", filter=of_coverage),
+        answered=Count("drawn_checks", filter=of_coverage & Q(drawn_checks__verdict__isnull=False)),
+    )
+    return {row["pk"]: (row["drawn"], row["answered"]) for row in counted}
+
+
+def covariates(framed: SampleFrame) -> dict[str, tuple[float, ...]] | None:
+    """What foretells answers beside the judge: texts of many claims are covered less."""
+    if not framed.claims:
+        return None
+    return {document: (math.log(claims),) for document, claims in framed.claims.items()}
+
+
+def estimate_table(
+    draw: SampleProgress,
+    framed: SampleFrame,
+    target_words: int | None,
+    *,
+    newer: SampleProgress | None = None,
+) -> EstimateTable:
+    """The estimates at one target length from a draw that is answered; `newer` is a newer one that is not."""
+    found = estimate_systems_from_draw(
+        framed.items[target_words], covariates=covariates(framed), confidence=CONFIDENCE
+    )
+    answered = min(result.answered_documents for result in found.values())
+    state = _state(framed, found, answered)
+    from_people = state == EstimateState.PEOPLE
+    systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
+    saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
+    return EstimateTable(
+        state=state,
+        sample=draw,
+        newer=newer,
+        has_judge=framed.has_judge,
+        came_after=framed.came_after,
+        labels_saved=math.fsum(saved) / len(saved) if saved else None,
+        documents=max(result.documents for result in found.values()),
+        answered_documents=answered,
+        systems=systems,
+    )
+
+
+def _state(framed: SampleFrame, found: Mapping[str, DrawEstimate], answered: int) -> EstimateState:
+    if answered < TOO_FEW_DOCUMENTS or not framed.has_judge:
+        return EstimateState.PEOPLE
+    if all(result.tuning == 0 for result in found.values()):
+        return EstimateState.PEOPLE
+    return EstimateState.FEW if answered < FEW_DOCUMENTS else EstimateState.FINE
+
+
+def _estimated(result: DrawEstimate, *, from_people: bool) -> Estimated:
+    people = _average(
+        result, mean=result.classical_estimate, low=result.classical_low, high=result.classical_high
+    )
+    if from_people:
+        return Estimated(shown=people, people=people, tuning=0.0, labels_saved=None)
+    shown = _average(result, mean=result.estimate, low=result.low, high=result.high)
+    return Estimated(shown=shown, people=people, tuning=result.tuning, labels_saved=result.labels_saved)
+
+
+def _average(result: DrawEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
+    """Cut to [0, 1], where coverage lies: nothing that could be true is lost."""
+    if not has_interval(result.answered_documents, low, high):
+        low = high = None
+    return Average(mean=_within(mean), low=_within(low), high=_within(high), n=result.documents, left_out=0)
+
+
+def _within(value: float | None) -> float | None:
+    return None if value is None else min(max(value, 0.0), 1.0)

@@ -1,0 +1,286 @@
+"""The plan page: what is known now, what answers to more checks would bring, and the draw that brings it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE, ForecastBasis
+from annotation.analysis.estimates.plan import WIDTHS
+from annotation.analysis.estimates.sample_planned import sample_planned
+from annotation.analysis.estimates.table import PLAN_TABLES
+from annotation.analysis.estimates.words import (
+    DESIGN_NAMES,
+    new_sample_in_words,
+    replacing_in_words,
+    width_in_words,
+)
+from annotation.analysis.figures import EMPTY, Figures, figures
+from annotation.analysis.leaderboard.differences import target_word
+from annotation.analysis.target_tables import LengthTable, opened_table, target_choices
+from annotation.analysis.web import figures_page, file_view
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid, NotFound
+from annotation.models import Analysis
+from annotation.models.base import SEED_BITS, new_seed
+from annotation.sampling.queries.check_samples import check_samples
+from annotation.web.htmx import Request
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter
+from annotation.web.screen import screen
+from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
+
+HOW = {
+    "uniform": "every check alike, by lot within each system and length",
+    "stratified": "by lot within each system, length and doubt; most where the judge errs most",
+    "active": "each check by how far the judge is expected to be off",
+}
+SEVERAL = 2
+"""Document sets with answers below which nothing at all could be learnt of a system."""
+
+Number = TypeVar("Number", int, float)
+
+
+class SizeLine(NamedTuple):
+    """One size of a draw: its hours, and what each design would bring, in the order of `DESIGNS`."""
+
+    size: int
+    hours: float | None
+    outlooks: list[tuple[str, dict[str, Any]]]
+    is_chosen: bool
+
+
+class ChosenDraw(NamedTuple):
+    """What is looked at: a width, a size and a design, each from the address or the best that there is.
+
+    `is_wished` tells that somebody asked for the width; else `why_width` says how it was found. There is
+    no size where the address names none and no draw would add to what people have answered.
+    """
+
+    width: float
+    size: int | None
+    design: str
+    is_wished: bool
+    why_width: str
+
+
+class SystemLine(NamedTuple):
+    """A system in the chosen draw: the width that its interval would have, and its checks by stratum of doubt."""
+
+    system: str
+    width: float | None
+    strata: list[tuple[str, float]]
+    checks: float
+
+
+@screen("GET")
+def plan(request: Request, slug: str) -> HttpResponse:
+    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="scores"))
+
+
+plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
+
+
+@screen("POST")
+def draw_plan(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="scores")
+    # The blind may draw, and see nothing of the plan.
+    may_look = Verb.VIEW_SCORES in room.verbs
+    try:
+        drawn = sample_planned(
+            project=room.project,
+            by=request.user,
+            size=_whole(request.POST.get("size", ""), "size"),
+            design=request.POST.get("design", ""),
+            seed=_whole(request.POST.get("seed", ""), "seed"),
+        )
+    except Invalid as refusal:
+        if not may_look:
+            raise
+        return _page(request, room, refusal=refusal)
+    count = drawn.drawn_checks.count()
+    messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} drawn for reviewers.")
+    return redirect("plan" if may_look else "check-draws", slug)
+
+
+def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
+    stored = figures(room.project, Analysis.Kind.PLAN)
+    found = stored.payload or EMPTY
+    table = opened_table(request, room.project, found["targets"])
+    context = {
+        "table": table,
+        "target": target_word(table["target_words"]) if table else "",
+        "targets": target_choices(found["targets"]),
+        "draws": [draw for draw in check_samples(room.project) if not draw.is_complete],
+        "refusal": refusal,
+        **(_forecast(request, found, table) if table and table["outlooks"] else {}),
+    }
+    status = status_of(refusal) if refusal else 200
+    return figures_page(request, room, "estimates", stored, PLAN_TABLES, context, status=status)
+
+
+def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str, Any]:
+    """What draws of all sizes would bring, and what the chosen one would ask of whom."""
+    chosen = _chosen(request, found, table)
+    wish = {"width": chosen.width} if chosen.is_wished else {}
+    return {
+        "query": urlencode({"target": target_word(table["target_words"]), **wish}),
+        "chosen": chosen,
+        "widths": WIDTHS,
+        "say": found["complete"] or _wanted(table, chosen.width)["sentence"],
+        "lines": _lines(found, table, chosen),
+        "designs": [DESIGN_NAMES[design] for design in DESIGNS],
+        "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
+        "few_documents": FEW_DOCUMENTS,
+        "too_few_documents": TOO_FEW_DOCUMENTS,
+        **(_draw(found, table, chosen.size, chosen.design) if chosen.size else {}),
+    }
+
+
+def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[str, Any]:
+    """What the chosen draw would ask of whom, and whether it would take the place of a larger one."""
+    outlooks = table["outlooks"][str(size)]
+    outlook = outlooks[design]
+    # Drawn by lot, few answers are still what people alone go by.
+    told = outlooks["people"] if outlook["is_few"] and design == DRAWABLE[0] else outlook
+    now, then = table["widest_now"], told["widest"]
+    return {
+        "outlook": outlook,
+        "widest": then,
+        # Downwards: fewer than it takes are never told as enough.
+        "documents": math.floor(outlook["documents"]),
+        "systems": _systems(outlook, told["systems"]),
+        "replacing": replacing_in_words(
+            size,
+            found["pilot_answered"],
+            is_narrower=now is not None and then is not None and then < now,
+        ),
+        "doubts": DOUBTS,
+        "new_draw": new_sample_in_words(
+            size, checks=found["checks"], answered=found["drawn_before"], is_by_lot=design == DRAWABLE[0]
+        ),
+        "seed": new_seed(),
+    }
+
+
+def _chosen(request: Request, found: Figures, table: LengthTable) -> ChosenDraw:
+    """What the address asks for, else what suits the wished width. Raises NotFound for what is not planned."""
+    wished = _among(WIDTHS, request.GET.get("width", ""), "width")
+    reachable = _reachable(found, table)
+    width = wished or reachable or WIDTHS[0]
+    sizes = _sizes(found, table)
+    size = _among(sizes, request.GET.get("size", ""), "size") or _suited(found, table, width, sizes)
+    # Without a pilot nothing shows yet that the judge's doubt means anything: by lot.
+    suited = _narrowest(table, size) if size and _has_pilot(found) else DRAWABLE[0]
+    design = request.GET.get("design", "") or suited
+    if design not in DRAWABLE:
+        raise NotFound(f"There is no design {design!r}; there are {', '.join(DRAWABLE)}.")
+    return ChosenDraw(width, size, design, is_wished=wished is not None, why_width=width_in_words(reachable))
+
+
+def _has_pilot(found: Figures) -> bool:
+    """Whether forecasts go by answers, and not by the judge's word."""
+    return bool(found["basis"] == ForecastBasis.PILOT)
+
+
+def _suited(found: Figures, table: LengthTable, width: float, sizes: Sequence[int]) -> int | None:
+    """The size that the width takes, larger than the answered draw; None where no draw would add anything."""
+    larger = [size for size in sizes if size > found["pilot_answered"]]
+    if found["complete"] or not larger:
+        return None
+    if _wanted(table, width)["is_reached"]:
+        return larger[0]
+    return max(larger[0], _enough(found, table, width) or sizes[len(sizes) // 2])
+
+
+def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
+    """The known number that was asked for, None where none was. Raises NotFound."""
+    if not asked:
+        return None
+    named = next((number for number in known if number == _as_number(asked)), None)
+    if named is None:
+        raise NotFound(f"No {what} of {asked} is planned for.")
+    return named
+
+
+def _as_number(words: str) -> float | None:
+    """What the words are as a number, however it is written: 0.2, 0.20, .2."""
+    try:
+        return float(words)
+    except ValueError:
+        return None
+
+
+def _reachable(found: Figures, table: LengthTable) -> float | None:
+    """The narrowest width that half of all checks reach; None where they reach none."""
+    within = [
+        wanted["width"]
+        for wanted in table["wanted"]
+        if any(size is not None and 2 * size <= found["checks"] for size in wanted["sizes"].values())
+    ]
+    return min(within, default=None)
+
+
+def _sizes(found: Figures, table: LengthTable) -> list[int]:
+    """The sizes that would bring answers in several document sets of every system; the largest always."""
+    sizes = [each["size"] for each in found["sizes"]]
+    return [size for size in sizes if _is_useful(table["outlooks"][str(size)])] or sizes[-1:]
+
+
+def _is_useful(outlooks: Mapping[str, Any]) -> bool:
+    return any(outlook["documents"] >= SEVERAL for outlook in outlooks.values())
+
+
+def _wanted(table: LengthTable, width: float) -> dict[str, Any]:
+    return next(wanted for wanted in table["wanted"] if wanted["width"] == width)
+
+
+def _enough(found: Figures, table: LengthTable, width: float) -> int | None:
+    """The smallest size that reaches the width: by any design, or without a pilot by lot."""
+    by_design = _wanted(table, width)["sizes"]
+    designs = DESIGNS if _has_pilot(found) else ("people", DRAWABLE[0])
+    return min((size for name in designs if (size := by_design[name]) is not None), default=None)
+
+
+def _narrowest(table: LengthTable, size: int) -> str:
+    """The design whose widest interval is narrowest at this size; by lot where the judge cannot be leant on."""
+    outlooks = table["outlooks"][str(size)]
+    known = [design for design in DRAWABLE if outlooks[design]["widest"] is not None]
+    return min(known, key=lambda design: outlooks[design]["widest"], default=DRAWABLE[0])
+
+
+def _lines(found: Figures, table: LengthTable, chosen: ChosenDraw) -> list[SizeLine]:
+    hours = {each["size"]: each["hours"] for each in found["sizes"]}
+    return [
+        SizeLine(
+            size=size,
+            hours=hours[size],
+            outlooks=[(DESIGN_NAMES[design], table["outlooks"][str(size)][design]) for design in DESIGNS],
+            is_chosen=size == chosen.size,
+        )
+        for size in _sizes(found, table)
+    ]
+
+
+def _systems(outlook: Mapping[str, Any], widths: Mapping[str, float | None]) -> list[SystemLine]:
+    return [
+        SystemLine(
+            system=system,
+            width=widths[system],
+            strata=[(name, strata[name]) for name in DOUBTS],
+            checks=sum(strata.values()),
+        )
+        for system, strata in outlook["strata"].items()
+    ]
+
+
+def _whole(words: str, field: str) -> int:
+    if not words.isdecimal() or int(words) >= 2**SEED_BITS:
+        raise Invalid(f"The {field} is a whole number below {2**SEED_BITS:,}.", field=field)
+    return int(words)

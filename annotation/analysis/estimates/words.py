@@ -1,0 +1,442 @@
+"""What estimates and the plan's figures say in words, and what they assume."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotation.analysis.estimates.estimates import EstimateState, EstimateTable, SampleProgress
+from annotation.analysis.estimates.forecasts import ForecastBasis
+from annotation.analysis.estimates.plan import ShortSystem
+from annotation.analysis.intervals import no_interval_in_words
+from annotation.analysis.stored import read
+from annotation.models import Draw
+from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design
+
+DESIGN_NAMES: dict[Design, str] = {
+    "people": "people alone",
+    "uniform": "uniform",
+    "stratified": "stratified by doubt",
+    "active": "active",
+}
+
+
+class Clusters(NamedTuple):
+    """How many document sets there are, in how many independent groups: as many where each stands for itself."""
+
+    groups: int
+    sets: int
+
+    @property
+    def noun(self) -> str:
+        """What an interval counts as independent."""
+        return "group" if self.groups < self.sets else "document set"
+
+    @property
+    def nouns(self) -> str:
+        return f"{self.noun}s"
+
+
+CAPTION = (
+    "what people would say of all claims, for the population that the document sets stand for; the judge's errors are "
+    "in it"
+)
+CAPTION_OF_PEOPLE = (
+    "what people would say of all claims, for the population that the document sets stand for, from their drawn "
+    "answers alone"
+)
+NO_SAMPLE = (
+    "There is no estimate: nothing has been drawn at random for people yet. What reviewers choose to answer is "
+    "no random sample: it enters only where chance draws it too."
+)
+ALL_ANSWERED = "There is no estimate and none is needed: people answered every check."
+ITEM_NOUNS = {Draw.Item.COMPARISON.value: "summaries", Draw.Item.DOCUMENT_SET.value: "document sets"}
+
+
+def caption_of_estimate(table: EstimateTable) -> str:
+    """What the interval of an estimate covers."""
+    return CAPTION_OF_PEOPLE if table.state == EstimateState.PEOPLE else CAPTION
+
+
+def estimate_in_words(table: EstimateTable) -> str:
+    """Where the estimates come from and what they may be trusted for, or why there are none."""
+    newer = _open_in_words(table.newer) if table.newer else ""
+    if table.sample is None:
+        return newer or (ALL_ANSWERED if table.is_all_answered else NO_SAMPLE)
+    if not table.documents:
+        return f"The draw of {table.sample.day} holds nothing at this target length, so there is no estimate."
+    after = (
+        f"{table.came_after:,} checks came after the draw, which says nothing of them."
+        if table.came_after
+        else ""
+    )
+    told = (_sample_in_words(table.sample), _state_in_words(table), _saved_in_words(table), after, newer)
+    return " ".join(filter(None, told))
+
+
+def _sample_in_words(sample: SampleProgress) -> str:
+    if sample.item == Draw.Item.CHECK:
+        return f"From the draw of {sample.day}: {sample.drawn:,} checks, answered before the judge's answer was shown."
+    return f"From the draw of {sample.day}: {sample.drawn:,} blind judgments of {ITEM_NOUNS[sample.item]}."
+
+
+def _state_in_words(table: EstimateTable) -> str:
+    answered = table.answered_documents
+    if not table.has_judge:
+        return "The judge recorded no probability for any of it, so people's drawn answers stand alone."
+    if answered < TOO_FEW_DOCUMENTS:
+        why = no_interval_in_words(answered)
+        return (
+            f"Not every system has answers in {TOO_FEW_DOCUMENTS} document sets (fewest: {answered}): too few to lean "
+            f"on the judge, so people's drawn answers stand alone{f', {why}' if why else ''}."
+        )
+    fewest = f"Every system has answers in {answered} document sets or more"
+    if table.state == EstimateState.PEOPLE:
+        return f"{fewest}. The judge would make no interval narrower, so people's drawn answers stand alone."
+    if table.state == EstimateState.FEW:
+        return f"{fewest}; below {FEW_DOCUMENTS} an interval may miss more often than it says."
+    return f"{fewest}."
+
+
+def _saved_in_words(table: EstimateTable) -> str:
+    """How much the judge is worth, as answers of people; nothing where people stand alone."""
+    if table.labels_saved is None:
+        return ""
+    if table.labels_saved < 1:
+        return "The judge saves no answers here."
+    return f"The judge's answers are worth {table.labels_saved:,.0f} more of people's for each system, on average."
+
+
+def _open_in_words(newest: SampleProgress) -> str:
+    """What is said of the newest draw where it is not answered yet."""
+    if newest.withdrawn:
+        return (
+            f"Of the draw of {newest.day}, {newest.withdrawn:,} judgments were taken away unanswered, so its chances "
+            f"no longer hold and it gives no estimate."
+        )
+    return (
+        f"Of the draw of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered; until all are "
+        f"there is no estimate from it."
+    )
+
+
+_PREMISE = "If the judge's probabilities are right and answers within a document are independent"
+"""What every figure rests on that no answers were gone by for."""
+
+_ANSWERED = "every check in them answered"
+_TRUSTING = (
+    "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
+    "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
+    "as independent; where they rise and fall together, intervals come out wider. A first draw shows how far that "
+    "holds, and the next forecast goes by it."
+)
+
+
+def basis_in_words(basis: str, pilot: SampleProgress | None) -> str:
+    """What the forecast goes by and what it assumes."""
+    match basis:
+        case ForecastBasis.PILOT if pilot is not None:
+            return (
+                f"The forecast goes by the draw of {pilot.day}: how far the judge was off on its "
+                f"{pilot.drawn:,} answered checks, and how far document sets differ, over all systems of a target "
+                "length together. It assumes that people go on answering alike; the fewer these "
+                "answers are, the rougher it is. Estimates go by the latest draw that is answered, so a new one with "
+                "fewer checks would make intervals wider."
+            )
+        case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
+            return (
+                f"The draw of {pilot.day} holds answers in fewer than two document sets for some "
+                f"system, so nothing is forecast from it. Instead {_TRUSTING}"
+            )
+        case ForecastBasis.TOO_FEW_SETS:
+            return "No system has two document sets or more with claims, so no interval can be foretold."
+        case ForecastBasis.NOTHING:
+            return (
+                "No judge has given a probability for any claim of the reference side, so nothing can be foretold. "
+                "A run of the deciding judge gives them."
+            )
+    return f"No draw has been answered yet: {_TRUSTING}"
+
+
+def hours_in_words(seconds: float | None, timed: int) -> str:
+    """How long a check takes people, and how that is known."""
+    if seconds is None:
+        return "Nobody's time at a check is known yet, so no hours are told."
+    answers = "the 1 timed answer" if timed == 1 else f"the {timed:,} newest timed answers"
+    return f"Hours are at {seconds:.0f} s a check, the median of {answers} in this project."
+
+
+def complete_in_words(checks: int) -> str:
+    """That no draw is needed, where people have answered everything."""
+    answered = "the only check" if checks == 1 else f"all {checks:,} checks"
+    return f"People have answered {answered}: coverage on the leaderboard is theirs alone, and no draw adds to it."
+
+
+def reached_in_words(width: float, now: float, systems: int) -> str:
+    """That the widest interval of now is narrow enough already."""
+    # Told upwards: none is wider than what is said.
+    told = math.ceil(100 * now - 1e-9) / 100
+    known = (
+        f"No interval is wider than {told:.2f} now" if systems > 1 else f"The interval is {told:.2f} wide now"
+    )
+    return f"{known}: {width:.2f} is reached already."
+
+
+def unknown_in_words(clusters: Clusters) -> str:
+    """Why no width is foretold where the answers show no difference between document sets."""
+    return (
+        f"It cannot be told from so few answers how far {clusters.nouns} differ, so no width is foretold: the answers' "
+        "own noise is as large."
+    )
+
+
+def least_in_words(basis: str, least: Sequence[float], widest: float | None, *, is_complete: bool) -> str:
+    """What the least widths rest on; empty where nothing needs to be said, or there is none.
+
+    `widest` is what none of the systems is expected to exceed in half of cases (`median_widest`).
+    """
+    if is_complete:
+        return "Least width: that of people's own scores, which no further answer can change."
+    if not least:
+        return ""
+    if basis != ForecastBasis.PILOT:
+        return (
+            "Least width: as if the judge's probabilities were right and answers within a document independent, so it "
+            "is rather more."
+        )
+    if len(least) == 1 or widest is None:
+        return ""
+    return (
+        "Least width: document sets of all systems are taken to differ alike, as far as the answers show it of all "
+        f"together. A system's own will be less or more, the widest of {len(least):,} probably about {widest:.2f}."
+    )
+
+
+def wanted_in_words(
+    width: float,
+    sizes: Mapping[Design, int | None],
+    short: Sequence[ShortSystem],
+    systems: int,
+    *,
+    ladder: Sequence[int],
+    clusters: Clusters,
+    basis: str,
+    enough: int | None = None,
+) -> str:
+    """Between which of the planned sizes a width is reached, or how many document sets it takes.
+
+    `sizes` are those with which no system's interval is wider in half of all draws; `enough` is how many document sets,
+    answered in full, do that for the widest of several systems, where no size does.
+    """
+    goal = f"No interval wider than {width:g}" if systems > 1 else f"An interval no wider than {width:g}"
+    if basis != ForecastBasis.PILOT:
+        goal = f"{_PREMISE}, {goal[0].lower()}{goal[1:]}"
+    people = sizes.get("people")
+    with_judge = [(design, size) for design, size in sizes.items() if design != "people" and size is not None]
+    least = min((size for _, size in with_judge), default=None)
+    if len(short) == 1 < systems:
+        # Told first: of the others the plan holds.
+        premise = "" if basis == ForecastBasis.PILOT else f"{_PREMISE}, "
+        return (
+            f"{premise}{short[0].system} alone keeps an interval wider than {width:g}. No number of answers changes "
+            f"that, only more {clusters.nouns}: {_needs_in_words(short[0])}. The other systems have enough."
+        )
+    if short:
+        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
+        return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
+    often = "in more than half of such draws" if systems > 1 else "on average"
+    # With too few answers for the judge every draw is people alone: where they do, no design matters.
+    if least is None or (people is not None and people < least):
+        if people is None:
+            return (
+                f"{goal}: no planned number of answers does it {often}.{_enough_in_words(enough, clusters)}"
+            )
+        return f"{goal}: {_between(people, ladder)} answers do it {often}, with people alone."
+    designs = _either([DESIGN_NAMES[design] for design, size in with_judge if size == least])
+    if people is None:
+        alone = "with people alone no size does"
+    elif people == least:
+        alone = "people alone take as many"
+    else:
+        alone = f"people alone take {_between(people, ladder)}"
+    where = "in more than half of draws that are" if systems > 1 else "on average in a draw that is"
+    return f"{goal}: {_between(least, ladder)} answers do it {where} {designs}; {alone}."
+
+
+def _between(size: int, ladder: Sequence[int]) -> str:
+    """Where the number lies, of which only the first planned size that is enough is known."""
+    before = max((each for each in ladder if each < size), default=None)
+    return f"at most {size:,}" if before is None else f"more than {before:,} and at most {size:,}"
+
+
+def _short_in_words(
+    short: Sequence[ShortSystem], systems: int, clusters: Clusters, enough: int | None
+) -> str:
+    """Who needs more document sets; in one figure where nothing tells the systems apart."""
+    worst = max(short, key=lambda each: each.needed)
+    if len(short) == 1:
+        return f"{worst.system} would need {_needs_in_words(worst)}."
+    if all(each.needed == worst.needed for each in short):
+        of_all = "" if len(short) == systems else f"{len(short)} of {systems} systems would need more: "
+        held = _range(min(each.held for each in short), max(each.held for each in short))
+        about = f"about {worst.needed:,} instead of {held} would do it on average"
+        told = f"{of_all}{about}, {_ANSWERED}; single systems may need more"
+        every = (
+            f", and about {enough:,} would do for every one in half of cases" if enough is not None else ""
+        )
+        return f"{told[0].upper()}{told[1:]}{every}."
+    of_all = "Every system" if len(short) == systems else f"{len(short)} of {systems} systems"
+    most = [each for each in short if each.needed == worst.needed]
+    if len(most) > 1:
+        return f"{of_all} would need more, up to about {worst.needed:,} {clusters.nouns} on average, {_ANSWERED}."
+    return f"{of_all} would need more, most of all {worst.system}: {_needs_in_words(worst)}."
+
+
+def _needs_in_words(short: ShortSystem) -> str:
+    return f"about {short.needed:,} instead of {short.held:,} on average, {_ANSWERED}"
+
+
+def _enough_in_words(enough: int | None, clusters: Clusters) -> str:
+    """How many document sets would do; empty where nobody can say, or they are no more than there are."""
+    if enough is None or enough <= clusters.groups:
+        return ""
+    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} would, {_ANSWERED}."
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def documents_in_words(clusters: Clusters) -> str:
+    """What the number of independent document sets allows; empty where it is enough."""
+    unit = f" {clusters.nouns}" if clusters.groups < clusters.sets else ""
+    why = no_interval_in_words(clusters.groups, clusters.noun)
+    none = f" ({why})" if why else ""
+    if clusters.groups < TOO_FEW_DOCUMENTS:
+        return (
+            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit} an estimate leans on people's drawn "
+            "answers alone, so nothing is foretold of what the judge would add."
+        )
+    if clusters.groups < FEW_DOCUMENTS:
+        return f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit} an interval may miss more often than it says."
+    return ""
+
+
+def width_in_words(reachable: float | None) -> str:
+    """How the width was found that is shown where nobody asked for one."""
+    if reachable is None:
+        return (
+            "Nobody has asked for a width, and half of all checks reach none of these: the widest is shown."
+        )
+    return f"Nobody has asked for a width: {reachable:g} is the narrowest of these that half of all checks reach."
+
+
+def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
+    """That a size is that of a new draw, and what of earlier draws' answers counts in it.
+
+    `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing.
+    """
+    told = (
+        f"This is a new draw of {size:,}, not {size:,} more: once all of it is answered, the estimate goes by it "
+        "alone."
+    )
+    if not answered:
+        return told
+    earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
+    kept = f"{earlier} a blind answer already: where it is drawn it keeps that answer and nobody is asked"
+    about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
+    return f"{told} {kept}{about}; what is not drawn does not enter the estimate."
+
+
+def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
+    """What a draw that is no larger than the answered one would do; empty where it is larger.
+
+    `is_narrower` tells that its intervals are foretold to be narrower than those of now all the same.
+    """
+    if size > answered:
+        return ""
+    kept = f"The latest answered draw holds {answered:,} checks."
+    if size == answered:
+        return f"{kept} This one is as large and would replace it: estimates would rest on no more answers."
+    if is_narrower:
+        return f"{kept} This smaller one would replace it: estimates would rest on fewer answers."
+    return f"{kept} This smaller one would replace it and make intervals wider."
+
+
+def told(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored plan with its sentences."""
+    pilot = plan["pilot"] and read(SampleProgress, plan["pilot"])
+    return {
+        **plan,
+        "basis_in_words": basis_in_words(plan["basis"], pilot),
+        "pilot": pilot and pilot.draw_id,
+        "pilot_answered": pilot.answered if pilot else 0,
+        "complete": complete_in_words(plan["checks"]) if plan["is_complete"] else "",
+        "least_title": _least_title(plan),
+        "pace_in_words": hours_in_words(plan["seconds"], plan["timed"]),
+        "targets": [_told_target(plan, table) for table in plan["targets"]],
+    }
+
+
+def _least_title(plan: Mapping[str, Any]) -> str:
+    """What the least width is."""
+    if plan["is_complete"]:
+        return "Width of the interval that people's answers to every check of these document sets give (Student's t)"
+    premise = ", as if the judge's probabilities were right and answers within a document independent"
+    every = "Width of the interval if people answered every check of these document sets"
+    return every if plan["basis"] == ForecastBasis.PILOT else every + premise
+
+
+def _told_target(plan: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    clusters = Clusters(groups=table["documents"], sets=table["document_sets"])
+    known = read(EstimateTable, table["known"])
+    least = [each["least"] for each in table["systems"] if each["least"] is not None]
+    unknown = unknown_in_words(clusters) if table["is_unknown"] else ""
+    return {
+        **table,
+        "cluster": clusters.noun,
+        "known": {
+            "state": known.state,
+            "sentence": estimate_in_words(known),
+            "caption": caption_of_estimate(known),
+        },
+        "warning": documents_in_words(clusters),
+        "unknown": unknown,
+        "least_in_words": least_in_words(
+            plan["basis"], least, table["least_widest"], is_complete=plan["is_complete"]
+        ),
+        "wanted": [
+            {**wish, "sentence": _wish_in_words(plan["basis"], wish, table, clusters, unknown)}
+            for wish in table["wanted"]
+        ],
+    }
+
+
+def _wish_in_words(
+    basis: str, wish: Mapping[str, Any], table: Mapping[str, Any], clusters: Clusters, unknown: str
+) -> str:
+    if wish["is_reached"]:
+        return reached_in_words(wish["width"], table["widest_now"], table["foretold"])
+    return unknown or wanted_in_words(
+        wish["width"],
+        wish["sizes"],
+        [ShortSystem(**each) for each in wish["short"]],
+        table["foretold"],
+        ladder=[int(size) for size in table["outlooks"]],
+        clusters=clusters,
+        basis=basis,
+        enough=wish["enough"],
+    )
+
+
+def _sets(clusters: Clusters) -> str:
+    groups, sets = clusters
+    told = "There is 1 document set" if sets == 1 else f"There are {sets:,} document sets"
+    if groups == sets:
+        return told
+    return f"{told} in 1 group" if groups == 1 else f"{told} in {groups:,} groups"
+
+
+def _either(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else words[0]

@@ -1,0 +1,339 @@
+"""What each score of one summary is made of: its units and claims, who said what of them, and the formulas.
+
+The values come from the evaluation room; this module adds the words and the people.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from annotation.analysis.explanation.formulas import Formula, coverage_formula, formulas_of, unit_formula
+from annotation.analysis.explanation.statements import (
+    ExplainedAnswer,
+    ExplainedPercent,
+    Statements,
+    ToldDispute,
+)
+from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
+from annotation.scoring.judge_percents import JudgePercent, judge_percents
+from annotation.scoring.published import PublishedFigures, published_of
+from annotation.scoring.questions import AskedQuestion, questions_to, ratings_of
+from annotation.texts.queries.claim_history import ClaimHistory, ToldChange, told
+from evaluation.blend import (
+    ComparisonScore,
+    ScoredClaim,
+    ScoredSummary,
+    ScoredUnit,
+    SummaryScore,
+    UnitCoverage,
+    UnitSource,
+)
+from evaluation.judging import Label
+from evaluation.metrics import ConcisenessTerms
+
+SOURCES: dict[UnitSource, str] = {
+    "adjudicated": "settled by an adjudicator",
+    "assessors": "assessors' percents",
+    "claims": "share of yes over the claims",
+    "blend": "percents and claims, weighted",
+    "rule": "the summary is empty",
+}
+
+FLAGS: dict[str, str] = {
+    "no_model_summary": "There is no model summary, so the claims come from the documents themselves.",
+    "no_claims": "A reference has no claims; claim coverage is 1 by definition and stays out of every average.",
+    "empty_peer": "The summary is empty: every claim counts as not expressed, without asking anybody.",
+    "no_word_breaks": "The script has no spaces between words, so words cannot be counted and brevity is unknown.",
+    "over_length": "The summary is longer than its target, so its brevity is 0.",
+    "partial": "Units that nobody has said anything of; coverage is the mean of the others:",
+    "comparisons_left_out": "Model summaries without any coverage, left out of the mean:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierClaim:
+    """A claim that counts no more: an earlier wording, or one that was deleted. `change` took it away.
+
+    A claim that was split stands before each of its parts; `is_repeated` tells that it has been told of already. Its
+    `answers` are verdicts and decisions alike.
+    """
+
+    claim_id: str
+    check_id: str | None
+    text: str
+    change: ToldChange
+    answers: tuple[ExplainedAnswer, ...]
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedClaim:
+    """A claim, what everybody answered in order, what stands, and the wordings before this one, the nearest first.
+
+    `change` is the act that made its words, None where it came so; `comments` counts what people say of it.
+    """
+
+    claim_id: str
+    check_id: str | None
+    text: str
+    final: Label | None
+    source: str | None
+    answers: tuple[ExplainedAnswer, ...]
+    dispute: ToldDispute | None = None
+    change: ToldChange | None = None
+    earlier: tuple[EarlierClaim, ...] = ()
+    comments: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedUnit:
+    """A model unit. `formula` says how its value was computed, empty where nothing had to be.
+
+    `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
+    `emptied` is the act that deleted the last of its claims, where it has no value for want of any; None elsewhere.
+    """
+
+    unit_id: str
+    number: int
+    text: str
+    coverage: UnitCoverage
+    source: str
+    formula: str
+    percents: tuple[ExplainedPercent, ...]
+    by_judges: tuple[JudgePercent, ...]
+    claims: tuple[ExplainedClaim, ...]
+    dispute: ToldDispute | None = None
+    comments: int | None = None
+    emptied: ToldChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedComparison:
+    """One model summary's part in the coverage.
+
+    `gone` are claims of it that nothing took the place of, each with its wordings before, the nearest first.
+    """
+
+    summary_id: str
+    reference: str
+    score: ComparisonScore
+    formula: str
+    units: tuple[ExplainedUnit, ...]
+    gone: tuple[EarlierClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything behind the scores of one summary."""
+
+    summary: Summary
+    score: SummaryScore
+    peer_units: tuple[tuple[int, str], ...]
+    comparisons: tuple[ExplainedComparison, ...]
+    document_claims: tuple[ExplainedClaim, ...]
+    document_claims_gone: tuple[EarlierClaim, ...]
+    peer_claims: tuple[ExplainedClaim, ...]
+    peer_claims_gone: tuple[EarlierClaim, ...]
+    questions: tuple[AskedQuestion, ...]
+    formulas: tuple[Formula, ...]
+    flags: tuple[str, ...]
+    published: tuple[PublishedFigures, ...]
+
+
+def explain(
+    project: Project,
+    summary: Summary,
+    value: ScoredSummary,
+    score: SummaryScore,
+    terms: ConcisenessTerms | None = None,
+) -> Explanation:
+    """Put words and people to a score. The number of queries does not grow with units, claims or verdicts.
+
+    `terms` are those of its conciseness, where that was rated.
+    """
+    rows = _Rows.load(project, summary)
+    scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
+    questions = questions_to(project, summary)
+    return Explanation(
+        summary=summary,
+        score=score,
+        peer_units=tuple(
+            (unit.position, _cut(summary.text, unit)) for unit in summary.units.order_by("position")
+        ),
+        comparisons=tuple(
+            rows.comparison(made.comparison_id, made.units, scored[made.comparison_id])
+            for made in value.comparisons
+        ),
+        document_claims=tuple(rows.claim(claim) for claim in value.document_claims),
+        document_claims_gone=() if value.comparisons else rows.gone(document_set_id=summary.document_set_id),
+        peer_claims=tuple(rows.claim(claim) for claim in value.peer_claims),
+        peer_claims_gone=rows.gone(summary_id=summary.pk),
+        questions=questions,
+        formulas=formulas_of(
+            project,
+            summary,
+            value,
+            score,
+            comparisons=rows.comparisons,
+            questions=questions,
+            ratings={rating.name: rating for rating in ratings_of(project, summary)},
+            terms=terms,
+        ),
+        flags=tuple(_in_words(flag) for flag in score.flags),
+        published=published_of(summary),
+    )
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows behind one summary's scores, each kind fetched once and found by public id."""
+
+    project: Project
+    claims: dict[str, Claim]
+    checks: dict[str, Check]
+    comparisons: dict[str, Comparison]
+    units: dict[str, Unit]
+    by_judges: dict[tuple[int, str], list[JudgePercent]]
+    said: Statements
+    history: ClaimHistory
+    comments: dict[int | None, int]
+    unit_comments: dict[int | None, int]
+    told_of: set[int]
+
+    @classmethod
+    def load(cls, project: Project, summary: Summary) -> _Rows:
+        comparisons = list(Comparison.objects.filter(peer=summary).select_related("model__system"))
+        models = [comparison.model_id for comparison in comparisons]
+        active = ClaimSet.objects.filter(
+            Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
+            is_active=True,
+        )
+        claims = Claim.objects.filter(claim_set__in=active).select_related("made_by__by")
+        # Of every wording, also of those that count no more.
+        checks = Check.objects.filter(peer=summary, claim__claim_set__in=active).select_related("claim")
+        return cls(
+            project=project,
+            claims={claim.public_id: claim for claim in claims},
+            checks={check.claim.public_id: check for check in checks},
+            comparisons={comparison.public_id: comparison for comparison in comparisons},
+            units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
+            by_judges=_by_judges(summary),
+            said=Statements.of(summary),
+            history=ClaimHistory.load(active),
+            comments=_counted("claim_id", claim__claim_set__in=active),
+            unit_comments=_counted("unit_id", unit__summary_id__in=models),
+            told_of=set(),
+        )
+
+    def comparison(
+        self, public_id: str, units: Sequence[ScoredUnit], score: ComparisonScore
+    ) -> ExplainedComparison:
+        row = self.comparisons[public_id]
+        covered = {unit.unit_id: unit for unit in score.units}
+        return ExplainedComparison(
+            summary_id=row.model.public_id,
+            reference=row.model.external_id or (row.model.system.name if row.model.system else ""),
+            score=score,
+            formula=coverage_formula(score),
+            units=tuple(
+                self.unit(row, number, unit, covered[unit.unit_id])
+                for number, unit in enumerate(units, start=1)
+            ),
+            gone=self.gone(summary_id=row.model_id),
+        )
+
+    def unit(
+        self, comparison: Comparison, number: int, unit: ScoredUnit, coverage: UnitCoverage
+    ) -> ExplainedUnit:
+        row = self.units.get(unit.unit_id)
+        place = comparison.pk, unit.unit_id
+        deleted = self.history.deleted_from(row) if row and not unit.claims and not coverage.source else ()
+        return ExplainedUnit(
+            unit_id=unit.unit_id,
+            number=number,
+            text=_cut(comparison.model.text, row) if row else self.claims[unit.unit_id].text,
+            coverage=coverage,
+            source=SOURCES[coverage.source] if coverage.source else _nothing_said(deleted),
+            formula=unit_formula(self.project, unit, coverage),
+            percents=self.said.percents.get(place, ()),
+            by_judges=tuple(self.by_judges.get(place, ())),
+            claims=tuple(self.claim(claim) for claim in unit.claims),
+            dispute=self.said.unit_disputes.get(place),
+            comments=self.unit_comments.get(row.pk, 0) if row else None,
+            emptied=deleted[-1] if deleted else None,
+        )
+
+    def claim(self, claim: ScoredClaim) -> ExplainedClaim:
+        row, check = self.claims[claim.claim_id], self.checks.get(claim.claim_id)
+        return ExplainedClaim(
+            claim_id=claim.claim_id,
+            check_id=check.public_id if check else None,
+            text=row.text,
+            final=claim.final,
+            source=claim.final_source,
+            answers=self.said.answers.get(check.pk, ()) if check else (),
+            dispute=self.said.check_disputes.get(check.pk) if check else None,
+            change=told(row.made_by) if row.made_by else None,
+            earlier=tuple(self._earlier(each) for each in self.history.earlier(row)),
+            comments=self.comments.get(row.pk, 0),
+        )
+
+    def gone(
+        self, *, summary_id: int | None = None, document_set_id: int | None = None
+    ) -> tuple[EarlierClaim, ...]:
+        """Claims of one text that nothing took the place of, each with its wordings before."""
+        return tuple(
+            self._earlier(wording)
+            for claim in self.history.gone()
+            if (claim.claim_set.summary_id, claim.claim_set.document_set_id) == (summary_id, document_set_id)
+            for wording in (claim, *self.history.earlier(claim))
+        )
+
+    def _earlier(self, claim: Claim) -> EarlierClaim:
+        check = self.checks.get(claim.public_id)
+        assert claim.retired_by is not None, "it counts no more because somebody changed it"
+        is_repeated = claim.pk in self.told_of
+        self.told_of.add(claim.pk)
+        return EarlierClaim(
+            claim_id=claim.public_id,
+            check_id=check.public_id if check else None,
+            text=claim.text,
+            change=told(claim.retired_by),
+            answers=self.said.answers.get(check.pk, ()) if check else (),
+            is_repeated=is_repeated,
+        )
+
+
+def _counted(place: str, **places: object) -> dict[int | None, int]:
+    """How many comments stand on each of some claims or units, by the key in the column `place`."""
+    rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
+    return dict(rows.values_list(place).annotate(Count("pk")))
+
+
+def _nothing_said(deleted: Sequence[ToldChange]) -> str:
+    """Why a unit has no value; `deleted` are the acts that deleted its claims, one of each."""
+    if not deleted:
+        return "nobody has said anything of it"
+    what = "its claims were deleted, the last one" if len(deleted) > 1 else "its one claim was deleted"
+    return f"{what} by {deleted[-1].who or 'the program'}"
+
+
+def _in_words(flag: str) -> str:
+    name, _, count = flag.partition(":")
+    words = FLAGS.get(name, name.replace("_", " "))
+    return f"{words} {count}." if count else words
+
+
+def _cut(text: str, unit: Unit) -> str:
+    return text[unit.start : unit.end].strip()
+
+
+def _by_judges(summary: Summary) -> dict[tuple[int, str], list[JudgePercent]]:
+    said: dict[tuple[int, str], list[JudgePercent]] = defaultdict(list)
+    for percent in judge_percents([summary.pk]):
+        said[percent.comparison_id, percent.unit_id].append(percent)
+    return dict(said)

@@ -1,0 +1,334 @@
+"""What everybody said of one summary, in the order in which they said it, taken back or not.
+
+A statement on a check is a verdict or a decision; one on a unit is a percent or a decision.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from annotation.models import (
+    Adjudication,
+    CheckLook,
+    Dispute,
+    PublishedPercent,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.models.judgment import COUNTING
+from annotation.scoring.published import published_assessor
+
+if TYPE_CHECKING:
+    from annotation.models import Summary
+
+    UnitPlace = tuple[int, str]
+    """Comparison by its key, and the public id of the unit or of the claim that stands in for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldDecision:
+    """What an adjudicator's decision says beyond its answer.
+
+    `adopted_from` names who had given the answer that was taken over; empty where it is the adjudicator's own.
+    """
+
+    adopted_from: str
+    is_against_all: bool
+    is_guideline_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedAnswer:
+    """One statement on a check: who, what, why, and what they knew.
+
+    `kind` is judge, reviewer, import or adjudicator. `shown` is what a reviewer had seen of the judge's answer:
+    nothing, judge, or planted, with the label that was `planted`; person where they knew another's answer alone; empty
+    for everybody else. `in_list` counts the verdicts that were taken over with this one in one act, 0 where it was
+    given by itself. `label` is None where a judge gave no usable answer. `is_set_aside` tells that it never stood:
+    somebody else had answered otherwise first.
+    """
+
+    answer_id: str
+    who: str
+    kind: str
+    label: str | None
+    reason: str
+    at: datetime
+    probability: float | None = None
+    confidence: float | None = None
+    error: str = ""
+    evidence: tuple[int, ...] = ()
+    votes: tuple[str, ...] = ()
+    shown: str = ""
+    planted: str = ""
+    in_list: int = 0
+    guideline: int | None = None
+    decision: ToldDecision | None = None
+    is_withdrawn: bool = False
+    is_set_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPercent:
+    """An assessor's percent (or one of a published table, or the adjudicated one) and the peer units marked for it."""
+
+    answer_id: str
+    who: str
+    kind: str
+    percent: int
+    marks: tuple[int, ...]
+    reason: str
+    at: datetime | None = None
+    error: str = ""
+    guideline: int | None = None
+    decision: ToldDecision | None = None
+    is_withdrawn: bool = False
+
+    @property
+    def is_adjudicated(self) -> bool:
+        return self.decision is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldDispute:
+    """That answers went to the adjudicators: why, how far apart they are (0 to 1), and how it stands."""
+
+    dispute_id: str
+    why: str
+    state: str
+    spread: float
+    voices: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Everything said of a summary: by the key of the check, or by comparison and unit."""
+
+    answers: dict[int, tuple[ExplainedAnswer, ...]]
+    percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
+    check_disputes: dict[int, ToldDispute]
+    unit_disputes: dict[UnitPlace, ToldDispute]
+
+    @classmethod
+    def of(cls, summary: Summary) -> Statements:
+        """Eight queries, however much was said."""
+        disputes = list(_disputes(summary))
+        return cls(
+            answers=_answers(summary),
+            percents=_percents(summary),
+            check_disputes={place: told for place, told in disputes if isinstance(place, int)},
+            unit_disputes={place: told for place, told in disputes if not isinstance(place, int)},
+        )
+
+
+def _answers(summary: Summary) -> dict[int, tuple[ExplainedAnswer, ...]]:
+    answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
+    for check, answer in (*_verdicts(summary), *_decisions_on_checks(summary)):
+        answers[check].append(answer)
+    # Stable, so that those of one moment keep the order of their rows.
+    return {check: tuple(sorted(said, key=lambda each: each.at)) for check, said in answers.items()}
+
+
+def _verdicts(summary: Summary) -> Iterator[tuple[int, ExplainedAnswer]]:
+    looks = CheckLook.objects.filter(check_row__peer=summary, planted_label__isnull=False)
+    planted = {(check, person): label for check, person, label in looks.values_list(*_LOOK)}
+    rows = Verdict.objects.filter(check_row__peer=summary).select_related(
+        "judge", "person", "batch", "guideline"
+    )
+    for verdict in rows.order_by("pk"):
+        was_planted = verdict.shown == Verdict.Shown.PLANTED
+        key = verdict.check_row_id, verdict.person_id or 0
+        yield (
+            verdict.check_row_id,
+            ExplainedAnswer(
+                answer_id=verdict.public_id,
+                who=_author(verdict),
+                kind=_kind(verdict),
+                label=verdict.label,
+                reason=verdict.reason,
+                at=verdict.created_at,
+                probability=verdict.probability,
+                confidence=verdict.confidence,
+                error=verdict.get_error_type_display() if verdict.error_type else "",
+                evidence=tuple(verdict.evidence),
+                votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
+                # Nobody knows what those who answered elsewhere had seen.
+                shown=verdict.shown if verdict.person_id else "",
+                planted=planted.get(key) or "" if was_planted else "",
+                in_list=verdict.batch.count if verdict.batch else 0,
+                guideline=verdict.guideline.version if verdict.guideline else None,
+                is_withdrawn=verdict.withdrawn_at is not None,
+                is_set_aside=verdict.is_set_aside,
+            ),
+        )
+
+
+_LOOK = ("check_row_id", "person_id", "planted_label")
+
+
+def _decisions_on_checks(summary: Summary) -> Iterator[tuple[int, ExplainedAnswer]]:
+    rows = Adjudication.objects.filter(check_row__peer=summary).select_related(*_DECISION)
+    for decision in rows.order_by("pk"):
+        assert decision.check_row_id is not None, "the filter asks for decisions on checks"
+        yield (
+            decision.check_row_id,
+            ExplainedAnswer(
+                answer_id=decision.public_id,
+                who=decision.decided_by.username,
+                kind="adjudicator",
+                label=decision.label,
+                reason=decision.reason,
+                at=decision.created_at,
+                error=decision.get_error_type_display() if decision.error_type else "",
+                decision=_told(decision),
+                guideline=decision.guideline.version if decision.guideline else None,
+                is_withdrawn=decision.withdrawn_at is not None,
+            ),
+        )
+
+
+_DECISION = (
+    "decided_by",
+    "guideline",
+    "unit",
+    "claim",
+    "adopted_verdict__judge",
+    "adopted_verdict__person",
+    "adopted_judgment__assignment__sitting__assessor",
+)
+
+
+def _told(decision: Adjudication) -> ToldDecision:
+    return ToldDecision(
+        adopted_from=_adopted_from(decision),
+        is_against_all=decision.is_against_all,
+        is_guideline_gap=decision.is_guideline_gap,
+    )
+
+
+def _adopted_from(decision: Adjudication) -> str:
+    if decision.adopted_verdict is not None:
+        return _author(decision.adopted_verdict)
+    if decision.adopted_judgment is not None:
+        return _assessor(decision.adopted_judgment)
+    return ""
+
+
+def _author(verdict: Verdict) -> str:
+    if verdict.judge is not None:
+        return verdict.judge.name
+    return verdict.person.username if verdict.person else verdict.origin_name
+
+
+def _kind(verdict: Verdict) -> str:
+    if verdict.judge_id is not None:
+        return "judge"
+    return "reviewer" if verdict.person_id else "import"
+
+
+def _assessor(judgment: UnitJudgment) -> str:
+    sitting = judgment.assignment.sitting
+    assert sitting is not None, "units are judged in sittings only"
+    assert sitting.assessor is not None, "what is submitted was submitted by somebody"
+    return sitting.assessor.username
+
+
+def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
+    percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
+    said = (*_submitted(summary), *_published(summary), *_decisions_on_units(summary))
+    for place, percent in said:
+        percents[place].append(percent)
+    return {place: tuple(of_unit) for place, of_unit in percents.items()}
+
+
+def _submitted(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
+    rows = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer=summary).select_related(
+        "assignment__sitting__assessor", "unit", "claim", "guideline"
+    )
+    for judgment in rows.order_by("pk"):
+        comparison_id = judgment.assignment.comparison_id
+        assert comparison_id is not None, "units are judged in comparisons only"
+        assert judgment.percent is not None, "the filter asks for percents"
+        yield (
+            (comparison_id, _unit_id(judgment)),
+            ExplainedPercent(
+                answer_id=judgment.public_id,
+                who=_assessor(judgment),
+                kind="assessor",
+                percent=judgment.percent,
+                marks=tuple(judgment.marks),
+                reason=judgment.note,
+                at=judgment.created_at,
+                guideline=judgment.guideline.version if judgment.guideline else None,
+            ),
+        )
+
+
+def _published(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
+    rows = PublishedPercent.objects.filter(comparison__peer=summary).select_related("score", "unit")
+    for said in rows.order_by("pk"):
+        yield (
+            (said.comparison_id, said.unit.public_id),
+            ExplainedPercent(
+                answer_id=said.public_id,
+                who=published_assessor(said.score.assessor, said.score.origin_name),
+                kind="import",
+                percent=said.percent,
+                marks=tuple(said.marks),
+                reason="",
+            ),
+        )
+
+
+def _decisions_on_units(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
+    rows = Adjudication.objects.filter(comparison__peer=summary).select_related(*_DECISION)
+    for decision in rows.order_by("pk"):
+        assert decision.comparison_id is not None, "the filter asks for decisions on comparisons"
+        assert decision.percent is not None, "the database holds such a decision to a percent"
+        yield (
+            (decision.comparison_id, _unit_id(decision)),
+            ExplainedPercent(
+                answer_id=decision.public_id,
+                who=decision.decided_by.username,
+                kind="adjudicator",
+                percent=decision.percent,
+                marks=(),
+                reason=decision.reason,
+                at=decision.created_at,
+                error=decision.get_error_type_display() if decision.error_type else "",
+                decision=_told(decision),
+                guideline=decision.guideline.version if decision.guideline else None,
+                is_withdrawn=decision.withdrawn_at is not None,
+            ),
+        )
+
+
+def _disputes(summary: Summary) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
+    on_checks = Dispute.objects.filter(check_row__peer=summary)
+    on_units = Dispute.objects.filter(comparison__peer=summary)
+    rows: Sequence[Dispute] = [
+        *on_checks.order_by("pk"),
+        *on_units.select_related("unit", "claim").order_by("pk"),
+    ]
+    for row in rows:
+        told = ToldDispute(
+            dispute_id=row.public_id,
+            why=row.get_why_display().lower(),
+            state=row.state,
+            spread=row.spread,
+            voices=row.voices,
+        )
+        if row.check_row_id is not None:
+            yield row.check_row_id, told
+        elif row.comparison_id is not None:
+            yield (row.comparison_id, _unit_id(row)), told
+
+
+def _unit_id(row: UnitJudgment | Adjudication | Dispute) -> str:
+    place = row.unit or row.claim
+    assert place is not None, "the database holds it to a unit or a claim"
+    return place.public_id

@@ -1,0 +1,45 @@
+"""Stored statistics with their sentences, as doors show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from annotation.analysis.agreement import words as agreement
+from annotation.analysis.estimates import words as plan
+from annotation.analysis.judge import words as judge
+from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.sensitivity import words as sensitivity
+from annotation.models import Analysis, Project
+
+Figures = dict[str, Any]
+
+WORDS: Mapping[Analysis.Kind, Callable[[Figures], Figures]] = {
+    Analysis.Kind.AGREEMENT: agreement.told,
+    Analysis.Kind.JUDGE: judge.told,
+    Analysis.Kind.PLAN: plan.told,
+    Analysis.Kind.SENSITIVITY: sensitivity.told,
+}
+EMPTY: Figures = {
+    "scales": [],
+    "repeats": [],
+    "versions": [],
+    "pairs": [],
+    "targets": [],
+    "sizes": [],
+    "checks": 0,
+}
+"""What a page shows while the first figures are made."""
+
+
+def figures(project: Project, kind: Analysis.Kind, *, wait: bool = False) -> Made:
+    """The stored statistics with their sentences as payload. Who waits never gets None."""
+    stored = made(project=project, kind=kind, wait=wait)
+    return stored if stored.payload is None else replace(stored, payload=WORDS[kind](stored.payload))
+
+
+def answered(project: Project, kind: Analysis.Kind) -> Figures:
+    """The statistics as the API answers with them; made here and now where there are none."""
+    found = figures(project, kind, wait=True)
+    return {**(found.payload or {}), "made_at": found.made_at, "is_stale": found.is_stale}

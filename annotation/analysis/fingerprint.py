@@ -1,0 +1,58 @@
+"""What the statistics of a project are made from, in one short word that changes when any of it does."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import Count, Max, Q, Sum
+
+from annotation.models import Draw, DrawnCheck, Score
+from evaluation.blend import VERSION
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+FINGERPRINTED_RULES = (
+    "blend",
+    "blend_human_weight",
+    "assessor_average",
+    "composite_weight",
+    "length_unit",
+    "over_length",
+    "deciding_judge_id",
+)
+"""What of a project changes its scores or how they are told, without a score being written at once."""
+
+
+class Inputs(NamedTuple):
+    """The fingerprint of a project's statistics, and how many scores stand behind it."""
+
+    fingerprint: str
+    scores: int
+
+
+def inputs_of(project: Project, *extra: object) -> Inputs:
+    """The fingerprint of all that statistics are made from: scores, rules, draws and what `extra` names.
+
+    Every answer of a person or of the deciding judge writes the scores that it touches anew, and each writing
+    draws a new `Score.revision`: the sum over the project tells that something was said. 64 hexadecimal digits;
+    equal where nothing has changed, and different but for a chance of some 2^-31 where anything has.
+    """
+    scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
+    drawn = Draw.objects.filter(project=project).aggregate(count=Count("pk"), newest=Max("pk"))
+    answered = DrawnCheck.objects.filter(draw__project=project).aggregate(
+        count=Count("pk", filter=Q(verdict__isnull=False))
+    )
+    said = [
+        VERSION,
+        scores["count"],
+        scores["revisions"],
+        *(getattr(project, name) for name in FINGERPRINTED_RULES),
+        drawn["count"],
+        drawn["newest"],
+        answered["count"],
+        *extra,
+    ]
+    digest = hashlib.sha256("\n".join(map(str, said)).encode()).hexdigest()
+    return Inputs(fingerprint=digest, scores=scores["count"])

@@ -1,0 +1,206 @@
+"""What judges and people answered to the same checks, and what people's answers stand for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from django.db.models import Count, Max, Min
+
+from annotation.analysis.agreement.ratings import (
+    CheckAnswer,
+    CheckFacts,
+    RatedItem,
+    check_answers,
+    slots,
+    untouched_verdicts,
+)
+from annotation.analysis.intervals import shown
+from annotation.models import Draw, DrawnCheck, Judge, Verdict
+from annotation.sampling.queries.check_samples import drawable
+from annotation.sampling.queries.sample_work import event_of
+from annotation.sampling.words import method_in_words
+from evaluation.statistics import Estimate, observed_agreement_interval
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+ALIKE = 1.1
+"""Chances of a draw that differ by no more than this factor count as alike."""
+
+VersionKey = tuple[int, str]
+"""A judge's key and the signature of a version."""
+
+
+class JudgeSaid(NamedTuple):
+    """A judge's answer to a check; the label is None where it gave no usable one."""
+
+    label: str | None
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBasis:
+    """What people's answers stand for.
+
+    `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of the latest finished draw, in which
+    all had about the same chance; `others`, answered beyond it, are left out, and so are the `changed`, whose claims
+    have other words since), `uneven` (that draw had unequal chances;
+    `others` are in), `open` (there are draws and none is finished) or `chosen` (people came to these checks in no
+    recorded way). `frame` counts the checks that could have been answered, `method` says how they were drawn.
+    """
+
+    kind: str
+    frame: int
+    sides: tuple[str, ...] = ()
+    method: str = ""
+    drawn: int = 0
+    answered: int = 0
+    others: int = 0
+    changed: int = 0
+
+    @property
+    def is_representative(self) -> bool:
+        return self.kind in ("all", "drawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Humans:
+    """People's answers by the key of the check, what they stand for, and how they agree among themselves.
+
+    `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
+    `compared` checks.
+    """
+
+    labels: Mapping[int, str]
+    errors: Mapping[int, str]
+    ties: int
+    imported: int
+    basis: AnswerBasis
+    agreement: Estimate
+    compared: int
+
+
+def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
+    by_check: dict[int, list[CheckAnswer]] = defaultdict(list)
+    for answer in check_answers(project):
+        if answer.check in facts:
+            by_check[answer.check].append(answer)
+    majority = {check: _majority(answers) for check, answers in by_check.items()}
+    labels = {check: label for check, label in majority.items() if label is not None}
+    basis, drawn = _basis(project, facts, by_check)
+    if drawn is not None:
+        labels = {check: label for check, label in drawn.items() if check in facts}
+    groups = [
+        [
+            RatedItem(str(check), each.rater, str(each.label == "yes"), facts[check].cluster, each.at)
+            for each in answers
+        ]
+        for check, answers in by_check.items()
+        if len(answers) > 1
+    ]
+    return Humans(
+        labels=labels,
+        errors={
+            check: next((each.error for each in answers if each.error), "")
+            for check, answers in by_check.items()
+        },
+        ties=0 if drawn is not None else sum(label is None for label in majority.values()),
+        imported=sum(any(each.at is None for each in by_check[check]) for check in labels),
+        basis=basis,
+        agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
+        compared=len(groups),
+    )
+
+
+def _majority(answers: Sequence[CheckAnswer]) -> str | None:
+    (label, most), *others = Counter(each.label for each in answers).most_common()
+    return None if others and others[0][1] == most else label
+
+
+def _basis(
+    project: Project, facts: Mapping[int, CheckFacts], answered: Mapping[int, object]
+) -> tuple[AnswerBasis, dict[int, str] | None]:
+    """What people's answers stand for; with the answers of the draw where they are those of a random one."""
+    asked = dict(drawable(project).order_by().values_list("side").annotate(Count("pk")))
+    sides = {facts[check].side for check in answered}
+    frame = sum(asked.get(side, 0) for side in sides)
+    if answered and len(answered) >= frame:
+        return AnswerBasis(kind="all", frame=frame, sides=tuple(sorted(sides))), None
+    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK).annotate(
+        drawn=Count("drawn_checks"),
+        answered=Count("drawn_checks__verdict"),
+        least=Min("drawn_checks__inclusion_probability"),
+        most=Max("drawn_checks__inclusion_probability"),
+    )
+    made = [draw for draw in draws.order_by("-pk") if draw.drawn]
+    if not made:
+        return AnswerBasis(kind="chosen", frame=frame), None
+    # As estimates do: a new draw that waits for answers does not put out of force one that has them.
+    latest = next((draw for draw in made if draw.answered == draw.drawn), made[0])
+    how = method_in_words(latest.method, event_of(latest))
+    of_draw = partial(AnswerBasis, frame=frame, method=how, drawn=latest.drawn, answered=latest.answered)
+    if latest.answered < latest.drawn:
+        return of_draw(kind="open"), None
+    rows = DrawnCheck.objects.filter(draw=latest, check_row__is_current=True)
+    labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
+    others = len(answered.keys() - labels.keys())
+    if not latest.least or latest.most > ALIKE * latest.least:
+        return of_draw(kind="uneven", others=others), None
+    changed = latest.drawn - len(labels)
+    return of_draw(kind="drawn", frame=len(latest.frame), others=others, changed=changed), labels
+
+
+def said_of(project: Project) -> dict[VersionKey, dict[int, JudgeSaid]]:
+    """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
+    answered = untouched_verdicts(project).order_by().values("check_row")
+    rows = Verdict.objects.filter(
+        source=Verdict.Source.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
+    ).order_by("pk")
+    said: dict[VersionKey, dict[int, JudgeSaid]] = defaultdict(dict)
+    columns = ("judge_id", "origin_name", "check_row_id", "label", "probability")
+    for judge, signature, check, label, probability in rows.values_list(*columns):
+        of = said[cast("int", judge), signature]
+        if label is not None or check not in of:
+            of[check] = JudgeSaid(label, probability)
+    return said
+
+
+def in_order(
+    project: Project, known: Mapping[VersionKey, Mapping[int, JudgeSaid]], humans: Humans
+) -> list[VersionKey]:
+    """The versions: the deciding judge's before others', then by how many of people's checks they answered."""
+
+    def place(version: VersionKey) -> tuple[bool, int, str]:
+        answered = sum(
+            check in humans.labels and said.label is not None for check, said in known[version].items()
+        )
+        return (version[0] != project.deciding_judge_id, -answered, version[1])
+
+    return sorted(known, key=place)
+
+
+def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
+    """A name for each version: the judge's, with a number where there are several of it in the project.
+
+    Versions are numbered by their first verdict, so that a number stays with its version whoever answers what.
+    """
+    judges = Judge.objects.in_bulk([judge for judge, _ in versions])
+    verdicts = Verdict.objects.filter(
+        source=Verdict.Source.JUDGE, check_row__project=project, judge__in=judges
+    )
+    rows = verdicts.order_by().values_list("judge_id", "origin_name").annotate(first=Min("pk"))
+    of_judge: dict[int, list[str]] = defaultdict(list)
+    for judge, signature, _ in sorted(rows, key=lambda row: row[2]):
+        of_judge[cast("int", judge)].append(signature)
+    return {
+        (judge, signature): _numbered(judges[judge].name, of_judge[judge], signature)
+        for judge, signature in versions
+    }
+
+
+def _numbered(name: str, signatures: Sequence[str], signature: str) -> str:
+    return name if len(signatures) == 1 else f"{name}-{signatures.index(signature) + 1}"

@@ -1,0 +1,243 @@
+"""How far each judge can be trusted: its verdicts held against what people answered before they saw any.
+
+A judge with other words or options is another version of it, known by the signature that its verdicts keep; each is
+reported by itself. People's answer to a check is what most of those said who had seen nothing (see `ratings`); where
+they are divided evenly the check is left out, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, cast
+
+from django.db.models import Count, Max, Q, Sum
+
+from annotation.analysis.agreement.ratings import CheckFacts, check_facts
+from annotation.analysis.intervals import shown
+from annotation.analysis.judge.judge_answers import (
+    Humans,
+    JudgeSaid,
+    VersionKey,
+    humans_of,
+    in_order,
+    names_of,
+    said_of,
+)
+from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
+from annotation.models import Judge, JudgeCall, Run, Verdict
+from evaluation.judging import Label, Price
+from evaluation.statistics import Estimate, JudgeComparison, JudgeReport, compare_judges, holm, judge_report
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+MOST_VERSIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a version's calls for this project took: tokens, seconds, and money at the judge's present prices.
+
+    `answered` counts the checks of the project that it answered. A right answer costs the cost of an answer divided by
+    the accuracy, between `right_low` and `right_high` by the interval of that; in tokens where no price is set. None
+    where it makes no calls, or nothing can be said of its accuracy.
+    """
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    cost: float
+    has_price: bool
+    answered: int
+    per_right: float | None
+    right_low: float | None
+    right_high: float | None
+    tokens_per_right: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One judge in one version, against people."""
+
+    id: str
+    judge: str
+    kind: str
+    signature: str
+    own_words: tuple[str, ...]
+    is_deciding: bool
+    report: JudgeReport
+    splits: tuple[CheckSplit, ...]
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPair:
+    """Two versions on the same answers of people. `p` permutes document sets and is corrected for all pairs (Holm).
+
+    `difference` is the first one's accuracy less the second's.
+    """
+
+    first: str
+    second: str
+    comparison: JudgeComparison
+    difference: float | None
+    p: float | None
+
+
+def judge_inputs(project: Project) -> tuple[object, ...]:
+    """What these figures depend on beyond scores: what other judges said and cost, and their prices. Two queries."""
+    runs = Run.objects.filter(project=project)
+    done = runs.aggregate(
+        runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
+    )
+    of_project = Q(runs__project=project) | Q(panels__runs__project=project)
+    judges = Judge.objects.filter(of_project).distinct().order_by("pk")
+    prices = judges.values_list("pk", "name", "prompt_price", "completion_price")
+    return (*(str(value) for value in done.values()), *(str(row) for row in prices))
+
+
+def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
+    """The judges of a project against its people, as values that JSON holds.
+
+    `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
+    one first, then by checks; `pairs` a `VersionPair` for each two of them; `left_out` counts versions beyond the
+    first eight. The rest tells what people's answers are.
+    """
+    facts = check_facts(project)
+    humans = humans_of(project, facts)
+    said = said_of(project)
+    known = {version: answers for version, answers in said.items() if answers.keys() & humans.labels.keys()}
+    order = in_order(project, known, humans)
+    kept = order[:MOST_VERSIONS]
+    names = names_of(project, kept)
+    versions = [_version(project, each, names, known[each], facts, humans) for each in kept]
+    return {
+        "checks": len(humans.labels),
+        "documents": len({facts[check].cluster for check in humans.labels}),
+        "ties": humans.ties,
+        "imported": humans.imported,
+        "basis": asdict(humans.basis),
+        "people_agree": asdict(humans.agreement),
+        "people_compared": humans.compared,
+        "versions": [asdict(version) for version in versions],
+        "pairs": [asdict(pair) for pair in _pairs(kept, names, known, facts, humans)],
+        "left_out": len(order) - len(kept),
+    }
+
+
+def _version(
+    project: Project,
+    version: VersionKey,
+    names: Mapping[VersionKey, str],
+    said: Mapping[int, JudgeSaid],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> Version:
+    judge = Judge.objects.get(pk=version[0])
+    checks = [check for check in humans.labels if check in said]
+    held = SplitChecks(
+        facts=[facts[check] for check in checks],
+        labels=[cast("Label | None", said[check].label) for check in checks],
+        people=[cast("Label | None", humans.labels[check]) for check in checks],
+        errors=[humans.errors.get(check, "") for check in checks],
+    )
+    probabilities = [said[check].probability for check in checks]
+    report = shown(judge_report(held.labels, held.people, held.documents, probabilities=probabilities))
+    return Version(
+        id=names[version],
+        judge=judge.name,
+        kind=judge.kind,
+        signature=version[1],
+        own_words=_own_words(project, version),
+        is_deciding=judge.pk == project.deciding_judge_id,
+        report=report,
+        splits=splits_of(held),
+        cost=_cost(project, version, judge, report.accuracy),
+    )
+
+
+def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
+    """The project's own prompts that a version was told, as `step v2`; built-in ones are not named."""
+    runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
+    words = runs.filter(prompt_versions__is_built_in=False).order_by("prompt_versions__step")
+    rows = words.values_list("prompt_versions__step", "prompt_versions__number").distinct()
+    return tuple(f"{step} v{number}" for step, number in rows)
+
+
+def _cost(project: Project, version: VersionKey, judge: Judge, accuracy: Estimate) -> Cost:
+    verdicts = Verdict.objects.filter(
+        judge=judge, origin_name=version[1], check_row__project=project, check_row__is_current=True
+    )
+    answered = verdicts.filter(label__isnull=False).aggregate(checks=Count("check_row", distinct=True))[
+        "checks"
+    ]
+    runs = set(verdicts.order_by().values_list("run_id", flat=True).distinct())
+    rows = list(
+        JudgeCall.objects.filter(run__in=runs - {None}, run__project=project)
+        .order_by()
+        .values_list("judge_id")
+        .annotate(Count("pk"), Sum("prompt_tokens"), Sum("completion_tokens"), Sum("seconds"))
+    )
+    askers = Judge.objects.in_bulk([row[0] for row in rows])
+    cost = sum(
+        Price(askers[asker].prompt_price, askers[asker].completion_price).of(prompt, completion)
+        for asker, _, prompt, completion, _ in rows
+    )
+    calls, prompts, replies, seconds = (sum(row[place] for row in rows) for place in (1, 2, 3, 4))
+    has_price = bool(rows) and all(asker.has_price for asker in askers.values())
+    is_known = bool(rows) and bool(answered) and bool(accuracy.value)
+    each = cost / answered if is_known and has_price else None
+    return Cost(
+        calls=calls,
+        prompt_tokens=prompts,
+        completion_tokens=replies,
+        seconds=float(seconds),
+        cost=cost,
+        has_price=has_price,
+        answered=answered,
+        per_right=_divided(each, accuracy.value),
+        right_low=_divided(each, accuracy.high),
+        right_high=_divided(each, accuracy.low),
+        tokens_per_right=_divided((prompts + replies) / answered if is_known else None, accuracy.value),
+    )
+
+
+def _divided(cost: float | None, share: float | None) -> float | None:
+    return None if cost is None or not share else cost / share
+
+
+def _pairs(
+    versions: Sequence[VersionKey],
+    names: Mapping[VersionKey, str],
+    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> list[VersionPair]:
+    checks = list(humans.labels)
+    people = [cast("Label | None", humans.labels[check]) for check in checks]
+    documents = [facts[check].cluster for check in checks]
+
+    def labels(version: VersionKey) -> list[Label | None]:
+        return [
+            cast("Label | None", known[version][check].label) if check in known[version] else None
+            for check in checks
+        ]
+
+    found = [
+        (names[one], names[other], compare_judges(labels(one), labels(other), people, documents))
+        for one, other in combinations(versions, 2)
+    ]
+    corrected = holm([comparison.clustered_p for _, _, comparison in found])
+    return [
+        VersionPair(
+            first=one,
+            second=other,
+            comparison=comparison,
+            difference=comparison.difference,
+            p=p,
+        )
+        for (one, other, comparison), p in zip(found, corrected, strict=True)
+    ]

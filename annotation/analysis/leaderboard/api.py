@@ -1,0 +1,361 @@
+"""Scores: of every peer summary, and of the systems side by side."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.analysis.estimates.estimates import EstimateState
+from annotation.analysis.leaderboard import leaderboards
+from annotation.analysis.leaderboard.differences import AnovaLine, Differences, SystemPair
+from annotation.analysis.leaderboard.leaderboard import (
+    ALL,
+    RANKABLE,
+    RANKED,
+)
+from annotation.analysis.leaderboard.quality import QualityMean, QualityRow, QualityTable, quality_tables
+from annotation.analysis.leaderboard.words import told
+from annotation.analysis.make_analysis import Made
+from annotation.api.access import ApiView, PageQuery
+from annotation.api.fields import MOST_WORDS
+from annotation.api.rows import ChoiceRow
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import SCORES, Score, System
+from evaluation.metrics import QualityQuestion
+
+
+class ScoreRow(serializers.Serializer[Score]):
+    """All scores of one peer summary, in [0, 1]; null where nothing can be said, never 0."""
+
+    summary = serializers.CharField(source="summary.public_id")
+    document_set = serializers.CharField(source="summary.document_set.public_id")
+    document_id = serializers.CharField(source="summary.document_set.external_id")
+    system = serializers.CharField(source="summary.system.name")
+    target_words = serializers.IntegerField(source="summary.target_words", allow_null=True)
+    peer_words = serializers.IntegerField(help_text="Length of the delivered text, in the length unit.")
+    claims = serializers.IntegerField()
+    claims_unscored = serializers.IntegerField()
+    flags = serializers.ListField(child=serializers.CharField())
+    signature = serializers.CharField(help_text="Names the rules that made the scores.")
+    computed_at = serializers.DateTimeField()
+
+    def get_fields(self) -> dict[str, Any]:
+        """The scores stand after the length, as in the export."""
+        named = list(super().get_fields().items())
+        first = [name for name, _ in named].index("claims")
+        scores = {name: serializers.FloatField(allow_null=True) for name in SCORES}
+        return dict(named[:first]) | scores | dict(named[first:])
+
+
+class ScoreQuery(serializers.Serializer[Any]):
+    system = serializers.CharField(required=False, help_text="Scores of the system of that name.")
+    document_set = serializers.CharField(required=False, help_text="Scores in the set of that id.")
+    target_words = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_WORDS, help_text="Scores at that target length."
+    )
+
+
+class AverageRow(serializers.Serializer[Any]):
+    """A macro mean over document sets with its bootstrap interval."""
+
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(help_text="Document sets with a value.")
+    left_out = serializers.IntegerField(help_text="Summaries without a value.")
+
+
+class SystemScores(serializers.Serializer[Any]):
+    rank = serializers.IntegerField(
+        allow_null=True, help_text="By the score of the leaderboard; equal means share a rank."
+    )
+    system = serializers.CharField()
+    kind = serializers.ChoiceField(choices=System.Kind.choices)
+    n = serializers.IntegerField(help_text="Document sets behind the mean that it is ranked by.")
+    summaries = serializers.IntegerField(help_text="Peer summaries, with a value or without.")
+    document_sets = serializers.IntegerField(help_text="Document sets that hold any of them.")
+    claims = serializers.IntegerField()
+    claims_unscored = serializers.IntegerField()
+    flags = serializers.DictField(child=serializers.IntegerField(), help_text="Summaries by flag.")
+    scores = serializers.DictField(child=AverageRow(), help_text="By the name of the score.")
+
+
+class PlaceShape(serializers.Serializer[Any]):
+    """Where a system stands in the order, and how sure that is."""
+
+    low = serializers.IntegerField(
+        allow_null=True, help_text="The best rank in the middle 95 % of the draws of document sets."
+    )
+    high = serializers.IntegerField(allow_null=True, help_text="The worst rank there.")
+    letters = serializers.CharField(help_text="Systems that share a letter cannot be told apart.")
+
+
+class RankingShape(serializers.Serializer[Any]):
+    """Which differences hold: paired permutation of document sets, Holm's correction over all pairs."""
+
+    sentence = serializers.CharField()
+    pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
+    holding = serializers.IntegerField(help_text="Those whose difference holds.")
+    level = serializers.FloatField()
+    least_p = serializers.FloatField(
+        allow_null=True,
+        help_text="The smallest corrected p that so few document sets allow: above the level none could hold.",
+    )
+    groups = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="The largest groups of systems that cannot be told apart, best first.",
+    )
+    places = serializers.DictField(child=PlaceShape(), help_text="By system.")
+
+
+class MovedShape(serializers.Serializer[Any]):
+    judge = serializers.FloatField()
+    blend = serializers.FloatField()
+    by = serializers.FloatField(help_text="Blend less judge alone.")
+    n = serializers.IntegerField(help_text="Document sets that have both.")
+    rank_by_judge = serializers.IntegerField()
+    rank_by_blend = serializers.IntegerField()
+
+
+class ChangedShape(serializers.Serializer[Any]):
+    """What people's answers made of the judge's coverage."""
+
+    sentence = serializers.CharField(allow_blank=True)
+    share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
+    answers = serializers.IntegerField(
+        help_text="Reviewers' answers that stand; counted where any of them came in a list."
+    )
+    in_lists = serializers.IntegerField(
+        help_text="Those of them that are the judge's verdicts, taken over in lists."
+    )
+    systems = serializers.DictField(child=MovedShape(), help_text="By system.")
+
+
+class EstimatedShape(serializers.Serializer[Any]):
+    shown = AverageRow()
+    people = AverageRow(help_text="What people's drawn answers alone give.")
+    tuning = serializers.FloatField(
+        help_text="The slope on the judge's answers; 0 where they count for nothing."
+    )
+    labels_saved = serializers.FloatField(
+        allow_null=True, help_text="How many more answers people alone would need for the same width."
+    )
+
+
+class EstimateShape(serializers.Serializer[Any]):
+    """What people would say of everything, from a random draw that they answered and the judge's answers."""
+
+    state = serializers.ChoiceField(choices=[state.value for state in EstimateState])
+    sentence = serializers.CharField()
+    caption = serializers.CharField(help_text="What the intervals cover.")
+    draw = serializers.CharField(source="draw_id", allow_blank=True)
+    documents = serializers.IntegerField()
+    answered_documents = serializers.IntegerField(help_text="Of the system that has fewest.")
+    systems = serializers.DictField(child=EstimatedShape(), allow_null=True, help_text="By system.")
+
+
+class TargetScores(serializers.Serializer[Any]):
+    target_words = serializers.IntegerField(allow_null=True)
+    systems = SystemScores(many=True, source="rows")
+    ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by; null of estimates.")
+    changed = ChangedShape(allow_null=True)
+    estimate = EstimateShape(allow_null=True)
+    mixed = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="By the name of the score: that its values do not all mean the same, and what they mean.",
+    )
+
+
+class LeaderboardTables(serializers.Serializer[Any]):
+    """One table per target length, since means never cross target lengths."""
+
+    project = serializers.CharField()
+    score = serializers.CharField(help_text="What the systems are ranked by.")
+    signature = serializers.CharField()
+    confidence = serializers.FloatField()
+    draws = serializers.IntegerField(help_text="Bootstrap draws behind each interval.")
+    seed = serializers.IntegerField()
+    captions = serializers.DictField(
+        child=serializers.CharField(), help_text="What the interval of each score covers."
+    )
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What the averages rest on and a reader should know."
+    )
+    tables = TargetScores(many=True)
+    made_at = serializers.SerializerMethodField(help_text="When the numbers were made from the scores.")
+    is_stale = serializers.SerializerMethodField(
+        help_text="Something has changed since, and a worker is making newer ones: ask again."
+    )
+
+    def get_made_at(self, board: object) -> datetime | None:
+        made: Made = self.context["made"]
+        return made.made_at
+
+    def get_is_stale(self, board: object) -> bool:
+        made: Made = self.context["made"]
+        return made.is_stale
+
+
+class LeaderboardQuery(serializers.Serializer[Any]):
+    target_words = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
+    )
+    score = serializers.ChoiceField(choices=RANKABLE, default=RANKED, help_text="What to rank systems by.")
+
+
+class DifferencesQuery(serializers.Serializer[Any]):
+    target_words = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_WORDS,
+        help_text="The target length; the summaries without one where it is left out.",
+    )
+    score = serializers.ChoiceField(choices=SCORES, default=RANKED, help_text="What to compare systems by.")
+
+
+class PairShape(serializers.Serializer[SystemPair]):
+    first = serializers.CharField()
+    second = serializers.CharField()
+    sets = serializers.IntegerField(help_text="Document sets that both have.")
+    difference = serializers.FloatField(allow_null=True, help_text="First less second.")
+    p = serializers.FloatField(allow_null=True, help_text="Paired permutation of document sets, two-sided.")
+    adjusted_p = serializers.FloatField(allow_null=True, help_text="After Holm's correction over all pairs.")
+    holds = serializers.BooleanField()
+    tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets that all systems have.")
+    tukey_low = serializers.FloatField(allow_null=True)
+    tukey_high = serializers.FloatField(allow_null=True)
+    tukey_p = serializers.FloatField(allow_null=True)
+
+
+class SourceShape(serializers.Serializer[AnovaLine]):
+    name = serializers.CharField()
+    squares = serializers.FloatField()
+    freedom = serializers.IntegerField()
+    mean_square = serializers.FloatField()
+    f = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+
+
+class DifferencesShape(serializers.Serializer[Differences]):
+    """All pairs of systems by one score at one target length, the surest difference first."""
+
+    score = serializers.CharField()
+    target_words = serializers.IntegerField(allow_null=True)
+    level = serializers.FloatField()
+    confidence = serializers.FloatField()
+    seed = serializers.IntegerField()
+    is_exact = serializers.BooleanField(help_text="All flips of signs were gone through.")
+    by_group = serializers.BooleanField(help_text="Groups of document sets were flipped together.")
+    holding = serializers.IntegerField()
+    holding_by_tukey = serializers.IntegerField()
+    pairs = PairShape(many=True)
+    sources = SourceShape(many=True, help_text="The two-way analysis of variance; empty where there is none.")
+    anova_sets = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="Sets that some system lacks.")
+
+
+class Scores(ApiView):
+    tag = "scores"
+
+    @operation("list_scores", parameters=[ScoreQuery, PageQuery], responses=ScoreRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the scores of a project's peer summaries."""
+        project = self.enter(Verb.VIEW_SCORES)
+        query = self.query(ScoreQuery, PageQuery)
+        scope = project.scores.all()
+        columns = {
+            "system": "summary__system__name",
+            "document_set": "summary__document_set__public_id",
+            "target_words": "summary__target_words",
+        }
+        wanted = {column: query[name] for name, column in columns.items() if name in query}
+        rows = scope.filter(**wanted).select_related("summary__system", "summary__document_set")
+        return self.page(
+            rows.defer("summary__text", "summary__metadata"),
+            ScoreRow,
+            query=query,
+            scope=scope,
+            id_path="summary__public_id",
+        )
+
+
+class LeaderboardView(ApiView):
+    tag = "scores"
+
+    @operation("get_leaderboard", parameters=[LeaderboardQuery], responses=LeaderboardTables)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show every system's averages with their intervals."""
+        project = self.enter(Verb.VIEW_SCORES)
+        query = self.query(LeaderboardQuery)
+        target = query.get("target_words", ALL)
+        found, made = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
+        assert found is not None, "who waits for it gets it"
+        return Response(LeaderboardTables(told(found), context={"made": made}).data)
+
+
+class DifferencesView(ApiView):
+    tag = "scores"
+
+    @operation("get_differences", parameters=[DifferencesQuery], responses=DifferencesShape)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show every pair of systems compared."""
+        project = self.enter(Verb.VIEW_SCORES)
+        query = self.query(DifferencesQuery)
+        found, _ = leaderboards.differences(
+            project, score=query["score"], target_words=query.get("target_words"), wait=True
+        )
+        return Response(DifferencesShape(found).data)
+
+
+class QualityQuestionRow(serializers.Serializer[QualityQuestion]):
+    id = serializers.CharField()
+    text = serializers.CharField()
+    choices = serializers.SerializerMethodField()
+
+    @extend_schema_field(ChoiceRow(many=True))
+    def get_choices(self, question: QualityQuestion) -> list[dict[str, object]]:
+        return [{"value": value, "text": text} for value, text in question.choices]
+
+
+class QualityMeanRow(serializers.Serializer[QualityMean]):
+    """A macro mean over document sets, in the values of the answers."""
+
+    question = serializers.CharField()
+    mean = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(help_text="Document sets with an answer.")
+
+
+class SystemQuality(serializers.Serializer[QualityRow]):
+    system = serializers.CharField()
+    summaries = serializers.IntegerField(help_text="Peer summaries with answers.")
+    means = QualityMeanRow(many=True)
+
+
+class TargetQuality(serializers.Serializer[QualityTable]):
+    """The systems at one target length; means never cross target lengths."""
+
+    target_words = serializers.IntegerField(allow_null=True)
+    questions = QualityQuestionRow(many=True)
+    systems = SystemQuality(many=True, source="rows")
+
+
+class Quality(ApiView):
+    tag = "scores"
+    pagination_class = None
+
+    @operation("list_quality", parameters=[LeaderboardQuery], responses=TargetQuality(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the mean answers to the quality questions by system, one table per target length.
+
+        Of closed sittings; hidden repeats count for nothing.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        target = self.query(LeaderboardQuery).get("target_words", ALL)
+        rows: Any = quality_tables(project, target_words=target)
+        return Response(TargetQuality(rows, many=True).data)

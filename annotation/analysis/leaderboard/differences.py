@@ -1,0 +1,163 @@
+"""Every pair of systems compared: by permutation with Holm's correction, and by analysis of variance with Tukey's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from annotation.analysis.intervals import has_interval
+from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
+from annotation.analysis.leaderboard.leaderboard import means_at
+from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
+from annotation.core.refusals import Invalid
+from annotation.models import SCORES
+from evaluation.statistics import SystemAnova, compare_systems, system_anova
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+WITHOUT_TARGET = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """Two systems on the document sets that both have; `difference` is first minus second.
+
+    `p` and `adjusted_p` (Holm's) come of the permutation test; `tukey_low`, `tukey_high` and `tukey_p` of the analysis
+    of variance, over the sets that all systems have. None where nothing can be said, and no interval of too few sets.
+    """
+
+    first: str
+    second: str
+    sets: int
+    difference: float | None
+    p: float | None
+    adjusted_p: float | None
+    holds: bool
+    tukey_difference: float | None
+    tukey_low: float | None
+    tukey_high: float | None
+    tukey_p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnovaLine:
+    """A line of the analysis of variance."""
+
+    name: str
+    squares: float
+    freedom: int
+    mean_square: float
+    f: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """All pairs of systems by one score at one target length.
+
+    `sources` is the two-way analysis of variance over `anova_sets` sets, `left_out` the sets that some system lacks;
+    empty with fewer than two systems or common sets. `has_gaps` says that some system lacks sets, so that
+    differences may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says
+    that groups of sets were flipped together.
+    """
+
+    score: str
+    target_words: int | None
+    pairs: tuple[SystemPair, ...]
+    is_exact: bool
+    sources: tuple[AnovaLine, ...]
+    anova_sets: int
+    left_out: int
+    has_gaps: bool
+    by_group: bool
+    level: float = SIGNIFICANCE_LEVEL
+    confidence: float = CONFIDENCE
+    seed: int = SEED
+
+    @property
+    def holding(self) -> int:
+        """How many differences hold after Holm's correction."""
+        return sum(pair.holds for pair in self.pairs)
+
+    @property
+    def holding_by_tukey(self) -> int:
+        return sum(pair.tukey_p is not None and pair.tukey_p <= self.level for pair in self.pairs)
+
+
+def differences(project: Project, *, score: str, target_words: int | None) -> Differences:
+    """All pairs of systems by a score, the surest difference first. Raises Invalid for what is no score."""
+    if score not in SCORES:
+        raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
+    found = means_at(project, target_words)
+    values = {system: of_system for system, of_system in found.of(score).items() if of_system}
+    # The better system comes first, so that differences are mostly positive.
+    order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
+    values = {system: values[system] for system in order}
+    compared = compare_systems(values, found.cluster_of, seed=SEED)
+    anova = system_anova(values, confidence=CONFIDENCE)
+    tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
+    common = set(found.sets).intersection(*values.values())
+    is_bounded = has_interval(len({found.cluster_of[name] for name in common}))
+    pairs = []
+    for pair in compared:
+        honest = tukey.get((pair.first, pair.second))
+        pairs.append(
+            SystemPair(
+                first=pair.first,
+                second=pair.second,
+                sets=pair.sets,
+                difference=pair.difference,
+                p=pair.p,
+                adjusted_p=pair.adjusted_p,
+                holds=pair.is_different(SIGNIFICANCE_LEVEL),
+                tukey_difference=honest.difference if honest else None,
+                tukey_low=honest.low if honest and is_bounded else None,
+                tukey_high=honest.high if honest and is_bounded else None,
+                tukey_p=honest.p if honest else None,
+            )
+        )
+    return Differences(
+        score=score,
+        target_words=target_words,
+        pairs=tuple(sorted(pairs, key=_surest_first)),
+        is_exact=all(pair.is_exact for pair in compared),
+        sources=tuple(_sources(anova)) if anova else (),
+        anova_sets=anova.sets if anova else 0,
+        left_out=anova.left_out if anova else 0,
+        has_gaps=len({frozenset(of_system) for of_system in values.values()}) > 1,
+        by_group=len(set(found.clusters)) < len(found.sets),
+    )
+
+
+def key(score: str, target_words: int | None) -> str:
+    """The key under which the differences are stored."""
+    return f"{score} {target_word(target_words)}"
+
+
+def target_word(target_words: int | None) -> str:
+    """How a key or an address names a target length."""
+    return WITHOUT_TARGET if target_words is None else str(target_words)
+
+
+def payload(project: Project, named: str) -> dict[str, Any]:
+    """The differences that `key` names, as plain values, to be stored."""
+    score, _, target = named.partition(" ")
+    target_words = None if target == WITHOUT_TARGET else int(target)
+    return asdict(differences(project, score=score, target_words=target_words))
+
+
+def _surest_first(pair: SystemPair) -> tuple[float, float, str, str]:
+    adjusted = 2.0 if pair.adjusted_p is None else pair.adjusted_p
+    return adjusted, -abs(pair.difference or 0.0), pair.first, pair.second
+
+
+def _sources(anova: SystemAnova) -> list[AnovaLine]:
+    rows: Mapping[str, Any] = {
+        "systems": anova.systems,
+        "document sets": anova.documents,
+        "error": anova.error,
+    }
+    return [AnovaLine(name=name, **asdict(row)) for name, row in rows.items()]

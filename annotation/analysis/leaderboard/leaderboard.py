@@ -1,0 +1,325 @@
+"""The systems of a project side by side: macro means with intervals, one table per target length."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annotation.analysis.estimates.estimates import ESTIMATE, EstimateTable, estimates
+from annotation.analysis.leaderboard.averages import (
+    CONFIDENCE,
+    DRAWS,
+    SEED,
+    Average,
+    Observation,
+    SetMeans,
+    averages_of,
+    set_means,
+)
+from annotation.analysis.leaderboard.confounding import confounded_sets
+from annotation.analysis.leaderboard.people_changed import NONE_TAKEN, PeopleChanged, people_changed, ranks
+from annotation.analysis.leaderboard.ranking import Ranking, ranking_of
+from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
+from annotation.core.refusals import Invalid
+from annotation.models import SCORES, DocumentSet, Score, System
+from annotation.sampling.queries.sampled_items import document_of
+from evaluation.blend import left_out_of_averages
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+__all__ = [
+    "ALL",
+    "RANKABLE",
+    "RANKED",
+    "Average",
+    "Leaderboard",
+    "SystemRow",
+    "TargetTable",
+    "Targets",
+    "leaderboard",
+]
+
+RANKED = "coverage"
+"""What systems are ranked by unless asked otherwise."""
+RANKABLE = (*SCORES, ESTIMATE)
+"""What they can be ranked by."""
+
+_ROWS_AT_ONCE = 2000
+_SUMMARIZATION = SCORES.index("summarization")
+_QUESTIONS = SCORES.index("question_coverage")
+
+
+class Targets(Enum):
+    """Stands for every target length; None is a target of its own, that of summaries without one."""
+
+    ALL = "all"
+
+
+ALL = Targets.ALL
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """One system at one target length.
+
+    `n` counts the document sets behind the mean that it is ranked by, of the `document_sets` that hold any
+    of its `summaries`; each of the `scores` has an n of its own. `flags` says how many summaries carry each
+    flag, `claims_unscored` counts the claims without a usable answer. Equal means share a rank, no mean has
+    none. Among the scores stands the estimate of what people would say, without a mean where there is none.
+    """
+
+    rank: int | None
+    system: str
+    system_id: str
+    kind: str
+    n: int
+    summaries: int
+    document_sets: int
+    claims: int
+    claims_unscored: int
+    flags: dict[str, int]
+    scores: dict[str, Average]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTable:
+    """The systems at one target length, the best first.
+
+    `summarized_by` counts the summaries whose summarization rests on `questions` and on `claims`: with both its values
+    do not all mean the same. `ranking` says how sure the order is; None of what is no mean over document sets.
+    `changed` says what people made of the judge's answers, and `estimate` where the estimates come from.
+    """
+
+    target_words: int | None
+    rows: tuple[SystemRow, ...]
+    summarized_by: dict[str, int] = field(default_factory=dict)
+    ranking: Ranking | None = None
+    changed: PeopleChanged | None = None
+    estimate: EstimateTable | None = None
+
+    @property
+    def is_decided_by_people(self) -> bool:
+        """Whether nothing that coverage rests on is left to a judge, in any document set that has one."""
+        held = [row.scores for row in self.rows if row.scores["coverage"].mean is not None]
+        return bool(held) and all(
+            scores["human_share"].n == scores["coverage"].n
+            and math.isclose(scores["human_share"].mean or 0.0, 1.0)
+            for scores in held
+        )
+
+    @property
+    def summaries(self) -> int:
+        """How many peer summaries all systems have together."""
+        return sum(row.summaries for row in self.rows)
+
+    @property
+    def scores_held(self) -> list[str]:
+        """The names of the scores that any system has a mean of."""
+        return [name for name in SCORES if any(row.scores[name].mean is not None for row in self.rows)]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """One table per target length, shortest first and without a target last, and how they were made.
+
+    Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
+    scores; more than one only while a project is being rescored. `confounded_sets` counts the document sets whose
+    assessors did not judge the same summaries.
+    """
+
+    project: str
+    signature: str
+    tables: tuple[TargetTable, ...]
+    score: str = RANKED
+    confidence: float = CONFIDENCE
+    draws: int = DRAWS
+    seed: int = SEED
+    confounded_sets: int = 0
+
+
+def leaderboard(
+    project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
+) -> Leaderboard:
+    """Every system's averages, per target length or for the one named, ranked by any of the scores.
+
+    Several summaries within a document set are averaged first, then the document sets. Intervals resample
+    clusters (the group of a set, else the set), the same ones for every system and score. A summary flagged
+    `no_claims` stays out of the averages that would rest on there being none. Raises Invalid (code
+    `unknown_score`) with the scores that there are.
+    """
+    if score not in RANKABLE:
+        raise Invalid(
+            f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
+            field="score",
+            code="unknown_score",
+        )
+    targets: dict[int | None, _Gathered] = {}
+    for row in _score_rows(project, target_words):
+        targets.setdefault(row.target_words, _Gathered()).add(row)
+    estimated, taken = estimates(project), taken_over(project)
+    return Leaderboard(
+        project=project.slug,
+        signature=", ".join(
+            _scores(project, target_words)
+            .order_by("signature")
+            .distinct()
+            .values_list("signature", flat=True)
+        ),
+        tables=tuple(
+            targets[target].table(target, score, estimated.at(target), taken.get(target, NONE_TAKEN))
+            for target in sorted(targets, key=lambda target: (target is None, target or 0))
+        ),
+        score=score,
+        confounded_sets=confounded_sets(project),
+    )
+
+
+def payload(project: Project, score: str) -> dict[str, Any]:
+    """The leaderboard by a score as plain values, to be stored."""
+    return asdict(leaderboard(project, score=score))
+
+
+def means_at(project: Project, target_words: int | None) -> SetMeans:
+    """What each system has in each document set at one target length."""
+    gathered = _Gathered()
+    for row in _score_rows(project, target_words):
+        gathered.add(row)
+    return set_means(gathered.observations, SCORES)
+
+
+class _ScoreRow(NamedTuple):
+    target_words: int | None
+    system: str
+    system_id: str
+    kind: str
+    document_set: str
+    group: str
+    claims: int
+    claims_unscored: int
+    flags: list[str]
+    values: tuple[float | None, ...]
+
+    @property
+    def summarization_part(self) -> str:
+        """What stands for coverage in the summary's summarization; empty where it has none."""
+        if self.values[_SUMMARIZATION] is None or self.averaged_values[_SUMMARIZATION] is None:
+            return ""
+        return "claims" if self.values[_QUESTIONS] is None else "questions"
+
+    @property
+    def averaged_values(self) -> tuple[float | None, ...]:
+        """The scores without those that rest on there being no claims."""
+        resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
+        if not resting:
+            return self.values
+        return tuple(
+            None if name in resting else value for name, value in zip(SCORES, self.values, strict=True)
+        )
+
+
+def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Score]:
+    scores = Score.objects.filter(project=project, summary__is_peer=True)
+    return scores if isinstance(target_words, Targets) else scores.filter(summary__target_words=target_words)
+
+
+def _score_rows(project: Project, target_words: int | Targets | None) -> Iterator[_ScoreRow]:
+    # What is said of a system or a set is fetched once, not with each of its many scores.
+    systems = {
+        key: (name, public_id, kind)
+        for key, name, public_id, kind in System.objects.filter(project=project).values_list(
+            "pk", "name", "public_id", "kind"
+        )
+    }
+    nobody = ("", "", "")
+    sets = {
+        key: (name, group)
+        for key, name, group in DocumentSet.objects.filter(project=project).values_list(
+            "pk", "external_id", "group"
+        )
+    }
+    columns = ("summary__target_words", "summary__system_id", "summary__document_set_id")
+    plain = ("claims", "claims_unscored", "flags")
+    first = len(columns) + len(plain)
+    rows = _scores(project, target_words).order_by().values_list(*columns, *plain, *SCORES)
+    for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
+        target, system, document_set, claims, unscored, flags = row[:first]
+        written = nobody if system is None else systems[system]
+        yield _ScoreRow(target, *written, *sets[document_set], claims, unscored, flags, row[first:])
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What one target length has, while the rows come in."""
+
+    observations: list[Observation] = field(default_factory=list)
+    systems: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sets: dict[str, set[str]] = field(default_factory=dict)
+    summaries: Counter[str] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)
+    unscored: Counter[str] = field(default_factory=Counter)
+    flags: dict[str, Counter[str]] = field(default_factory=dict)
+    parts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: _ScoreRow) -> None:
+        name = row.system
+        cluster = document_of(row.document_set, row.group)
+        self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values))
+        self.systems[name] = (row.system_id, row.kind)
+        self.sets.setdefault(name, set()).add(row.document_set)
+        self.summaries[name] += 1
+        self.claims[name] += row.claims
+        self.unscored[name] += row.claims_unscored
+        if row.flags:
+            self.flags.setdefault(name, Counter()).update(flag.partition(":")[0] for flag in row.flags)
+        if part := row.summarization_part:
+            self.parts[part] += 1
+
+    def table(
+        self, target_words: int | None, score: str, estimate: EstimateTable, taken: TakenOver
+    ) -> TargetTable:
+        means = set_means(self.observations, SCORES)
+        found = averages_of(means)
+        for system, of_system in found.items():
+            of_system[ESTIMATE] = estimate.average(system)
+        rows = tuple(self.rows(found, score))
+        order = [row.system for row in rows if row.rank is not None]
+        by_score = {system: scores[score] for system, scores in found.items()}
+        return TargetTable(
+            target_words=target_words,
+            rows=rows,
+            summarized_by=dict(self.parts),
+            ranking=None if score == ESTIMATE else ranking_of(means, by_score, order, score),
+            changed=people_changed(means, found, taken),
+            estimate=estimate,
+        )
+
+    def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
+        placed = _ranks({system: scores[score].mean for system, scores in found.items()})
+        for system, rank in placed.items():
+            system_id, kind = self.systems[system]
+            yield SystemRow(
+                rank=rank,
+                system=system,
+                system_id=system_id,
+                kind=kind,
+                n=found[system][score].n,
+                summaries=self.summaries[system],
+                document_sets=len(self.sets[system]),
+                claims=self.claims[system],
+                claims_unscored=self.unscored[system],
+                flags=dict(sorted(self.flags.get(system, Counter()).items())),
+                scores=found[system],
+            )
+
+
+def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
+    """Rank of each system, the best first, systems without a mean last."""
+    found = ranks({system: mean for system, mean in means.items() if mean is not None})
+    return found | {system: None for system in sorted(means) if means[system] is None}

@@ -1,0 +1,52 @@
+"""The stored leaderboard and the stored differences behind it, as values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from annotation.analysis.leaderboard import differences as compared
+from annotation.analysis.leaderboard.differences import Differences
+from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard, Targets
+from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.stored import read
+from annotation.core.refusals import Invalid
+from annotation.models import SCORES, Analysis
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+
+def board(
+    project: Project, *, score: str = RANKED, target_words: int | Targets | None = ALL, wait: bool = False
+) -> tuple[Leaderboard | None, Made]:
+    """The leaderboard ranked by a score, and how fresh it is; None only while a worker makes the first one.
+
+    Who waits never gets None: the first one is then made here. Raises Invalid (code `unknown_score`) with the scores
+    that there are.
+    """
+    if score not in RANKABLE:
+        raise Invalid(
+            f"There is no score {score!r}; scores are {', '.join(RANKABLE)}.",
+            field="score",
+            code="unknown_score",
+        )
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=f"board {score}", wait=wait)
+    if found.payload is None:
+        return None, found
+    stored = read(Leaderboard, found.payload)
+    if isinstance(target_words, Targets):
+        return stored, found
+    tables = tuple(table for table in stored.tables if table.target_words == target_words)
+    return replace(stored, tables=tables), found
+
+
+def differences(
+    project: Project, *, score: str, target_words: int | None, wait: bool = False
+) -> tuple[Differences | None, Made]:
+    """All pairs of systems by a score at a target length; None, waiting and refusals as `board`."""
+    if score not in SCORES:
+        raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
+    key = f"differences {compared.key(score, target_words)}"
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
+    return (None if found.payload is None else read(Differences, found.payload)), found

@@ -1,0 +1,84 @@
+"""What people's answers made of the judge's: which means moved, and whether the order did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.analysis.leaderboard.taken_over import TakenOver
+
+if TYPE_CHECKING:
+    from annotation.analysis.leaderboard.averages import Average, SetMeans
+
+BLEND, JUDGE, SHARE = "coverage", "coverage_judge", "human_share"
+NONE_TAKEN = TakenOver()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A system's coverage by the judge alone and with people's answers, over the `n` sets that have both."""
+
+    judge: float
+    blend: float
+    n: int
+    rank_by_judge: int
+    rank_by_blend: int
+
+    @property
+    def by(self) -> float:
+        return self.blend - self.judge
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleChanged:
+    """What people changed, by system. `share` is the mean share that people decided, None unknown.
+
+    Of the `answers` of reviewers that stand, so many are the judge's own, taken over `in_lists`; both 0 where none is.
+    """
+
+    systems: dict[str, Moved]
+    share: float | None
+    answers: int = 0
+    in_lists: int = 0
+
+
+def people_changed(
+    found: SetMeans, averages: Mapping[str, Mapping[str, Average]], taken: TakenOver = NONE_TAKEN
+) -> PeopleChanged:
+    """The judge alone against the blend, each system on the document sets that have both."""
+    blend, judge = found.of(BLEND), found.of(JUDGE)
+    both = {
+        system: (
+            _mean([judge[system][name] for name in common]),
+            _mean([blend[system][name] for name in common]),
+        )
+        for system in found.systems
+        if (common := [name for name in found.sets if name in blend[system] and name in judge[system]])
+    }
+    counts = {system: len(blend[system].keys() & judge[system].keys()) for system in both}
+    by_judge = ranks({system: of_judge for system, (of_judge, _) in both.items()})
+    by_blend = ranks({system: of_blend for system, (_, of_blend) in both.items()})
+    moved = {
+        system: Moved(of_judge, of_blend, counts[system], by_judge[system], by_blend[system])
+        for system, (of_judge, of_blend) in both.items()
+    }
+    shares = [share for scores in averages.values() if (share := scores[SHARE].mean) is not None]
+    share = _mean(shares) if shares else None
+    return PeopleChanged(systems=moved, share=share, answers=taken.answers, in_lists=taken.in_lists)
+
+
+def ranks(means: Mapping[str, float]) -> dict[str, int]:
+    """Rank of each system, the best first; means that differ in the last digit alone share one."""
+    made: dict[str, int] = {}
+    rank, last = 0, math.inf
+    for place, system in enumerate(sorted(means, key=lambda name: (-means[name], name)), start=1):
+        if not math.isclose(means[system], last, abs_tol=1e-12):
+            rank, last = place, means[system]
+        made[system] = rank
+    return made
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,93 @@
+"""Level `systems`: one row per system, target length and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
+from annotation.analysis.leaderboard.words import caption_of
+from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+SYSTEM_COLUMNS = (
+    *HEAD,
+    Column("score"),
+    Column("n", ColumnKind.INTEGER),
+    Column("mean", ColumnKind.NUMBER),
+    Column("low", ColumnKind.NUMBER),
+    Column("high", ColumnKind.NUMBER),
+)
+
+
+def rows(project: Project, people: People) -> Iterator[TableRow]:
+    """`n` counts the document sets behind a mean; an average over them has no `document_id`."""
+    board = leaderboard(project)
+    found = [(row, table.target_words) for table in board.tables for row in table.rows]
+    for row, target in sorted(found, key=lambda pair: (pair[0].system, pair[1] or 0)):
+        for name, average in row.scores.items():
+            yield (
+                project.slug,
+                None,
+                row.system,
+                target,
+                name,
+                average.n,
+                number(average.mean),
+                number(average.low),
+                number(average.high),
+            )
+
+
+LEAGUE_COLUMNS = (
+    "target_words",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "letters",
+    "system",
+    "score",
+    "n",
+    "mean",
+    "low",
+    "high",
+    "summaries",
+    "claims",
+    "claims_unscored",
+    "caption",
+)
+"""The columns of a leaderboard as one small table; `rank`, its range and `letters` are those of the ranked score.
+
+`caption` says what the mean and its interval cover: in a column, since readers of CSV know no other place for it.
+"""
+
+
+def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
+    """Every system, target length and score of a leaderboard, in its order."""
+    for table in board.tables:
+        for row in table.rows:
+            place = table.ranking.places.get(row.system) if table.ranking else None
+            for name, average in row.scores.items():
+                yield {
+                    "target_words": table.target_words,
+                    "rank": row.rank,
+                    "rank_low": place.low if place else None,
+                    "rank_high": place.high if place else None,
+                    "letters": place.letters if place else None,
+                    "system": row.system,
+                    "score": name,
+                    "n": average.n,
+                    "mean": average.mean,
+                    "low": average.low,
+                    "high": average.high,
+                    "summaries": row.summaries,
+                    "claims": row.claims,
+                    "claims_unscored": row.claims_unscored,
+                    "caption": caption_of(name, table),
+                }
+
+
+SYSTEMS_LEVEL = Level("systems", SYSTEM_COLUMNS, rows)

@@ -1,0 +1,337 @@
+"""Scores: the leaderboard, the differences behind it, and one system's summaries."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.words import estimate_in_words
+from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
+from annotation.analysis.leaderboard import leaderboards as boards
+from annotation.analysis.leaderboard.differences import SystemPair, target_word
+from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderboard, TargetTable
+from annotation.analysis.leaderboard.quality import quality_tables
+from annotation.analysis.leaderboard.system_scores import scores_of_system
+from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
+from annotation.analysis.leaderboard.words import (
+    caption_of,
+    changed_in_words,
+    mixed_in_words,
+    ranking_in_words,
+    warnings_of,
+)
+from annotation.analysis.make_analysis import Made
+from annotation.analysis.pictures.charts import league
+from annotation.analysis.web import table_file
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid, NotFound
+from annotation.models import SCORES, Project, System
+from annotation.scoring.published import published_means
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import enter, found
+from annotation.web.screen import screen
+
+SYSTEM_PAIRS_SHOWN = 500
+"""Of more pairs of systems a page shows the surest differences; the file has all."""
+DUC_WEIGHT = 2 / 3
+"""The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
+
+SCORE_VIEWS: dict[str, tuple[str, str]] = {
+    "coverage": ("Blend", "Which system covers most?"),
+    "coverage_human": ("People alone", "Which system covers most, by people alone?"),
+    "coverage_judge": ("Judge alone", "Which system covers most, by the judge alone?"),
+    ESTIMATE: ("Estimate", "Which system would people say covers most?"),
+    "composite_2_3": ("Composite ⅔", "Which system covers most in the fewest words?"),
+    "alignment": ("Alignment", "Which system stays with its source?"),
+}
+"""What the leaderboard can always be drawn for: the name of the view and the question it answers."""
+MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
+    "claim_coverage": ("Claim coverage", "Which system says most of the claims?"),
+    "factual_alignment": ("Factual alignment", "Which system covers most and stays with its source?"),
+    "question_coverage": ("Question coverage", "Which system answers most of the questions?"),
+    "summarization": ("Summarization", "Which system is best where it is weakest?"),
+    "completeness": ("Completeness", "Which system leaves out least of its source?"),
+    "conciseness": ("Conciseness", "Which system wastes fewest words?"),
+    "brevity": ("Brevity", "Which system is shortest for its target?"),
+    "composite_custom": ("Own composite", "Which system is best by the project's own composite?"),
+}
+MORE_SCORE_VIEWS |= {
+    name: (name.replace("_", " ").capitalize(), f"Which system is first by {name.replace('_', ' ')}?")
+    for name in SCORES
+    if name not in (*SCORE_VIEWS, *MORE_SCORE_VIEWS, "human_share", "composite_1")
+}
+"""What it is drawn for where the project has such scores and somebody asks."""
+DRAWN_HEADS = {
+    "coverage": "Coverage",
+    "coverage_human": "Coverage by people",
+    "coverage_judge": "Coverage by the judge",
+    ESTIMATE: "Estimated coverage",
+}
+"""Heads of the drawn column where the view is named otherwise."""
+OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
+"""The views between which one sees what people changed."""
+SCORE_NAMES = {
+    ESTIMATE: "coverage, estimated",
+    "coverage_judge": "coverage by the judge",
+    "coverage_human": "coverage by people",
+    "human_share": "share decided by people",
+    "composite_1": "composite, a = 1",
+    "composite_2_3": "composite, a = ⅔",
+    "composite_custom": "composite of the project",
+}
+"""Scores whose names in the code are no words."""
+
+
+@screen("GET")
+def scores(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    shown = shown_table(request, room.project)
+    column, table = shown.column, shown.table
+    words, question = (SCORE_VIEWS | MORE_SCORE_VIEWS)[column]
+    quality = quality_tables(room.project, target_words=table.target_words) if table else []
+    context = {
+        "room": room,
+        "board": shown.board,
+        "made": shown.made,
+        "address": request.get_full_path(),
+        "table": table,
+        "target": target_word(table.target_words) if table else "",
+        "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
+        "league": league(table, column=column) if table else None,
+        "say": _say(table, column) if table else "",
+        "places": table.ranking.places if table and table.ranking else {},
+        "views": [(name, words, name == column) for name, (words, _) in SCORE_VIEWS.items()],
+        "more_views": [
+            (name, MORE_SCORE_VIEWS[name][0], name == column) for name in _more(table, room.project)
+        ],
+        "has_own_composite": _has_own_composite(room.project),
+        "is_of_coverage": column in OF_COVERAGE,
+        "column": column,
+        "drawn": DRAWN_HEADS.get(column, words),
+        "question": question,
+        "caption": caption_of(column, table) if table else "",
+        "warnings": warnings_of(shown.board) if shown.board else [],
+        "mixed": mixed_in_words(table).get(column, "") if table else "",
+        "changed": changed_in_words(table.changed) if table and table.changed else "",
+        "estimated": estimate_in_words(table.estimate) if table and table.estimate else "",
+        "quality": quality[0] if quality else None,
+        # Called by the whole page alone; the fragment does without.
+        "published": partial(published_means, room.project),
+        **(_intervals_told(table, column) if table else {}),
+        "summaries": table.summaries if table else 0,
+        "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
+    }
+    return page_or_fragment(
+        request,
+        page="analysis/leaderboard/page.html",
+        fragment="analysis/leaderboard/_league.html",
+        context=context,
+    )
+
+
+def _intervals_told(table: TargetTable, column: str) -> dict[str, object]:
+    """What is to be said of intervals and ranges of ranks: nothing of what none has on this page."""
+    averages = [row.scores[column] for row in table.rows if row.scores[column].mean is not None]
+    places = table.ranking.places.values() if table.ranking else ()
+    is_alike = any(average.low is None and has_interval(average.n) for average in averages)
+    return {
+        "has_intervals": any(average.low is not None for average in averages),
+        "has_ranges": any(place.low is not None for place in places),
+        "without_spread": WITHOUT_SPREAD if is_alike else "",
+    }
+
+
+@screen("GET")
+def league_file(request: Request, slug: str) -> HttpResponse:
+    """Every system, target length and score of the leaderboard, as one table."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    board, _ = boards.board(room.project, score=_asked(request) or RANKED, wait=True)
+    assert board is not None, "who waits for it gets it"
+    return table_file(
+        request, list(league_rows(board)), columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}"
+    )
+
+
+@screen("GET")
+def differences(request: Request, slug: str) -> HttpResponse:
+    """All pairs of systems by one score at one target length."""
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    shown = shown_table(request, room.project)
+    if shown.column == ESTIMATE:
+        raise Invalid("Estimates are not compared pair by pair; choose another score.", field="by")
+    found, made = None, shown.made
+    if shown.table is not None:
+        found, made = boards.differences(
+            room.project, score=shown.column, target_words=shown.table.target_words
+        )
+    if found is not None and "format" in request.GET:
+        rows = [asdict(pair) for pair in found.pairs]
+        columns = [each.name for each in fields(SystemPair)]
+        return table_file(request, rows, columns=columns, name=f"{slug}-differences-{shown.column}")
+    words = (SCORE_VIEWS | MORE_SCORE_VIEWS)[shown.column][0]
+    context = {
+        "room": room,
+        "found": found,
+        "pairs": found.pairs[:SYSTEM_PAIRS_SHOWN] if found else (),
+        "has_other_sets": found is not None and any(pair.sets != found.anova_sets for pair in found.pairs),
+        "made": made,
+        "address": request.get_full_path(),
+        "column": shown.column,
+        "drawn": DRAWN_HEADS.get(shown.column, words),
+        "target": target_word(shown.table.target_words) if shown.table else "",
+    }
+    return page_or_fragment(
+        request,
+        page="analysis/leaderboard/differences.html",
+        fragment="analysis/leaderboard/_differences.html",
+        context=context,
+    )
+
+
+@screen("GET")
+def system(request: Request, slug: str, system_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    row = found(System.objects.filter(project=room.project), system_id, "system")
+    board, _ = boards.board(room.project)
+    after = request.GET.get("after", "")
+    context = {
+        "room": room,
+        "system": row,
+        "page": scores_of_system(room.project, row, after=after),
+        "is_first": not after,
+        "means": list(_means(board, row)) if board and not after else [],
+    }
+    return render(request, "analysis/leaderboard/system.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """All means that a system has at one target length, by the score's name. `target` is the target's own word."""
+
+    target_words: int | None
+    target: str
+    document_sets: int
+    averages: dict[str, Average]
+    mixed: tuple[str, ...]
+    covers: dict[str, str]
+
+    @property
+    def lines(self) -> list[tuple[str, str, Average]]:
+        """Each score's name, its name in words, and its mean."""
+        return [
+            (name, SCORE_NAMES.get(name, name.replace("_", " ")), average)
+            for name, average in self.averages.items()
+        ]
+
+    @property
+    def captions(self) -> list[str]:
+        """What the intervals cover, once for all scores of which it is the same; what most have comes last."""
+        named: dict[str, list[str]] = defaultdict(list)
+        for name, words, average in self.lines:
+            if average.low is not None:
+                named[self.covers[name]].append(words)
+        *few, most = sorted(named.items(), key=lambda each: len(each[1])) or [("", [])]
+        if not most[1]:
+            return []
+        whose = "all other scores" if few else "all scores"
+        told = [f"95 % interval of {', '.join(words)}: {covers}." for covers, words in few]
+        return [*told, f"95 % interval of {whose}: {most[0]}."]
+
+
+def _means(board: Leaderboard, system: System) -> Iterator[Means]:
+    for table in board.tables:
+        for row in table.rows:
+            if row.system_id != system.public_id:
+                continue
+            held = [name for name, average in row.scores.items() if average.mean is not None]
+            yield Means(
+                target_words=table.target_words,
+                target=target_word(table.target_words),
+                document_sets=row.document_sets,
+                averages={name: row.scores[name] for name in held},
+                mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),
+                covers={name: caption_of(name, table) for name in held},
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """The leaderboard that the address names, and the table of it that is on screen; None while it is being made."""
+
+    board: Leaderboard | None
+    made: Made
+    table: TargetTable | None
+    column: str
+
+    @property
+    def tables(self) -> tuple[TargetTable, ...]:
+        return self.board.tables if self.board else ()
+
+
+def shown_table(request: Request, project: Project) -> ShownTable:
+    """Raises Invalid for a score that is not drawn, NotFound for a target length that no summary has."""
+    target = request.GET.get("target", "")
+    asked = _asked(request)
+    board, made = boards.board(project, score=asked or RANKED)
+    table = _table(board, target)
+    column = asked or _first_with_values(table)
+    if column != (asked or RANKED):
+        board, made = boards.board(project, score=column)
+        table = _table(board, target)
+    return ShownTable(board=board, made=made, table=table, column=column)
+
+
+def _asked(request: Request) -> str:
+    """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
+    asked = request.GET.get("by", "")
+    if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
+        raise Invalid(f"The leaderboard is not drawn by {asked!r}.", field="by")
+    return asked
+
+
+def _say(table: TargetTable, column: str) -> str:
+    """What the table shows, in a sentence."""
+    if column != ESTIMATE:
+        return ranking_in_words(table.ranking) if table.ranking else ""
+    best = next((row for row in table.rows if row.rank == 1), None)
+    if best is None:
+        return "There is no estimate yet."
+    return (
+        f"{best.system} has the highest estimate; whether it differs from others is not tested on estimates."
+    )
+
+
+def _table(board: Leaderboard | None, target: str) -> TargetTable | None:
+    """The table of the target that the address names, else the one with most summaries. Raises NotFound."""
+    if board is None:
+        return None
+    if not target:
+        return max(board.tables, key=lambda table: table.summaries, default=None)
+    named = next((table for table in board.tables if target_word(table.target_words) == target), None)
+    if named is None:
+        raise NotFound(f"No summary has the target length {target!r}.")
+    return named
+
+
+def _first_with_values(table: TargetTable | None) -> str:
+    """The first view that has anything to draw: projects of peer claims have alignment alone."""
+    held = table.scores_held if table else []
+    return next((name for name in SCORE_VIEWS | MORE_SCORE_VIEWS if name in held), next(iter(SCORE_VIEWS)))
+
+
+def _more(table: TargetTable | None, project: Project) -> list[str]:
+    """The further views for which the table has values; an own composite only where it is one."""
+    held = table.scores_held if table else []
+    names = [name for name in MORE_SCORE_VIEWS if name in held]
+    return [name for name in names if name != "composite_custom" or _has_own_composite(project)]
+
+
+def _has_own_composite(project: Project) -> bool:
+    return not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)

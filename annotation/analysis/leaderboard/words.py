@@ -1,0 +1,185 @@
+"""What the leaderboard's figures say in words, and no more than they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.words import CAPTION, caption_of_estimate, estimate_in_words
+from annotation.analysis.intervals import has_interval
+from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
+from annotation.analysis.leaderboard.people_changed import Moved, PeopleChanged
+from annotation.analysis.leaderboard.ranking import Front, Ranking
+from annotation.core.words import listed
+from annotation.models import SCORES
+
+SAMPLING = "sampling of documents only"
+JUDGED = f"{SAMPLING}; judge error not included"
+CAPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(SCORES, JUDGED),
+    **dict.fromkeys(("human_share", "completeness", "brevity"), SAMPLING),
+    "coverage_human": f"people's own scores, of the summaries that they judged completely; {SAMPLING}",
+    ESTIMATE: CAPTION,
+}
+"""What the interval of each score covers, where a judge decided any of it."""
+DECIDED = f"people decided all that it rests on; {SAMPLING}"
+RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
+"""What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
+SMALLEST = 0.0005
+"""A mean that moves by less is the same in three decimals."""
+
+
+def caption_of(score: str, table: TargetTable) -> str:
+    """What a score's mean and interval cover at one target length."""
+    if score == ESTIMATE and table.estimate is not None:
+        return caption_of_estimate(table.estimate)
+    if score in RESTING_ON_COVERAGE and table.is_decided_by_people:
+        return DECIDED
+    return CAPTIONS[score]
+
+
+def warnings_of(board: Leaderboard) -> list[str]:
+    """What the averages rest on and a reader should know."""
+    sets = board.confounded_sets
+    if not sets:
+        return []
+    return [
+        f"Assessors and systems may be confounded: the assessors of {_counted(sets)} did not judge the same summaries, "
+        "so a strict assessor can look like a weak system."
+    ]
+
+
+def mixed_in_words(table: TargetTable) -> dict[str, str]:
+    """By score, that its values do not all mean the same, and what they mean."""
+    if len(table.summarized_by) < 2:
+        return {}
+    return {
+        "summarization": "Summarization takes question coverage where questions have answers and claim coverage "
+        "elsewhere: its values do not all mean the same (summaries by questions: "
+        f"{table.summarized_by['questions']}, by claims: {table.summarized_by['claims']})."
+    }
+
+
+def ranking_in_words(ranking: Ranking) -> str:
+    """What the order says: who leads, and whom the tests cannot tell from the leader."""
+    front = ranking.front
+    if front is None:
+        return "No system has this score yet."
+    first = front.level[0]
+    if not front.others:
+        return f"{first} is the only system with this score."
+    if len(front.level) > 1:
+        return f"{listed(front.level)} are level in front."
+    if not has_interval(front.sets):
+        told = "1 document set is" if front.sets == 1 else f"{front.sets} document sets are"
+        return f"{first} is ahead, but {told} too few to say how surely."
+    if ranking.least_p is not None and ranking.least_p > ranking.level:
+        return (
+            f"{first} is ahead, but with {front.clusters} document sets and {ranking.pairs:,} "
+            f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems no difference could hold after correction."
+        )
+    return _told_apart(first, front)
+
+
+def _told_apart(first: str, front: Front) -> str:
+    if front.above:
+        return (
+            f"{first} has the highest mean, but on the document sets that both have {listed(front.above)} "
+            f"{'is' if len(front.above) == 1 else 'are'} better."
+        )
+    over = f"{front.most} document sets"
+    if front.fewest < front.most:
+        over = f"the document sets that both have ({front.fewest} to {front.most})"
+    if not front.near:
+        return f"{first} leads: over {over} its difference from every other system holds."
+    near = "any other system" if len(front.near) == front.others else listed(front.near)
+    return f"{first} is ahead, but over {over} it cannot be told apart from {near}."
+
+
+def taken_over_in_words(answers: int, in_lists: int) -> str:
+    """`96 of 100 reviewers' verdicts by taking over the judge's in lists`; nothing where none was."""
+    if not in_lists:
+        return ""
+    return f"{in_lists:,} of {answers:,} reviewers' verdicts by taking over the judge's in lists"
+
+
+def changed_in_words(changed: PeopleChanged) -> str:
+    """What people changed; nothing where there is nobody to compare."""
+    if not changed.systems:
+        return ""
+    if not changed.share:
+        return "People have decided nothing here yet: the blend is the judge's."
+    return " ".join(_changes(changed))
+
+
+def _changes(changed: PeopleChanged) -> Iterator[str]:
+    everybody = changed.systems
+    moved = {system: each for system, each in everybody.items() if abs(each.by) >= SMALLEST}
+    asides = ["mean over systems"] if len(everybody) > 1 else []
+    if changed.in_lists:
+        asides.append(taken_over_in_words(changed.answers, changed.in_lists))
+    aside = f" ({'; '.join(asides)})" if asides else ""
+    decided = f"People decided {_percent(changed.share or 0.0)} of what coverage rests on{aside}"
+    if not moved:
+        yield f"{decided}; no mean moved by it."
+        return
+    most = max(moved, key=lambda system: (abs(moved[system].by), system))
+    whose = f"the mean of {most}"
+    if len(moved) > 1:
+        whose = f"the mean of {len(moved)} of {len(everybody)} systems, most that of {most}:"
+    elif len(everybody) > 1:
+        whose = f"the mean of 1 of {len(everybody)} systems, {most}:"
+    of_most = moved[most]
+    yield f"{decided}, which moved {whose} from {of_most.judge:.3f} by the judge alone to {of_most.blend:.3f}."
+    if len(everybody) > 1:
+        yield _order(everybody)
+
+
+def _order(moved: Mapping[str, Moved]) -> str:
+    first_by_judge = [system for system, each in moved.items() if each.rank_by_judge == 1]
+    first_by_blend = [system for system, each in moved.items() if each.rank_by_blend == 1]
+    if len(first_by_judge) == len(first_by_blend) == 1 and first_by_judge != first_by_blend:
+        return f"By the judge alone {first_by_judge[0]} would be first, not {first_by_blend[0]}."
+    others = sum(each.rank_by_judge != each.rank_by_blend for each in moved.values())
+    if not others:
+        return "The order of the systems is the same."
+    return f"{others} of {len(moved)} systems have another rank."
+
+
+def _percent(share: float) -> str:
+    rounded = round(100 * share)
+    if rounded in (0, 100) and 0 < share < 1:
+        return "less than 1 %" if rounded == 0 else "more than 99 %"
+    return f"{rounded} %"
+
+
+def _counted(sets: int) -> str:
+    return "1 document set" if sets == 1 else f"{sets} document sets"
+
+
+def told(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as plain values, with what it says in words."""
+    return asdict(board) | {
+        "captions": dict(CAPTIONS),
+        "warnings": warnings_of(board),
+        "tables": [_told_table(table) for table in board.tables],
+    }
+
+
+def _told_table(table: TargetTable) -> dict[str, Any]:
+    plain = asdict(table) | {"mixed": mixed_in_words(table)}
+    if table.ranking is not None:
+        plain["ranking"]["sentence"] = ranking_in_words(table.ranking)
+    if table.changed is not None:
+        plain["changed"]["sentence"] = changed_in_words(table.changed)
+        for system, moved in table.changed.systems.items():
+            plain["changed"]["systems"][system]["by"] = moved.by
+    if table.estimate is not None:
+        plain["estimate"] |= {
+            "sentence": estimate_in_words(table.estimate),
+            "caption": caption_of_estimate(table.estimate),
+            "draw_id": table.estimate.draw_id,
+        }
+    return plain

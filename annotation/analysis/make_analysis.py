@@ -1,0 +1,204 @@
+"""Make the statistics of a project and keep them until what they were made from has changed.
+
+Nothing is made where an answer is saved: a page that shows statistics asks for them here. Small projects wait for
+them, large ones are shown the old ones, marked as such, while a worker makes the new ones.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation.analysis.agreement import agreement
+from annotation.analysis.estimates import plan
+from annotation.analysis.fingerprint import Inputs, inputs_of
+from annotation.analysis.judge import judge_quality
+from annotation.analysis.leaderboard import differences, leaderboard
+from annotation.analysis.leaderboard.averages import SEED
+from annotation.analysis.pictures import work_by_day
+from annotation.analysis.sensitivity.what_if import what_if
+from annotation.core.jobs import hint
+from annotation.judging.queries.runs import is_worker_alive
+from annotation.models import SCORES, Analysis, Project, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAKE_ANALYSIS = "annotation.make_analysis"
+"""The task's name at the queue."""
+WAITED_FOR = 3_000
+"""Up to so many scores a page waits for its statistics."""
+PAIRS_WAITED_FOR = 5_000
+"""Up to so many pairs of systems it waits for those that compare them: a hundred systems at one target length."""
+WORK_BY_DAY = "work by day"
+"""The key, among plans, under which it is stored what reviewers answered on each day."""
+ASKED_SECONDS = 90
+"""After so long without an answer of a worker somebody else may ask."""
+
+
+def _nothing(project: Project) -> Sequence[object]:
+    return ()
+
+
+def _no_pairs(project: Project) -> int:
+    return 0
+
+
+def pairs_of_systems(project: Project) -> int:
+    """How many pairs of systems can be compared, over all target lengths."""
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    rows = peers.order_by().values_list("target_words").annotate(systems=Count("system", distinct=True))
+    return sum(math.comb(systems, 2) for _, systems in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How one kind of statistics is made.
+
+    `compute` takes the project and the key and gives a payload of plain JSON values: facts, of which each door
+    makes sentences (see `figures`). `inputs` names what it depends on beyond the common fingerprint. `shape` is raised
+    when the payload changes its form: what was stored in another shape counts as never made. `pairs` counts the pairs
+    of systems that are compared for it.
+    """
+
+    compute: Callable[[Project, str], Any]
+    inputs: Callable[[Project], Sequence[object]] = _nothing
+    shape: int = 1
+    pairs: Callable[[Project], int] = _no_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Stored statistics. `payload` is None where they were never made and a worker is at it.
+
+    `is_stale` tells that their inputs have changed since, and that a worker is making them anew.
+    """
+
+    payload: Any | None
+    made_at: datetime | None = None
+    seconds: float = 0.0
+    is_stale: bool = False
+
+    @property
+    def is_missing(self) -> bool:
+        return self.payload is None
+
+
+def _by_key(project: Project, key: str) -> Any:
+    """The leaderboard by a score, or the differences of all its pairs."""
+    what, _, rest = key.partition(" ")
+    make = {"board": leaderboard.payload, "differences": differences.payload}[what]
+    return make(project, rest)
+
+
+def _plan_or_work(project: Project, key: str) -> Any:
+    """The plan, or the work that it builds on by day."""
+    return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project)
+
+
+MAKINGS: Mapping[Analysis.Kind, Making] = {
+    # A board holds a mean of every score: a further one changes its form.
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=600 + len(SCORES), pairs=pairs_of_systems),
+    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=7),
+    Analysis.Kind.PLAN: Making(_plan_or_work, shape=6),
+    # Other judges' answers write no score of this project.
+    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=5),
+}
+"""Every kind that can be made; the one place where they are named."""
+
+
+def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False) -> Made:
+    """The statistics as far as they are known: the stored ones while nothing has changed, else new ones.
+
+    New ones are made at once where the project is small or nobody else could make them. Otherwise a worker is asked,
+    once in a while at most, and the old ones come back marked as stale, or nothing where there are none. Who waits
+    never gets nothing: the first ones are then made here.
+    """
+    making = MAKINGS[kind]
+    inputs = _inputs(project, making)
+    row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
+    if row is not None and row.inputs == inputs.fingerprint:
+        return _told(row)
+    if _is_soon_made(project, making, inputs) or not is_worker_alive():
+        return make(project=project, kind=kind, key=key)
+    # What was made by an older program has another shape and cannot be shown.
+    is_there = row is not None and row.inputs and row.payload.get("shape") == making.shape
+    if wait and not is_there:
+        return make(project=project, kind=kind, key=key)
+    _ask_worker(project=project, kind=kind, key=key)
+    return _told(row, is_stale=True) if row is not None and is_there else Made(payload=None)
+
+
+def _is_soon_made(project: Project, making: Making, inputs: Inputs) -> bool:
+    return inputs.scores <= WAITED_FOR and making.pairs(project) <= PAIRS_WAITED_FOR
+
+
+def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
+    """Make the statistics here and now and store them, whatever is stored already.
+
+    The fingerprint is taken before anything is read: what changes meanwhile makes them stale, never wrong unseen.
+    """
+    making = MAKINGS[kind]
+    inputs = _inputs(project, making)
+    started = time.perf_counter()
+    payload = making.compute(project, key)
+    row = Analysis(
+        project=project,
+        kind=kind,
+        key=key,
+        inputs=inputs.fingerprint,
+        seed=SEED,
+        payload={"shape": making.shape, "made": payload},
+        seconds=time.perf_counter() - started,
+        made_at=timezone.now(),
+        asked_at=None,
+    )
+    Analysis.objects.bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["project", "kind", "key"],
+        update_fields=["inputs", "seed", "payload", "seconds", "made_at", "asked_at"],
+    )
+    return _told(row)
+
+
+def make_again(*, project_id: int, kind: str, key: str) -> None:
+    """What a worker does when asked: nothing where the project is gone or somebody was quicker."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is None:
+        return
+    named = Analysis.Kind(kind)
+    inputs = _inputs(project, MAKINGS[named])
+    is_fresh = Analysis.objects.filter(project=project, kind=kind, key=key, inputs=inputs.fingerprint)
+    if not is_fresh.exists():
+        make(project=project, kind=named, key=key)
+
+
+def _inputs(project: Project, making: Making) -> Inputs:
+    return inputs_of(project, making.shape, *making.inputs(project))
+
+
+def _told(row: Analysis, *, is_stale: bool = False) -> Made:
+    return Made(payload=row.payload["made"], made_at=row.made_at, seconds=row.seconds, is_stale=is_stale)
+
+
+@transaction.atomic
+def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
+    """Send a hint to the workers, unless one was sent lately."""
+    now = timezone.now()
+    Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
+    nobody_is_at_it = Q(asked_at__isnull=True) | Q(asked_at__lt=now - timedelta(seconds=ASKED_SECONDS))
+    asked = Analysis.objects.filter(nobody_is_at_it, project=project, kind=kind, key=key)
+    if asked.update(asked_at=now):
+        arguments = {"project_id": project.pk, "kind": str(kind), "key": key}
+        # Where the broker is away the page is shown all the same; whoever opens it after a while asks again.
+        transaction.on_commit(lambda: hint(MAKE_ANALYSIS, kwargs=arguments, waits="statistics"))

@@ -1,0 +1,238 @@
+"""What other choices would make of the order of the systems, in words, and no more than the numbers say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.analysis.sensitivity.sensitivity import SystemOrder, Turning
+from annotation.analysis.stored import read
+from annotation.core.words import listed
+from evaluation.statistics import Crossing, Lead
+
+NAMED_TURNS = 4
+"""With more changes of the leader than this, only the one in force is named."""
+ONE_SYSTEM = "There is one system here: nothing to compare it with."
+
+
+def told(sensitivity: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored sensitivity with its sentences and the names of its orders."""
+    return {**sensitivity, "targets": [_told_target(sensitivity, table) for table in sensitivity["targets"]]}
+
+
+def _told_target(sensitivity: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    deciding, present = sensitivity["judge"], table["present"]
+    ahead, systems = present["ahead"], len(present["means"])
+    judges = [{**order, "name": _judge_in_words(order, deciding)} for order in table["judges"]]
+    length, blend = (table[key] and read(Turning, table[key]) for key in ("length", "blend"))
+    return {
+        **table,
+        "present": {**present, "name": "now"},
+        "length": _told_turning(table["length"]),
+        "blend": _told_turning(table["blend"]),
+        "judges": judges,
+        "sentences": {
+            "length": length_in_words(length, has_target=table["target_words"] is not None),
+            "blend": blend_in_words(blend, is_human_first=sensitivity["is_human_first"]),
+            "judges": judges_in_words(
+                [read(SystemOrder, order) for order in judges],
+                ahead,
+                judge=deciding if table["has_judged"] else "",
+                systems=systems,
+                others=sensitivity["other_judges"],
+                is_all_by_people=table["is_all_by_people"],
+            ),
+            "people": people_in_words(
+                [read(SystemOrder, order) for order in table["people"]], ahead, systems=systems
+            ),
+        },
+    }
+
+
+def _told_turning(turning: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if turning is None:
+        return None
+    named = zip(turning["orders"], turning["weights"], strict=True)
+    return {
+        **turning,
+        "own_name": weight_in_words(turning["own"]),
+        "orders": [{**order, "name": weight_in_words(weight)} for order, weight in named],
+    }
+
+
+def _judge_in_words(order: Mapping[str, Any], deciding: str) -> str:
+    return alone_in_words(order["name"]) if order["is_alone"] else in_place_in_words(order["name"], deciding)
+
+
+def length_in_words(found: Turning | None, *, has_target: bool) -> str:
+    """Who leads at which weight of coverage against brevity."""
+    if found is None:
+        if not has_target:
+            return (
+                "There is no target length here, so nothing is known of brevity: there is no composite but at a = 1, "
+                "where it is coverage."
+            )
+        return "No summary has both coverage and a brevity, so there is no composite."
+    said = _both(found, "a")
+    if found.left_out:
+        said += f" Left out: {_summaries(found.left_out)} without a brevity."
+    return said
+
+
+def blend_in_words(found: Turning | None, *, is_human_first: bool) -> str:
+    """Who leads at which weight of people in units that assessors and the judge both judged."""
+    if found is None:
+        return (
+            "No unit has both assessors' percents and answered claims that say otherwise, so the weight of people in "
+            "the blend changes nothing."
+        )
+    rule = (
+        "People come first here, which is w = 1."
+        if is_human_first
+        else f"The project's weight of people is w = {weight_in_words(found.own)}."
+    )
+    return f"{rule} {_both(found, 'w')}"
+
+
+def alone_in_words(judge: str) -> str:
+    """The name of the order by a judge without people; without a name, that without people."""
+    return f"{judge} alone, without people" if judge else "the judge alone, without people"
+
+
+def in_place_in_words(judge: str, deciding: str) -> str:
+    """The name of the order with another judge in place of the deciding one, which may be nobody."""
+    place = f"{deciding}'s place" if deciding else "the deciding judge's place"
+    return f"{judge} in {place} and people's answers kept"
+
+
+def judges_in_words(
+    orders: Sequence[SystemOrder],
+    ahead: Sequence[str],
+    *,
+    judge: str,
+    systems: int,
+    others: int = 0,
+    is_all_by_people: bool = False,
+) -> str:
+    """Whether another judge, or the deciding one without people, would put another system first.
+
+    `judge` is the name of the deciding one, empty where it has answered nothing here; `systems` counts those in the
+    order by coverage, `others` the other judges that have answered everything.
+    """
+    if systems == 1:
+        return ONE_SYSTEM
+    settled = "People decide everything here, so another judge changes nothing." if is_all_by_people else ""
+    if settled and not orders:
+        return settled
+    if not orders and not judge:
+        return "No judge's answers decide anything here, so there is no order by a judge to show."
+    if not orders:
+        return (
+            f"There is no other order to show: people have changed nothing of what {judge} says, and no other judge "
+            "has answered every check."
+        )
+    told = [
+        f"With {order.name}, {_ahead_in_words(order, ahead)} ({_tau(order)}{_moved(order)})."
+        for order in orders
+    ]
+    return " ".join([settled, *told] if settled and others else told)
+
+
+def people_in_words(orders: Sequence[SystemOrder], ahead: Sequence[str], *, systems: int) -> str:
+    """Whether the first of so many systems hangs on any one person."""
+    if not orders:
+        return "Nobody of this project has given an answer that counts here, so nobody can be left out."
+    if systems == 1:
+        return ONE_SYSTEM
+    turned = [order for order in orders if set(order.ahead) != set(ahead)]
+    lowest = min((order.tau for order in orders if order.tau is not None), default=None)
+    least = "" if lowest is None else f" The least tau with the order by coverage is {lowest:.2f}."
+    if turned:
+        told = " ".join(f"Without {order.name}, {_ahead_in_words(order, ahead)}." for order in turned)
+        return f"{told}{least}"
+    leaders = f"{listed(ahead)} would still {_be_first(ahead)}"
+    if len(orders) == 1:
+        return f"One person has answers that count: without {orders[0].name}, {leaders}.{least}"
+    return f"Whoever of the {len(orders)} people is left out, {leaders}.{least}"
+
+
+def _both(found: Turning, letter: str) -> str:
+    if len(found.at_zero) == 1:
+        return f"{listed(list(found.at_zero))} alone has a mean here: nothing to compare it with."
+    return f"{_leads_in_words(found.leads, found.own, letter)} {_turns_in_words(found, letter)}".rstrip()
+
+
+def _leads_in_words(leads: Sequence[Lead], own: float, letter: str) -> str:
+    if not leads:
+        return ""
+    if len(leads) == 1:
+        return f"{_leads(leads[0].systems)} at every {letter} from 0 to 1."
+    if len(leads) > NAMED_TURNS:
+        (now, *_) = [lead for lead in leads if lead.low <= own <= lead.high]
+        return (
+            f"The lead changes {len(leads) - 1} times as {letter} goes from 0 to 1; at the present {letter} = "
+            f"{weight_in_words(own)} {_leads(now.systems)}, from {weight_in_words(now.low)} to "
+            f"{weight_in_words(now.high)}."
+        )
+    first, *middle, last = leads
+    stretches = [f"{_leads(first.systems)} up to {letter} = {weight_in_words(first.high)}"]
+    stretches += [f"{listed(lead.systems)} from there to {weight_in_words(lead.high)}" for lead in middle]
+    return f"{', '.join([*stretches, f'{listed(last.systems)} above that'])}."
+
+
+def _turns_in_words(found: Turning, letter: str) -> str:
+    if not found.pairs:
+        return ""
+    if not found.crossings:
+        return "No two systems change places in between." if found.pairs > 1 else ""
+    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
+    nearest = min(found.crossings, key=lambda turn: abs(turn.weight - found.own))
+    count = len(found.crossings)
+    return (
+        f"Of {pairs} of systems {count:,} change{'s' if count == 1 else ''} places on the way up; nearest to the "
+        f"present {letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
+    )
+
+
+def _crossing(turn: Crossing, letter: str) -> str:
+    return f"{turn.after} passes {turn.before} at {letter} = {weight_in_words(turn.weight)}"
+
+
+def _leads(systems: Sequence[str]) -> str:
+    return f"{listed(systems)} {'leads' if len(systems) == 1 else 'are level in front'}"
+
+
+def _be_first(systems: Sequence[str]) -> str:
+    return "lead" if len(systems) == 1 else "be level in front"
+
+
+def _ahead_in_words(order: SystemOrder, ahead: Sequence[str]) -> str:
+    if not order.ahead:
+        return "no system would have a mean"
+    if set(order.ahead) == set(ahead):
+        return f"{listed(order.ahead)} would still {_be_first(order.ahead)}"
+    return f"{listed(order.ahead)} would {_be_first(order.ahead)} instead of {listed(ahead)}"
+
+
+def _tau(order: SystemOrder) -> str:
+    return "no order to compare" if order.tau is None else f"tau {order.tau:.2f}"
+
+
+def _moved(order: SystemOrder) -> str:
+    count = len(order.moved)
+    return (
+        f", {count} of {len(order.ranks)} systems in another place"
+        if count
+        else ", every system in its place"
+    )
+
+
+def weight_in_words(weight: float) -> str:
+    """Three digits after the point at most; what lies between 0 and 1 is never told as an end."""
+    if 0 < weight < 1:
+        weight = min(max(round(weight, 3), 0.001), 0.999)
+    return f"{weight:.3f}".rstrip("0").rstrip(".")
+
+
+def _summaries(count: int) -> str:
+    return "1 summary" if count == 1 else f"{count:,} summaries"

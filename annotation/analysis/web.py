@@ -1,0 +1,82 @@
+"""What the pages of stored statistics share: the page, and its tables to download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from annotation.analysis.figures import EMPTY, Figures, figures
+from annotation.analysis.make_analysis import Made
+from annotation.core.permissions import Verb
+from annotation.core.refusals import NotFound
+from annotation.core.tables.columns import Cell
+from annotation.core.tables.write import CONTENT_TYPES, write_table
+from annotation.models import Analysis
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import Room, enter
+from annotation.web.screen import screen
+
+FigureRow = dict[str, Cell]
+FigureTables = Mapping[str, Callable[[Figures], Iterable[FigureRow]]]
+"""By the name of a table, what makes its rows."""
+
+
+def figures_page(
+    request: Request,
+    room: Room,
+    folder: str,
+    stored: Made,
+    tables: FigureTables,
+    context: Mapping[str, Any],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of statistics whose templates lie in that folder."""
+    return page_or_fragment(
+        request,
+        page=f"analysis/{folder}/page.html",
+        fragment=f"analysis/{folder}/_room.html",
+        context={
+            "room": room,
+            "made": stored,
+            "found": stored.payload or EMPTY,
+            "address": request.get_full_path(),
+            "tables": list(tables),
+            **context,
+        },
+        status=status,
+    )
+
+
+def file_view(
+    kind: Analysis.Kind, tables: FigureTables
+) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
+    """The view of one of the tables of stored statistics as CSV or JSON. Raises NotFound for another table."""
+
+    @screen("GET")
+    def table_view(request: Request, slug: str, table: str) -> HttpResponse:
+        room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+        if table not in tables:
+            raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
+        stored = figures(room.project, kind, wait=True)
+        rows = list(tables[table](stored.payload or EMPTY))
+        columns = list(rows[0]) if rows else []
+        return table_file(request, rows, columns=columns, name=f"{room.project.slug}-{kind}-{table}")
+
+    return table_view
+
+
+def table_file(
+    request: Request, rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], name: str
+) -> HttpResponse:
+    """The rows as the file that `?format=csv` or `json` asks for, CSV unless asked. Raises Invalid for another."""
+    format_name = request.GET.get("format", "csv")
+    body = write_table(rows, columns=columns, format_name=format_name)
+    return HttpResponse(
+        body,
+        content_type=CONTENT_TYPES[format_name],
+        headers={"Content-Disposition": f'attachment; filename="{name}.{format_name}"'},
+    )

@@ -1,0 +1,68 @@
+"""Shapes of rows that the API of several subjects shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.api.fields import LabelField, NamedChoice
+from annotation.models import Adjudication, Draw
+from evaluation.statistics import PERCENT_STEP, PercentAgreement
+
+
+class AdjudicationRow(serializers.Serializer[Adjudication]):
+    """A decision on a check (a label) or on a unit of a comparison (a percent)."""
+
+    id = serializers.CharField(source="public_id")
+    label: Any = LabelField(allow_null=True)
+    percent = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField()
+    error_type = serializers.CharField(help_text="Empty where none was named.")
+    is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
+    is_against_all = serializers.BooleanField(help_text="Nobody among the voices had given this answer.")
+    by = serializers.CharField(source="decided_by.username")
+    created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+class ChoiceRow(serializers.Serializer[Any]):
+    value = serializers.IntegerField()
+    text = serializers.CharField()
+
+
+class AgreementRow(serializers.Serializer[PercentAgreement]):
+    """How far a person agrees with themselves on model units that they judged twice, in closed work."""
+
+    items = serializers.IntegerField(help_text="Units judged twice.")
+    exact = serializers.FloatField(allow_null=True, help_text="Share of equal percents.")
+    within_step = serializers.FloatField(
+        allow_null=True, help_text=f"Share of percents at most {PERCENT_STEP} points apart."
+    )
+    mean_difference = serializers.FloatField(allow_null=True, help_text="In points of percent, 0 to 100.")
+
+
+class HeldShape(serializers.Serializer[Any]):
+    """Checks on somebody's screen, which nobody else is handed."""
+
+    count = serializers.IntegerField()
+    since = serializers.DateTimeField(allow_null=True, help_text="When the first of them was opened.")
+    until = serializers.DateTimeField(
+        help_text="When the first is free again, unless its reader goes on; a sign of life holds it for five minutes."
+    )
+
+
+class CheckDrawRow(serializers.Serializer[Any]):
+    """A random draw of checks. Answered are those that somebody answered who knew nothing of the judge's verdict."""
+
+    id = serializers.CharField(source="draw_id")
+    method = NamedChoice("DrawMethod", Draw.Method.choices)
+    share = serializers.FloatField()
+    seed = serializers.IntegerField()
+    frame = serializers.IntegerField(help_text="Checks that could have been drawn.")
+    drawn = serializers.IntegerField()
+    answered = serializers.IntegerField()
+    held = HeldShape(
+        allow_null=True, help_text="Those without an answer that are with somebody at this moment."
+    )
+    created_at = serializers.DateTimeField()

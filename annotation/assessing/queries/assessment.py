@@ -1,0 +1,472 @@
+"""An assessor's own work, and one comparison as the SEE form shows it.
+
+Assessors work blind. Nothing here selects who wrote a peer summary, what a judge or another person said, or
+an id or order that would tell: columns are named one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import TYPE_CHECKING, cast
+
+from django.utils import timezone
+
+from annotation.assessing.queries.progress import (
+    UNMARKED_PERCENTS,
+    AssessingProgress,
+    Gates,
+    JudgedComparison,
+    PeerReading,
+    SittingProgress,
+    Stage,
+)
+from annotation.core.refusals import NotFound
+from annotation.core.unit_lists import unit_list
+from annotation.models import Assignment, Claim, Document, Project, Sitting, Unit, UnitJudgment
+from evaluation.text import count_length
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from evaluation.text import LengthUnit
+
+PEER_LETTERS = "abcdefhilmoqrtvwxyz"
+"""Keys that mark peer units; those that are missing steer the form (g, j, k, n, p, s, u)."""
+
+SECONDS_PER_MINUTE = 60
+
+SCALES: dict[str, tuple[int, ...]] = {
+    Project.PercentScale.SIX: tuple(range(0, 101, 20)),
+    Project.PercentScale.FIVES: tuple(range(0, 101, 5)),
+    Project.PercentScale.FREE: (),
+}
+"""Percents to choose from; none where any whole percent may be typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWork:
+    """One comparison to judge: of "peer `number`" of its set, held against its `part`-th model summary.
+
+    `total` is None while the quality questions of the peer are open: until they are answered nothing is told
+    of the model summary, not even how long it is.
+    """
+
+    assignment_id: str
+    number: int
+    part: int
+    parts: int
+    target_words: int | None
+    judged: int
+    total: int | None
+    stage: Stage
+    is_begun: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is to be done here at present."""
+        return self.stage == "done"
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether every model unit has its percent."""
+        return self.stage in ("unmarked", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class SetWork:
+    """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries.
+
+    `judged` and `total` count the units of the model summaries that may be seen.
+    """
+
+    sitting_id: str
+    number: int
+    name: str
+    closed_at: datetime | None
+    lease_until: datetime | None
+    peers: int
+    judged: int
+    total: int
+    is_complete: bool
+    summaries: tuple[SummaryWork, ...]
+
+    @property
+    def lease_minutes(self) -> int:
+        """Minutes for which a pulled set is still kept, begun ones included; 0 from its end on, and without a lease."""
+        if self.lease_until is None:
+            return 0
+        return max(0, ceil((self.lease_until - timezone.now()).total_seconds() / SECONDS_PER_MINUTE))
+
+    @property
+    def missing(self) -> int:
+        return self.total - self.judged
+
+    @property
+    def incomplete(self) -> int:
+        return sum(not summary.is_complete for summary in self.summaries)
+
+    @property
+    def finished(self) -> int:
+        return len(self.summaries) - self.incomplete
+
+    @property
+    def is_begun(self) -> bool:
+        return any(summary.is_begun for summary in self.summaries)
+
+    @property
+    def next_summary(self) -> SummaryWork | None:
+        """The first one with something left to do."""
+        return next((summary for summary in self.summaries if not summary.is_complete), None)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedUnit:
+    """A model unit (or a claim in its stead) with what the assessor has said of it so far."""
+
+    unit_id: str
+    number: int
+    text: str
+    percent: int | None
+    marks: tuple[int, ...]
+    note: str
+    is_claim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PeerUnit:
+    """A piece of the peer summary; `letter` is the key that marks it, empty beyond the last one."""
+
+    number: int
+    letter: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.letter or str(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class QualityQuestionAsked:
+    """A quality question, its choices as (value, words), and the assessor's answer so far."""
+
+    id: str
+    text: str
+    choices: tuple[tuple[int, str], ...]
+    answer: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnmarkedQuestion:
+    """How much of the peer units that are marked nowhere is related to the subject all the same.
+
+    `units` are their numbers as far as they are known: those that no saved judgment marks. `elsewhere` are those
+    that are marked in other comparisons of the same peer summary.
+    """
+
+    percents: tuple[int, ...]
+    units: tuple[int, ...]
+    elsewhere: tuple[int, ...]
+    percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeeForm:
+    """One comparison in an assessor's hands.
+
+    `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
+    this one among them. `is_own_model` says that the assessor wrote the model summary; it is False until that may be
+    seen. That somebody wrote the peer summary is recorded and not said: it would tell whose it is.
+    `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
+    may write in the set, `pen_seq` the last act heard from it.
+    """
+
+    assignment_id: str
+    here: SetWork
+    sets: int
+    number: int
+    part: int
+    parts: int
+    comparisons: tuple[SummaryWork, ...]
+    stage: Stage
+    gates: Gates
+    target_words: int | None
+    peer_length: int
+    scale: tuple[int, ...]
+    questions: tuple[QualityQuestionAsked, ...]
+    units: tuple[JudgedUnit, ...]
+    peer_units: tuple[PeerUnit, ...]
+    unmarked: UnmarkedQuestion | None
+    is_own_model: bool
+    previous_id: str | None
+    next_id: str | None
+    is_closed: bool
+    pen: str
+    pen_seq: int
+
+    @property
+    def judged(self) -> int:
+        return sum(unit.percent is not None for unit in self.units)
+
+    @property
+    def answered(self) -> int:
+        return sum(question.answer is not None for question in self.questions)
+
+    @property
+    def quick(self) -> range:
+        """Percents to choose with a pointer where they are typed otherwise."""
+        return range(0, 101, 10)
+
+    @property
+    def in_hand(self) -> JudgedUnit | None:
+        """The unit that the form opens on: the first without a percent, else the first."""
+        waiting = (unit for unit in self.units if unit.percent is None)
+        return next(waiting, self.units[0] if self.units else None)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The documents behind a comparison, each as its paragraphs."""
+
+    documents: tuple[tuple[str, ...], ...]
+
+
+def own_work(project: Project, person: User) -> list[SetWork]:
+    """The person's sittings in the project, in their order. The number of queries does not grow with them."""
+    places = _own_places(project, person)
+    progress = AssessingProgress.load(project, [place.key for place in places])
+    return [place.work(progress) for place in places]
+
+
+def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
+    """The person's sitting of that public id, as `own_work` has it. Raises NotFound."""
+    for work in own_work(project, person):
+        if work.sitting_id == public_id:
+            return work
+    raise NotFound("There is no such sitting in this project.")
+
+
+def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
+    """The person's own assignment of that public id, whatever its state. Raises NotFound."""
+    assignment = (
+        _own(project, person)
+        .select_related("sitting__document_set__project", "comparison__model", "comparison__peer")
+        .only(
+            "public_id",
+            "state",
+            "is_own_model",
+            "sitting__public_id",
+            "sitting__assessor_id",
+            "sitting__closed_at",
+            "sitting__recalled_at",
+            "sitting__recalled_as",
+            "sitting__is_pulled",
+            "sitting__pen",
+            "sitting__pen_seq",
+            "sitting__document_set__project",
+            "comparison__model__text",
+            "comparison__peer__text",
+            "comparison__peer__target_words",
+        )
+        .filter(public_id=public_id)
+        .first()
+    )
+    if assignment is None:
+        raise NotFound("There is no such piece of work in this project.")
+    return assignment
+
+
+def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
+    """The person's own sitting of that public id, a recalled one too. Raises NotFound."""
+    own = Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
+    sitting = own.select_related("document_set__project").first()
+    if sitting is None:
+        raise NotFound("There is no such sitting in this project.")
+    return sitting
+
+
+def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
+    """One comparison of the person's own as the form shows it, with its place among the others."""
+    assert assignment.comparison is not None, "sittings hold comparisons only"
+    assert assignment.sitting is not None, "sittings hold comparisons only"
+    places = _own_places(project, person)
+    # Of the others it says only how many they are: reading them all would be felt at every page.
+    progress = AssessingProgress.load(project, [assignment.sitting.pk])
+    comparison, sitting = assignment.comparison, assignment.sitting
+    here = next(place for place in places if place.key == sitting.pk).work(progress)
+    own = next(work for work in here.summaries if work.assignment_id == assignment.public_id)
+    piece = progress.of(sitting.pk).pieces[assignment.public_id]
+    if not here.closed_at:
+        progress.load_marks([piece.reading])
+    before, after = _neighbours(here, assignment.public_id)
+    return SeeForm(
+        assignment_id=assignment.public_id,
+        here=here,
+        sets=len(places),
+        number=own.number,
+        part=own.part,
+        parts=own.parts,
+        comparisons=tuple(work for work in here.summaries if work.number == own.number),
+        stage=own.stage,
+        gates=piece.gates,
+        target_words=comparison.peer.target_words,
+        peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
+        scale=SCALES[project.percent_scale],
+        questions=tuple(_asked(piece.reading)),
+        units=() if own.stage == "quality" else tuple(_judged_units(assignment)),
+        peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
+        unmarked=_unmarked(piece),
+        is_own_model=assignment.is_own_model and own.stage != "quality",
+        previous_id=before,
+        next_id=after,
+        is_closed=here.closed_at is not None,
+        pen=sitting.pen,
+        pen_seq=sitting.pen_seq,
+    )
+
+
+def source_text(assignment: Assignment) -> SourceText:
+    """The source documents of an assignment's set, cut into paragraphs for reading."""
+    texts = Document.objects.filter(document_set__sittings=assignment.sitting).order_by("position")
+    return SourceText(
+        documents=tuple(tuple(_paragraphs(text)) for text in texts.values_list("text", flat=True))
+    )
+
+
+def _own(project: Project, person: User) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        sitting__assessor=person, sitting__document_set__project=project, sitting__recalled_at__isnull=True
+    ).exclude(state=Assignment.State.RECALLED)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnSitting:
+    """A sitting of the person's own and its number among them."""
+
+    number: int
+    key: int
+    sitting_id: str
+    closed_at: datetime | None
+    lease_until: datetime | None
+    name: str
+
+    def work(self, progress: AssessingProgress) -> SetWork:
+        mine = progress.of(self.key)
+        if self.closed_at is not None:
+            mine.leave_unasked()
+        return _set_work(mine, self.number, self.sitting_id, self.closed_at, self.lease_until, self.name)
+
+
+def _own_places(project: Project, person: User) -> list[_OwnSitting]:
+    sittings = (
+        Sitting.objects.filter(assessor=person, document_set__project=project, recalled_at__isnull=True)
+        .order_by("position", "pk")
+        .values_list("pk", "public_id", "closed_at", "lease_until", "document_set__external_id")
+    )
+    return [_OwnSitting(number, *row) for number, row in enumerate(sittings, start=1)]
+
+
+def _set_work(
+    here: SittingProgress,
+    number: int,
+    public_id: str,
+    closed_at: datetime | None,
+    lease_until: datetime | None,
+    name: str,
+) -> SetWork:
+    is_closed = closed_at is not None
+    return SetWork(
+        sitting_id=public_id,
+        number=number,
+        name=name,
+        closed_at=closed_at,
+        lease_until=lease_until,
+        peers=len(here.readings),
+        judged=here.judged,
+        total=here.total,
+        is_complete=is_closed or here.is_complete,
+        summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
+    )
+
+
+def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
+    reading = piece.reading
+    stage: Stage = "done" if is_closed else piece.gates.stage
+    return SummaryWork(
+        assignment_id=piece.assignment_id,
+        number=reading.number,
+        part=reading.pieces.index(piece) + 1,
+        parts=len(reading.pieces),
+        target_words=reading.target_words,
+        judged=piece.judged,
+        total=None if stage == "quality" else piece.total,
+        stage=stage,
+        is_begun=piece.judged > 0 or bool(reading.answers),
+    )
+
+
+def _neighbours(here: SetWork, assignment_id: str) -> tuple[str | None, str | None]:
+    """The assignments before and after one in its set."""
+    order = [summary.assignment_id for summary in here.summaries]
+    place = order.index(assignment_id)
+    before = order[place - 1] if place else None
+    return before, order[place + 1] if place + 1 < len(order) else None
+
+
+def _asked(reading: PeerReading) -> Iterable[QualityQuestionAsked]:
+    for question in reading.questions:
+        yield QualityQuestionAsked(
+            id=question.id,
+            text=question.text,
+            choices=question.choices,
+            answer=reading.answers.get(question.id),
+        )
+
+
+def _unmarked(piece: JudgedComparison) -> UnmarkedQuestion | None:
+    """The question of the unmarked peer units, where it belongs to this comparison and is not shut."""
+    reading = piece.reading
+    if not piece.is_last or reading.is_quality_open:
+        return None
+    elsewhere = {number for other in reading.pieces if other is not piece for number in other.marked or ()}
+    return UnmarkedQuestion(
+        percents=UNMARKED_PERCENTS,
+        units=reading.unmarked,
+        elsewhere=tuple(sorted(elsewhere)),
+        percent=reading.unmarked_percent,
+    )
+
+
+def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:
+    assert assignment.comparison is not None, "sittings hold comparisons only"
+    model = assignment.comparison.model
+    said = {
+        (judgment.unit_id, judgment.claim_id): judgment
+        for judgment in UnitJudgment.objects.filter(assignment=assignment, is_current=True)
+    }
+    units: Sequence[Unit | Claim] = unit_list(model)
+    for number, unit in enumerate(units, start=1):
+        place = (unit.pk, None) if isinstance(unit, Unit) else (None, unit.pk)
+        judgment = said.get(place)
+        yield JudgedUnit(
+            unit_id=unit.public_id,
+            number=number,
+            text=model.text[unit.start : unit.end].strip() if isinstance(unit, Unit) else unit.text,
+            percent=judgment.percent if judgment else None,
+            marks=tuple(judgment.marks) if judgment else (),
+            note=judgment.note if judgment else "",
+            is_claim=isinstance(unit, Claim),
+        )
+
+
+def _peer_units(units: Iterable[Unit], text: str) -> Iterable[PeerUnit]:
+    for unit in units:
+        letter = PEER_LETTERS[unit.position - 1] if unit.position <= len(PEER_LETTERS) else ""
+        yield PeerUnit(number=unit.position, letter=letter, text=text[unit.start : unit.end].strip())
+
+
+def _paragraphs(text: str) -> Iterable[str]:
+    return (paragraph.strip() for paragraph in text.splitlines() if paragraph.strip())

@@ -1,0 +1,208 @@
+"""Whose turn it is in a sitting: who may write, which form has the pen, and which of its acts are new.
+
+A form numbers its acts in each sitting, and has the pen while its acts are the last ones heard. Every refusal
+here tells what the server holds (`theirs`) and what was sent (`yours`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING
+
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.assessing.queries.progress import AssessingProgress, PeerReading
+from annotation.assessing.services.act_rows import take_turn
+from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, NotFound
+from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+from annotation.models.assignment import UNITS_CHANGED
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def may_write(sitting: Sitting, by: User) -> None:
+    """Refuse unless the sitting is the person's own and still open. Raises as `save_acts`."""
+    enter(sitting, by)
+    check_open(sitting)
+
+
+def last_saved(sitting: Sitting, client_id: str) -> int:
+    """The greatest number among the acts of this form that have rows in the sitting; 0 where there is none."""
+    of_units = UnitJudgment.objects.filter(assignment__sitting=sitting, client_id=client_id)
+    of_peers = SummaryJudgment.objects.filter(sitting=sitting, client_id=client_id)
+    numbers = (rows.order_by().aggregate(last=Max("seq"))["last"] for rows in (of_units, of_peers))
+    return max(number or 0 for number in numbers)
+
+
+def lease(sitting: Sitting, now: datetime) -> dict[str, datetime]:
+    """The columns that an act or sign of life renews."""
+    if not sitting.is_pulled:
+        return {"worked_at": now}
+    minutes = sitting.document_set.project.lease_minutes
+    return {"worked_at": now, "lease_until": now + timedelta(minutes=minutes)}
+
+
+def enter(sitting: Sitting, by: User) -> None:
+    if sitting.assessor_id != by.pk:
+        raise NotFound("There is no such sitting.")
+    require(by, sitting.document_set.project, Verb.ASSESS)
+
+
+def check_open(sitting: Sitting) -> None:
+    """Refuse a sitting that takes no more judgments. Raises Conflict (codes `closed`, `lapsed`, `recalled`)."""
+    if sitting.closed_at is not None:
+        raise Conflict(
+            "This document set is closed, so its judgments can no longer be changed.", code="closed"
+        )
+    if sitting.recalled_at is None:
+        return
+    if sitting.recalled_as == Sitting.Recalled.LAPSED:
+        raise Conflict(
+            "Nobody worked at this document set for a while, so it went back to the queue. What you judged in "
+            "it is kept: take it up again from your work, unless somebody else has it by now.",
+            code="lapsed",
+        )
+    raise Conflict(
+        "This document set is no longer yours to judge. What you judged in it is kept.", code="recalled"
+    )
+
+
+def not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequence[Act]:
+    """Those of the acts that have not been heard yet, of which the first is the next one. Raises Conflict."""
+    heard = _heard(sitting, client_id, acts)
+    fresh = [act for act in acts if act.seq > heard]
+    if len(fresh) < len(acts):
+        _check_repeated(sitting, client_id, acts[: len(acts) - len(fresh)])
+    if not fresh:
+        return fresh
+    _check_still_open(sitting, fresh)
+    for expected, act in zip(count(heard + 1), fresh, strict=False):
+        if act.seq != expected:
+            gap = Conflict(
+                f"Act {expected} has not arrived, so act {act.seq} was not saved. Send all from {expected} on.",
+                code="gap",
+                details={"expected": expected},
+            )
+            raise _with_both(gap, sitting, fresh)
+    return fresh
+
+
+def _check_repeated(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> None:
+    """Raise Conflict where a number comes again with something else: two tabs gave it to two different acts."""
+    numbers = [act.seq for act in acts]
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, client_id=client_id, seq__in=numbers)
+    judged = {
+        seq: (assignment, unit or claim, percent, marks, note)
+        for seq, assignment, unit, claim, percent, marks, note in rows.values_list(
+            "seq",
+            "assignment__public_id",
+            "unit__public_id",
+            "claim__public_id",
+            "percent",
+            "marks",
+            "note",
+        )
+    }
+    summaries = SummaryJudgment.objects.filter(sitting=sitting, client_id=client_id, seq__in=numbers)
+    answered = {row.seq: row for row in summaries}
+    # An act that was refused left no row: nothing tells what it said.
+    others = [act for act in acts if not _is_the_same(act, judged.get(act.seq), answered.get(act.seq))]
+    if others:
+        told = "This set is open in two tabs that both judged at the same time."
+        raise _with_both(Conflict(told, code="elsewhere", details={"pen": sitting.pen}), sitting, others)
+
+
+def _is_the_same(act: Act, judged: tuple[object, ...] | None, answered: SummaryJudgment | None) -> bool:
+    """Whether what was kept under the number of an act is that act, as far as anything was kept."""
+    match act:
+        case UnitAct():
+            said = (
+                act.assignment_id,
+                act.unit_id,
+                act.percent,
+                sorted(set(act.marks)),
+                act.note.strip(),
+            )
+            return answered is None and judged in (None, said)
+        case QualityAct():
+            return judged is None and (
+                answered is None or answered.quality_answers.get(act.question) == act.answer
+            )
+        case UnmarkedAct():
+            return judged is None and (answered is None or answered.unmarked_percent == act.percent)
+
+
+def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:
+    """The number up to which the form has been heard. Raises Conflict where another one has the pen."""
+    if sitting.pen == client_id:
+        return sitting.pen_seq
+    last = last_saved(sitting, client_id)
+    if sitting.pen == "" or acts[-1].seq <= last:
+        return last
+    fresh = [act for act in acts if act.seq > last]
+    # Who has the pen of a set that is over helps nobody.
+    _check_still_open(sitting, fresh)
+    told = "This set was opened in another tab or on another device, and goes on there."
+    if sitting.pen.startswith(UNITS_CHANGED):
+        told = "Units of a summary in this set were joined or split in the meantime. Load the page anew."
+    elsewhere = Conflict(told, code="elsewhere", details={"pen": sitting.pen})
+    raise _with_both(elsewhere, sitting, fresh)
+
+
+def _check_still_open(sitting: Sitting, fresh: Sequence[Act]) -> None:
+    try:
+        check_open(sitting)
+    except Conflict as refusal:
+        raise _with_both(refusal, sitting, fresh) from None
+
+
+def hear(sitting: Sitting, client_id: str, seq: int, *, if_unheard: bool = False) -> bool:
+    """Take the turn: one update that holds the sitting's row to the end of the transaction."""
+    renewed = lease(sitting, timezone.now())
+    return take_turn(sitting, pen=client_id, seq=seq, renewed=renewed, if_unheard=if_unheard)
+
+
+def busy() -> Conflict:
+    return Conflict("Other acts on this set are arriving at this moment. Try again.", code="busy")
+
+
+def _with_both(refusal: Conflict, sitting: Sitting, acts: Sequence[Act]) -> Conflict:
+    """The refusal with what stands on the server of what the acts touch, and the acts."""
+    details = {"theirs": _standing(sitting, acts), "yours": [act.as_json() for act in acts]}
+    return Conflict(refusal.message, code=refusal.code, details={**refusal.details, **details})
+
+
+def _standing(sitting: Sitting, acts: Sequence[Act]) -> list[dict[str, object]]:
+    """What the server holds of everything that the acts touch, as acts without a number."""
+    said = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    rows = said.filter(assignment__public_id__in={act.assignment_id for act in acts}).order_by("pk")
+    judged = {
+        (assignment, unit or claim): UnitAct(0, assignment, unit or claim, percent, marks, note)
+        for assignment, unit, claim, percent, marks, note in rows.values_list(
+            "assignment__public_id", "unit__public_id", "claim__public_id", "percent", "marks", "note"
+        )
+    }
+    pieces = AssessingProgress.read(sitting.document_set.project, [sitting.pk]).of(sitting.pk).pieces
+    theirs: list[Act] = []
+    for act in acts:
+        piece = pieces.get(act.assignment_id)
+        if piece is not None and (stands := _stands(act, piece.reading, judged)) not in theirs:
+            theirs.append(stands)
+    return [act.as_json() for act in theirs]
+
+
+def _stands(act: Act, reading: PeerReading, judged: Mapping[tuple[str, str], UnitAct]) -> Act:
+    match act:
+        case UnitAct():
+            nothing = UnitAct(0, act.assignment_id, act.unit_id, None)
+            return judged.get((act.assignment_id, act.unit_id), nothing)
+        case QualityAct():
+            return QualityAct(0, act.assignment_id, act.question, reading.answers.get(act.question))
+        case UnmarkedAct():
+            return UnmarkedAct(0, act.assignment_id, reading.unmarked_percent)

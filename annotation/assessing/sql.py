@@ -1,0 +1,105 @@
+"""The statements of saving an act that are written by hand: every click of every assessor asks them.
+
+`tests/bench/saving.py` defends them all: building them anew as queries took more than half of a save. Units and
+claims that were changed, and claims of replaced claim sets, do not count: `models.judgment.IN_FORCE` by hand. Both
+stand apart, so that each finds what is current by its own partial index and passes by all that was said before.
+CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all units and all
+judgments of the database; to PostgreSQL they are joins like others.
+"""
+
+from __future__ import annotations
+
+SITTING = (
+    "id",
+    "public_id",
+    "assessor_id",
+    "document_set_id",
+    "is_pulled",
+    "pen",
+    "pen_seq",
+    "guideline_id",
+)
+PROJECT = ("id", "name", "percent_scale", "question_set", "own_questions", "lease_minutes")
+OPEN_SITTING = f"""
+SELECT {", ".join(f"s.{name}" for name in SITTING)}, {", ".join(f"p.{name}" for name in PROJECT)}
+FROM annotation_sitting s
+JOIN annotation_documentset d ON d.id = s.document_set_id
+JOIN annotation_project p ON p.id = d.project_id
+WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.recalled_at IS NULL
+"""  # noqa: S608 - no input in it
+
+STANDING_JUDGMENTS = """
+WITH piece AS (
+    SELECT id FROM annotation_assignment WHERE id IN ({pieces})
+)
+SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
+  AND u.id = j.unit_id AND u.retired_by_id IS NULL
+UNION ALL
+SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
+  AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
+"""
+
+LISTED_UNITS = """
+SELECT public_id, id, summary_id, position FROM annotation_unit
+WHERE public_id IN ({names}) AND retired_by_id IS NULL
+"""
+
+PROGRESS = """
+WITH piece AS (
+    SELECT a.sitting_id, a.id, a.public_id, a.state, a.position, a.repeat_of_id IS NOT NULL AS is_repeat,
+           c.peer_id, c.model_id, p.target_words
+    FROM annotation_assignment a
+    JOIN annotation_comparison c ON c.id = a.comparison_id
+    JOIN annotation_summary p ON p.id = c.peer_id
+    WHERE a.sitting_id IN ({sittings}) AND a.state <> 'recalled'
+), texts AS (
+    SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
+), unit_counts AS (
+    SELECT texts.id AS summary_id, COUNT(*) FILTER (WHERE u.retired_by_id IS NULL) AS n
+    FROM texts CROSS JOIN annotation_unit u
+    WHERE u.summary_id = texts.id
+    GROUP BY texts.id
+), claim_counts AS (
+    SELECT s.summary_id, COUNT(*) AS n
+    FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
+    WHERE s.is_active AND k.retired_by_id IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
+    GROUP BY s.summary_id
+    HAVING COUNT(*) > COUNT(k.unit_id)
+), judged_units AS (
+    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+    WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
+      AND u.id = j.unit_id AND u.retired_by_id IS NULL
+    GROUP BY piece.id
+), judged_claims AS (
+    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+    WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
+      AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
+    GROUP BY piece.id
+)
+SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.is_repeat, piece.peer_id,
+       piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
+       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent
+FROM piece
+LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
+LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
+LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
+LEFT JOIN judged_units ON judged_units.assignment_id = piece.id
+LEFT JOIN judged_claims ON judged_claims.assignment_id = piece.id
+LEFT JOIN annotation_summaryjudgment said
+    ON said.sitting_id = piece.sitting_id AND said.peer_id = piece.peer_id
+    AND said.is_repeat = piece.is_repeat AND said.is_current
+ORDER BY piece.sitting_id, piece.position, piece.id
+"""
+
+TAKE_TURN = """
+UPDATE annotation_sitting SET pen = %s, pen_seq = %s, {renewed}
+WHERE id = %s AND assessor_id = %s AND closed_at IS NULL AND recalled_at IS NULL{unheard}
+"""
+
+OUTDATE = "UPDATE annotation_unitjudgment SET is_current = %s WHERE id IN ({keys})"

@@ -1,0 +1,254 @@
+"""An assessor's own work, blind: the list of sets, the queue, the SEE form, the acts in it, and closing a set.
+
+A form with scripts sends its acts as JSON and gets JSON, and fetches the pages of other summaries to put them in
+its place; without scripts every unit and question is a plain form, and every summary a page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.http.request import RawPostDataException
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from annotation.assessing.queries.assessment import (
+    SeeForm,
+    own_assignment,
+    own_sitting,
+    see_form,
+    source_text,
+)
+from annotation.assessing.queries.open_sitting import sitting_for_acts
+from annotation.assessing.queries.own_desk import own_desk
+from annotation.assessing.services import pull_sitting, recall_sitting
+from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
+from annotation.assessing.services.close_sitting import close_sitting as close
+from annotation.assessing.services.save_acts import judge_unit as judge
+from annotation.assessing.services.save_acts import save_acts, save_at_once
+from annotation.assessing.services.take_pen import keep_alive, take_pen
+from annotation.core.permissions import Verb, project_for
+from annotation.core.refusals import Invalid, NotFound
+from annotation.models import Sitting
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import enter
+from annotation.web.screen import json_screen, screen
+from evaluation.metrics import Marks, MarkWarning
+from evaluation.statistics import PERCENT_STEP
+
+ANSWER = "answer-"
+"""In a plain form the answer to a quality question is named by this and the question's id."""
+
+
+@screen("GET")
+@never_cache
+def work(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    desk = own_desk(room.project, request.user)
+    context = {
+        "room": room,
+        "desk": desk,
+        "cards": desk.at_hand,
+        "later": desk.later,
+        "step": PERCENT_STEP,
+    }
+    return render(request, "assessing/form/work.html", context)
+
+
+@screen("GET")
+@never_cache
+def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    form = see_form(room.project, request.user, assignment)
+    context = {"room": room, "form": form, "units": list(zip(form.units, _slips(form), strict=True))}
+    return render(request, "assessing/form/page.html", context)
+
+
+@screen("GET")
+def source(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    context = {"room": room, "assignment_id": assignment_id, "source": source_text(assignment)}
+    return page_or_fragment(
+        request, page="assessing/form/source.html", fragment="assessing/form/_source.html", context=context
+    )
+
+
+@screen("POST")
+def judge_unit(request: Request, slug: str, assignment_id: str, unit_id: str) -> HttpResponse:
+    """The percent, marks and note of one model unit from a plain form."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    judge(
+        assignment=assignment,
+        by=request.user,
+        unit_id=unit_id,
+        percent=_whole(request.POST.get("percent", ""), "percent"),
+        marks=[_number(mark, "marks") for mark in request.POST.getlist("marks")],
+        note=request.POST.get("note", ""),
+    )
+    page = reverse("assess", kwargs={"slug": slug, "assignment_id": assignment_id})
+    return redirect(f"{page}#unit-{unit_id}")
+
+
+@screen("POST")
+def answer_quality(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    """Answers to quality questions from a plain form, any number of them at once."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    given = {
+        name.removeprefix(ANSWER): text
+        for name, text in request.POST.dict().items()
+        if name.startswith(ANSWER)
+    }
+    acts = [
+        QualityAct(seq, assignment_id, question, _whole(text, f"{ANSWER}{question}"))
+        for seq, (question, text) in enumerate(given.items(), start=1)
+    ]
+    if not acts:
+        raise Invalid("Choose an answer first.", field="answer")
+    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=acts)
+    return redirect("assess", slug=slug, assignment_id=assignment_id)
+
+
+@screen("POST")
+def answer_unmarked(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+    """The answer to the question of the unmarked peer units from a plain form."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    act = UnmarkedAct(1, assignment_id, _whole(request.POST.get("percent", ""), "percent"))
+    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=[act])
+    return redirect("assess", slug=slug, assignment_id=assignment_id)
+
+
+@json_screen
+def acts(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """The acts of an open form, in order; see `save_acts`."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client", "acts"})
+    saved = save_acts(
+        sitting=sitting,
+        by=request.user,
+        client_id=read_client(body.get("client")),
+        acts=read_acts(body.get("acts")),
+    )
+    return JsonResponse(saved.as_json())
+
+
+@json_screen
+def pen(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """A form that was just opened takes the pen."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client", "seen"})
+    seen = body.get("seen", "")
+    taken = take_pen(
+        sitting=sitting,
+        by=request.user,
+        client_id=read_client(body.get("client")),
+        seen_pen=read_client(seen, "seen") if seen else "",
+    )
+    return JsonResponse(taken.as_json())
+
+
+@json_screen
+def alive(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+    """The person is at it, though no act has come for a while."""
+    sitting = _own(request, slug, sitting_id)
+    body = _body(request, {"client"})
+    # Whichever of their forms it is; but a body is held to its shape.
+    read_client(body.get("client"))
+    found = keep_alive(sitting=sitting, by=request.user)
+    return JsonResponse(found.as_json())
+
+
+@screen("POST")
+def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    sitting = close(sitting=own_sitting(room.project, request.user, sitting_id), by=request.user)
+    messages.success(
+        request, f"{sitting.document_set.external_id} is closed. Your judgments count from now on."
+    )
+    return redirect("work", slug=slug)
+
+
+@screen("POST")
+def pull(request: Request, slug: str) -> HttpResponse:
+    """The next set of the queue. A refusal says why there is none."""
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    sitting = pull_sitting.pull(project=room.project, by=request.user)
+    messages.success(request, f"You have {sitting.document_set.external_id} to judge.")
+    return redirect("work", slug=slug)
+
+
+@screen("POST")
+def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    lost = own_sitting(room.project, request.user, sitting_id)
+    sitting = pull_sitting.take_up(sitting=lost, by=request.user)
+    messages.success(request, f"You have {sitting.document_set.external_id} again, with all that you said.")
+    return redirect("work", slug=slug)
+
+
+@screen("POST")
+def give_back(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSESS, here="work")
+    sitting = own_sitting(room.project, request.user, sitting_id)
+    recall_sitting.give_back(sitting=sitting, by=request.user)
+    messages.success(request, f"{sitting.document_set.external_id} is back in the queue.")
+    return redirect("work", slug=slug)
+
+
+def _own(request: Request, slug: str, sitting_id: str) -> Sitting:
+    """The person's own sitting; only where there is none it is asked whether there is such a project for them."""
+    sitting = sitting_for_acts(slug, request.user, sitting_id)
+    if sitting is None:
+        project_for(request.user, slug, Verb.ASSESS)
+        raise NotFound("There is no such sitting in this project.")
+    return sitting
+
+
+def _sitting_of(sitting: Sitting | None) -> Sitting:
+    assert sitting is not None, "an assessor's own assignments lie in sittings"
+    return sitting
+
+
+def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError, RawPostDataException):
+        raise Invalid("The body of the request is not JSON.") from None
+    if not isinstance(body, dict):
+        raise Invalid("The body of the request is a JSON object.")
+    unknown = sorted(set(body) - set(known))
+    if unknown:
+        raise Invalid(f"There is no input {unknown[0]!r}.", field=unknown[0])
+    return body
+
+
+def _slips(form: SeeForm) -> list[MarkWarning | None]:
+    """What looks like a slip in the judgment of each unit, in their order; it is said and never blocks."""
+    there = {peer.number for peer in form.peer_units}
+    # Marks on peer units that a later import took away are no longer on the form.
+    marks = Marks.of(
+        {unit.number: there.intersection(unit.marks) for unit in form.units},
+        model_units=len(form.units),
+        peer_units=max(there, default=0),
+    )
+    slips = {slip.model_unit: slip for slip in marks.warnings([unit.percent for unit in form.units])}
+    return [slips.get(unit.number) for unit in form.units]
+
+
+def _whole(text: str, field: str) -> int | None:
+    """A whole number from 0, None where nothing was given. Raises Invalid."""
+    return _number(text, field) if text.strip() else None
+
+
+def _number(text: str, field: str) -> int:
+    if not text.strip().isdecimal():
+        raise Invalid(f"{field} is a whole number, not {text!r}.", field=field)
+    return int(text)

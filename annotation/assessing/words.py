@@ -1,0 +1,116 @@
+"""What managers are told of work for assessors, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from annotation.assessing.queries.assignments import GivenSitting
+from annotation.assessing.services.assignment_orders import AssignmentOrder, AssignmentPlan, Way
+from annotation.models import Draw, Sitting
+
+
+def plan_in_words(plan: AssignmentPlan) -> str:
+    """What would be done, in a sentence."""
+    order, what = plan.order, _many(plan.summaries, "summary", "summaries")
+    if order.way in (Way.HAND, Way.MORE):
+        return f"{_many(plan.sittings, 'document set')} for {order.people[0]}; {what}."
+    if order.way == Way.QUEUE:
+        who = f"{_many(plan.sittings, 'sitting')} in the queue"
+    else:
+        busy = sorted({load.sets for load in plan.loads})
+        between = "or" if busy[-1] - busy[0] == 1 else "to"
+        each = f"{busy[0]} each" if len(busy) == 1 else f"{busy[0]} {between} {busy[-1]} each"
+        who = f"{_many(plan.sittings, 'sitting')} for {_many(len(plan.loads), 'person', 'people')}, {each}"
+    unit = "summary" if order.by_summary else "set"
+    is_whole = plan.seats and not plan.short and not plan.enough
+    if plan.unjudged:
+        return f"{who}; {what}; {_left(plan)}."
+    return f"{who}; {what}{f'; every {unit} by {order.per_set}' if is_whole else ''}."
+
+
+def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
+    """What else whoever asked for a plan should know, in sentences."""
+    order = plan.order
+    unit, units = ("summary", "summaries") if order.by_summary else ("set", "sets")
+    if order.method != Draw.Method.EVERYTHING:
+        item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
+        items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
+        yield (
+            f"{plan.drawn} of {_many(len(plan.frame), item, items)} drawn at random; what was drawn, and with "
+            "which chance, is kept for ever."
+        )
+    if plan.unjudged:
+        them = "it" if plan.unjudged == 1 else "them"
+        yield (
+            f"{_left(plan)}, because the people asked have {them} already"
+            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded chances will not "
+            "hold for an unbiased estimate."
+        )
+    if plan.left_out:
+        yield f"{order.people[0]} has {_listed(plan.left_out)} already."
+    if plan.enough:
+        yield f"{_many(plan.enough, unit, units)} {_have(plan.enough)} as many assessors already."
+    if plan.short and order.way == Way.MORE:
+        yield f"There are {plan.short} fewer than you asked for."
+    elif plan.short and not (plan.unjudged and order.per_set == 1):
+        yield (
+            f"{_many(plan.short, unit, units)} would have fewer than {order.per_set}: the others have "
+            f"{'it' if plan.short == 1 else 'them'} already, or wrote a summary there."
+        )
+    if plan.stranded:
+        yield (
+            f"{_many(plan.stranded, 'sitting')} would wait for nobody: everybody else who may assess has the set "
+            "already, or a copy of it waits for them. Add an assessor first, or ask for fewer for each set."
+        )
+    if plan.for_authors_alone:
+        yield (
+            f"For {_many(plan.for_authors_alone, 'sitting')} only people who wrote a summary in the set are left: the "
+            "queue hands it to them last. Add an assessor if that must not be."
+        )
+    if order.by_summary:
+        yield (
+            "Each summary gets assessors of its own, so the leaderboard will say that assessors and systems "
+            "may be confounded."
+        )
+
+
+def _left(plan: AssignmentPlan) -> str:
+    verb = "gets" if plan.unjudged == 1 else "get"
+    return f"{plan.unjudged:,} of the {plan.at_stake:,} drawn {verb} no assessor"
+
+
+def _listed(names: Sequence[str]) -> str:
+    first = ", ".join(names[:3])
+    return f"{first} and {len(names) - 3} more" if len(names) > 3 else first
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def nothing_to_give(order: AssignmentOrder, plan: AssignmentPlan) -> str:
+    if order.way == Way.HAND:
+        return f"{order.people[0]} has {', '.join(plan.left_out[:3])} already. Choose other sets."
+    if order.way == Way.MORE:
+        return f"There is no set left that {order.people[0]} could be given."
+    if plan.enough:
+        return "Every set has as many assessors as you ask for."
+    return "There is no peer summary held against a model summary that anybody here could be given."
+
+
+def given_in_words(order: AssignmentOrder, sittings: int) -> str:
+    """What was done, once it is."""
+    if order.way in (Way.HAND, Way.MORE):
+        return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
+    return f"{_many(sittings, 'sitting')} {'wait in the queue' if order.way == Way.QUEUE else 'given out'}."
+
+
+def recalled_in_words(sitting: GivenSitting) -> str:
+    """Why it was taken away; empty where it was not."""
+    if sitting.recalled_as == Sitting.Recalled.BY_HAND and sitting.went_on:
+        return "Put into the queue"
+    return str(Sitting.Recalled(sitting.recalled_as).label) if sitting.recalled_as else ""

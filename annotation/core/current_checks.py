@@ -1,0 +1,32 @@
+"""Which checks are in force: their claim is checked at present, as it is worded now. `Check.is_current` keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import Check
+
+CHECKED_AT_PRESENT = Q(claim__retired_by__isnull=True, claim__claim_set__is_active=True)
+"""The checks whose claim is checked at present, as it is worded now."""
+
+
+def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
+    """Those of these checks that are said to be in force and are not, or the other way round."""
+    return checks.filter(
+        (~CHECKED_AT_PRESENT & Q(is_current=True)) | (CHECKED_AT_PRESENT & Q(is_current=False))
+    )
+
+
+def put_in_force(checks: QuerySet[Check]) -> None:
+    """Let these checks say what their claims say. Nobody is handed one that is no longer in force.
+
+    The caller owns the transaction. Two queries, and rows that are right already are not written.
+    """
+    wrong = not_as_their_claims(checks).order_by()
+    wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)
+    wrong.filter(CHECKED_AT_PRESENT, is_current=False).update(is_current=True)

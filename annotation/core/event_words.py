@@ -1,0 +1,129 @@
+"""The log on screen: what somebody did, in the words that people use for it, and what is told with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# The log keeps verbs and the screen shows these: renaming a stored verb would split the history.
+EVENT_WORDS: Mapping[str, str] = {
+    # answers of reviewers
+    "override": "answered a claim",
+    "set answer aside": "answered a claim that somebody had answered otherwise: set aside",
+    "withdraw verdict": "took back an answer to a claim",
+    "ask for the judge's verdict": "asked to see the judge's verdict",
+    "learn of a planted verdict": "learned that a verdict was planted",
+    "accept batch": "took over the judge's verdicts on a list",
+    "withdraw batch": "took back what was taken over from the judge",
+    "draw checks": "drew claims at random for review",
+    # disagreements
+    "adjudicate": "settled a dispute",
+    "withdraw decision": "took back a decision",
+    "reopen dispute": "took a settled dispute up again",
+    "release dispute": "took a dispute out of somebody's hands",
+    # claims and units
+    "reword claim": "reworded a claim",
+    "split claim": "split a claim",
+    "join claims": "joined claims",
+    "delete claim": "deleted a claim",
+    "add claim": "added a claim",
+    "undo claim change": "undid a change of claims",
+    "split unit": "split a unit",
+    "join units": "joined units",
+    "undo unit change": "undid a change of units",
+    "weigh unit": "gave a unit another weight",
+    "reopen units": "opened judged units for changes",
+    # assessors' work
+    "assign": "gave a set to an assessor",
+    "queue sets": "put sets into the queue",
+    "pull": "took a set from the queue",
+    "take up": "took up a set that had gone back",
+    "give back": "gave a set back",
+    "close sitting": "submitted a set",
+    "reopen sitting": "opened a submitted set again",
+    "recall": "took a set away",
+    "reassign": "gave a set to another assessor",
+    "requeue": "put an assessor's set into the queue",
+    "lapse": "put a set back for want of time",
+    "withdraw": "took sets out of the queue",
+    # judges
+    "start run": "started a run",
+    "finish run": "finished a run",
+    "stop run": "stopped a run",
+    "cancel run": "cancelled a run",
+    "resume run": "took a run up again",
+    "reword prompt": "reworded a prompt",
+    "restore prompt": "put a built-in prompt back",
+    "ask questions": "asked questions",
+    "retire question": "took a question out of use",
+    # the project, its people and files
+    "create project": "made the project",
+    "change project": "changed the settings",
+    "write guidelines": "wrote guidelines",
+    "name author": "said who wrote a summary",
+    "import": "imported summaries",
+    "request export": "asked for an export",
+    "export": "exported",
+    "invite": "invited somebody",
+    "revoke invitation": "revoked an invitation",
+    "accept invitation": "accepted an invitation",
+    "add member": "added a member",
+    "change member": "changed a member's roles",
+    "remove member": "removed a member",
+    "comment": "commented",
+    "withdraw comment": "took back a comment",
+}
+"""By the verb as the log keeps it."""
+
+CHANGED = "changed"
+"""Under this name events keep old and new values."""
+EMPTY: tuple[object, ...] = (None, "", [], {})
+
+
+FACT_NAMES: Mapping[str, str] = {
+    "answers_fallen": "people's answers that count no more",
+    "decisions_fallen": "adjudicators' decisions that count no more",
+}
+"""What is told with an act, where its name in the log would not say it to people."""
+
+
+def in_words(verb: str) -> str:
+    """What somebody did; the verb itself where it has no words yet.
+
+    >>> in_words("override")
+    'answered a claim'
+    """
+    return EVENT_WORDS.get(verb, verb)
+
+
+def facts_of(data: Mapping[str, object]) -> list[tuple[str, str]]:
+    """What an event tells, name by name, in words; what holds nothing is left out.
+
+    >>> facts_of({"final_before": "yes", "reason": "", "changed": {"blend": ["human first", "weighted"]}})
+    [('final before', 'yes'), ('changed', 'blend human first → weighted')]
+    """
+    return [
+        (FACT_NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
+        for name, value in data.items()
+        if value not in EMPTY
+    ]
+
+
+def _told(value: object, *, is_change: bool = False) -> str:
+    """What an event tells, for people; with `is_change` two values are an old and a new one."""
+    if value in EMPTY:
+        return "none"
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.4g}"
+        case dict():
+            return "; ".join(
+                f"{str(name).replace('_', ' ')} {_told(each, is_change=is_change)}"
+                for name, each in value.items()
+            )
+        case [before, after] if is_change or (isinstance(before, list) and isinstance(after, list)):
+            return f"{_told(before)} → {_told(after)}"
+        case list():
+            return ", ".join(map(_told, value))
+    return str(value)

@@ -1,0 +1,246 @@
+"""Who may do what: one table of role x verb, read by every door and by the tests.
+
+A person outside a project learns nothing of it: every door answers as if it were not there.
+A person with open assessor work in a project is blind to it: whatever their other roles, no
+verb that shows systems, other people's judgments or a judge's verdicts is open to them until
+their document sets are closed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from annotation.core import sql
+from annotation.core.by_hand import Part
+from annotation.core.refusals import NotAllowed, NotFound
+from annotation.models import Assignment, Judge, Project, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Person = User | AnonymousUser
+
+
+class Verb(StrEnum):
+    VIEW_PROJECT = "view project"
+    VIEW_SCORES = "view scores"
+    VIEW_RUNS = "view runs"
+    VIEW_EVENTS = "view events"
+    IMPORT = "import"
+    RUN = "run"
+    ASSIGN = "assign"
+    NAME_AUTHORS = "name authors"
+    VIEW_FLAGS = "view flags"
+    CHANGE_UNITS = "change units"
+    REOPEN_UNITS = "reopen units"
+    EXPORT = "export"
+    ASSESS = "assess"
+    REVIEW = "review"
+    ADJUDICATE = "adjudicate"
+    CHANGE_CLAIMS = "change claims"
+    COMMENT = "comment"
+    VIEW_BIAS = "view bias"
+    CHANGE_PROJECT = "change project"
+    MANAGE_MEMBERS = "manage members"
+
+
+_WATCH = frozenset({Verb.VIEW_PROJECT, Verb.VIEW_SCORES, Verb.VIEW_RUNS})
+
+ROLE_VERBS: dict[Role, frozenset[Verb]] = {
+    Role.OWNER: frozenset(Verb),
+    Role.MANAGER: _WATCH
+    | {
+        Verb.VIEW_EVENTS,
+        Verb.IMPORT,
+        Verb.CHANGE_UNITS,
+        Verb.RUN,
+        Verb.ASSIGN,
+        Verb.NAME_AUTHORS,
+        Verb.VIEW_FLAGS,
+        Verb.EXPORT,
+        Verb.CHANGE_PROJECT,
+        Verb.COMMENT,
+        Verb.VIEW_BIAS,
+    },
+    Role.ADJUDICATOR: _WATCH
+    | {
+        Verb.REVIEW,
+        Verb.ADJUDICATE,
+        Verb.EXPORT,
+        Verb.VIEW_EVENTS,
+        Verb.CHANGE_CLAIMS,
+        Verb.COMMENT,
+    },
+    Role.REVIEWER: frozenset({Verb.VIEW_PROJECT, Verb.REVIEW, Verb.CHANGE_CLAIMS, Verb.COMMENT}),
+    Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS, Verb.COMMENT}),
+    Role.VIEWER: _WATCH | {Verb.EXPORT},
+}
+
+BLIND_VERBS = frozenset(
+    {
+        Verb.VIEW_PROJECT,
+        Verb.ASSESS,
+        Verb.CHANGE_UNITS,
+        Verb.RUN,
+        Verb.VIEW_RUNS,
+        Verb.ASSIGN,
+        Verb.CHANGE_PROJECT,
+        Verb.MANAGE_MEMBERS,
+    }
+)
+"""What stays open to a person with open assessor work."""
+
+
+READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
+"""Either verb opens summaries, claims and checks: whoever reviews them must read them."""
+
+
+def roles_with(verb: Verb) -> frozenset[Role]:
+    """The roles that hold a verb."""
+    return frozenset(role for role, verbs in ROLE_VERBS.items() if verb in verbs)
+
+
+def verbs_of(roles: Iterable[Role]) -> frozenset[Verb]:
+    """What some roles together let a person do who is not blind."""
+    return frozenset[Verb]().union(*(ROLE_VERBS[role] for role in roles))
+
+
+def visible_projects(person: Person) -> QuerySet[Project]:
+    """The projects that a person is a member of; all of them for a superuser."""
+    if not person.is_authenticated:
+        return Project.objects.none()
+    if person.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=person)
+
+
+def roles_in(person: Person, project: Project) -> frozenset[Role]:
+    """The person's roles in a project; every role for a superuser; none outside of it."""
+    if not person.is_authenticated:
+        return frozenset()
+    if person.is_superuser:
+        return frozenset(Role)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
+        return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a person is in a project at this moment; `is_blind` where they hold open assessor work."""
+
+    roles: frozenset[Role]
+    is_blind: bool
+
+    @property
+    def verbs(self) -> frozenset[Verb]:
+        """What they may do, blindness included."""
+        allowed = verbs_of(self.roles)
+        return allowed & BLIND_VERBS if self.is_blind else allowed
+
+
+def standing_in(person: Person, project: Project) -> Standing:
+    """The person's roles and blindness in a project, in one query."""
+    if not person.is_authenticated:
+        return Standing(roles=frozenset(), is_blind=False)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
+        return _standing(person, *cursor.fetchone())
+
+
+def standing_values(person: Person, project: Project) -> dict[str, int | str | None]:
+    """The values of `STANDING`, by name."""
+    return {**_of(person), "project": project.pk}
+
+
+def _of(person: Person) -> dict[str, int | str | None]:
+    return {"person": person.pk, "recalled": Assignment.State.RECALLED.value}
+
+
+def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing:
+    if person.is_authenticated and person.is_superuser:
+        return Standing(roles=frozenset(Role), is_blind=bool(is_blind_now))
+    held = frozenset(Role(role) for role in json.loads(roles or "[]"))
+    return Standing(roles=held, is_blind=bool(is_blind_now))
+
+
+STANDING = sql.STANDING.format(project="%(project)s")
+"""Two columns for a statement by hand that asks something else besides, to be handed to `require_as_read`."""
+
+_PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
+
+
+def is_blind(person: Person, project: Project) -> bool:
+    """Whether the person holds assessor work in the project that is not closed yet."""
+    return standing_in(person, project).is_blind
+
+
+def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
+    """What the person may do in the project at this moment, blindness included."""
+    return standing_in(person, project).verbs
+
+
+def require(person: Person | None, project: Project, verb: Verb) -> None:
+    """Refuse unless the person may carry out the verb in the project.
+
+    None stands for the operator at the machine's own shell, who may do everything. Raises NotFound to
+    people outside of the project, NotAllowed to members whose roles do not hold the verb (code
+    `not_allowed`) or who are blind at this moment (code `blind`).
+    """
+    if person is not None:
+        _require(standing_in(person, project), project, verb)
+
+
+def require_as_read(
+    person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
+) -> None:
+    """As `require`, of somebody of whom a statement has read `STANDING`. Raises as that does."""
+    _require(_standing(person, roles, is_blind_now), project, verb)
+
+
+def _require(standing: Standing, project: Project, verb: Verb) -> None:
+    if not standing.roles:
+        raise NotFound("There is no such project.")
+    if verb not in verbs_of(standing.roles):
+        raise NotAllowed(f"Your roles in {project.name} do not let you {verb}.")
+    if verb not in BLIND_VERBS and standing.is_blind:
+        raise NotAllowed(
+            f"You have open assessor work in {project.name}, so this stays closed until you have "
+            "closed your document sets: it would show you what others and the judge said.",
+            code="blind",
+        )
+
+
+def project_for(person: Person, slug: str, verb: Verb) -> Project:
+    """The project of that slug, for a person who may carry out the verb in it.
+
+    Raises NotFound where there is none or the person is outside of it; NotAllowed as `require`.
+    """
+    return project_and_verbs(person, slug, verb)[0]
+
+
+def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
+    """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
+    with connection.cursor() as cursor:
+        statement = sql.ENTERED.format(
+            standing=sql.STANDING.format(project="project.id"), project=_PROJECT.columns, judge=_JUDGE.columns
+        )
+        cursor.execute(statement, {**_of(person), "slug": slug})
+        found = cursor.fetchone()
+    if found is None:
+        raise NotFound("There is no such project.")
+    roles, is_blind_now, *columns = found
+    values = iter(columns)
+    project = _PROJECT.read(values)
+    project.deciding_judge = _JUDGE.read(values) if project.deciding_judge_id else None
+    standing = _standing(person, roles, is_blind_now)
+    _require(standing, project, verb)
+    return project, standing.verbs

@@ -1,0 +1,23 @@
+"""Statements by hand that every request begins with; building them anew as queries took longer than answering them."""
+
+# Defended by tests/bench/saving.py and tests/bench/review.py.
+ROLES_STATEMENT = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
+
+# Defended by tests/bench/saving.py and tests/bench/review.py; both parts ride an index.
+STANDING = """
+(SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
+    SELECT 1
+    FROM annotation_sitting
+    JOIN annotation_documentset ON annotation_documentset.id = annotation_sitting.document_set_id
+    JOIN annotation_assignment ON annotation_assignment.sitting_id = annotation_sitting.id
+    WHERE annotation_sitting.assessor_id = %(person)s AND annotation_sitting.closed_at IS NULL
+      AND annotation_documentset.project_id = {project} AND annotation_assignment.state <> %(recalled)s
+)
+"""
+
+# A project, its deciding judge and what the person is in it, in one question. Defended by tests/bench/review.py.
+ENTERED = """
+SELECT {standing}, {project}, {judge}
+FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id
+WHERE project.slug = %(slug)s
+"""

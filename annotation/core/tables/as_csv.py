@@ -1,0 +1,56 @@
+"""CSV: UTF-8, a header, a missing value is empty, a list is one cell; no cell acts as a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import BinaryIO
+
+from annotation.core.tables.columns import Cell, Column, TableRow
+
+# What a spreadsheet takes for the start of a formula, in the widths that it knows.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
+    """Write the rows to a binary stream, which stays open; returns their number."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    count = 0
+    for row in rows:
+        writer.writerow([cell(value) for value in row])
+        count += 1
+    text.detach()
+    return count
+
+
+def cell(value: Cell) -> str | int | float:
+    """What stands in the file for a value; numbers stay numbers and texts are defused.
+
+    Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return value
+        case datetime():
+            return value.isoformat()
+        case list():
+            return defused(_joined(value))
+    return defused(value)
+
+
+def _joined(values: list[int] | list[str]) -> str:
+    separator = "; " if any(isinstance(value, str) for value in values) else " "
+    return separator.join(map(str, values))
+
+
+def defused(text: str) -> str:
+    """The text, behind an apostrophe where a spreadsheet would run it as a formula."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

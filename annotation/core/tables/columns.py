@@ -1,0 +1,58 @@
+"""What a column holds, whatever the format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+Cell = str | int | float | bool | datetime | list[int] | list[str] | None
+"""None is a missing value. It is never written as 0 and never as NaN."""
+
+TableRow = tuple[Cell, ...]
+
+
+class ColumnKind(StrEnum):
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+    MOMENT = "moment"
+    INTEGERS = "integers"
+    TEXTS = "texts"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    kind: ColumnKind = ColumnKind.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of export: its columns, and its rows for a project, as a stream in a stable order."""
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: Callable[[Project, People], Iterator[TableRow]]
+
+
+HEAD = (
+    Column("project"),
+    Column("document_id"),
+    Column("system"),
+    Column("target_words", ColumnKind.INTEGER),
+)
+"""What every row of every level begins with."""
+
+
+def number(value: float | None) -> float | None:
+    """The value, or None where there is no finite one."""
+    return value if value is not None and math.isfinite(value) else None

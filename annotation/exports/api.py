@@ -1,0 +1,131 @@
+"""Exports: files for analysts, written by a worker and fetched when they are ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import AnyContent, ApiView, PageQuery, only
+from annotation.api.fields import NamedChoice
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.queries import exports_of, job_of, state_of
+from annotation.exports.services import EXPORT_CONTENT_TYPES, manifest_of, open_export, request_export
+from annotation.models import Export, Job
+
+
+class StateOfJob(NamedChoice):
+    """How far the job of an export is."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("JobState", Job.State.choices, **kwargs)
+
+    def to_representation(self, export: Any) -> str:
+        return state_of(export)
+
+
+class ExportRow(serializers.Serializer[Export]):
+    id = serializers.CharField(source="public_id")
+    level = serializers.ChoiceField(choices=LEVEL_NAMES)
+    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in DUC_FORMATS.values())))
+    named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
+    state = StateOfJob(source="*", help_text="Of the job that writes it.")
+    error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
+    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_error(self, export: Export) -> str:
+        job = job_of(export)
+        return job.error if job else ""
+
+
+class NewExport(serializers.Serializer[Any]):
+    level = serializers.ChoiceField(choices=LEVEL_NAMES)
+    format = serializers.ChoiceField(
+        choices=FORMAT_NAMES,
+        required=False,
+        help_text=f"Left out for {', '.join(DUC_FORMATS)}, which have a format of their own.",
+    )
+    named_people = serializers.BooleanField(
+        default=False, help_text="People by name instead of by a stable pseudonym; owners alone may ask."
+    )
+
+
+class Exports(ApiView):
+    tag = "exports"
+
+    @operation("list_exports", parameters=[PageQuery], responses=ExportRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the exports of a project, newest first."""
+        project = self.enter(Verb.EXPORT)
+        return self.page(exports_of(project), ExportRow, query=self.query(PageQuery), order=("-pk",))
+
+    @operation("request_export", request=NewExport, responses={201: ExportRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for an export.
+
+        Needs the verb "export". A worker writes it; look at it again until its state is done.
+        """
+        project = self.enter(Verb.EXPORT)
+        export = request_export(project=project, by=self.person, **self.body(NewExport))
+        return Response(ExportRow(export).data, status=status.HTTP_201_CREATED)
+
+
+class OneExport(ApiView):
+    tag = "exports"
+
+    @operation("get_export", responses=ExportRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show an export and whether it is ready."""
+        project = self.enter(Verb.EXPORT)
+        return Response(ExportRow(only(exports_of(project), public_id, "export")).data)
+
+
+class ExportFile(ApiView):
+    tag = "exports"
+    content_negotiation_class = AnyContent
+
+    @operation(
+        "download_export",
+        responses={
+            (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
+            for content_type in EXPORT_CONTENT_TYPES.values()
+        },
+        refusals=("409",),
+    )
+    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
+        """Fetch the file of an export.
+
+        One that names people is for owners alone. A conflict (409) says that it is still being
+        written.
+        """
+        project = self.enter(Verb.EXPORT)
+        opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
+        answer = FileResponse(
+            opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
+        )
+        answer["X-Content-Type-Options"] = "nosniff"
+        return answer
+
+
+class ExportManifest(ApiView):
+    tag = "exports"
+
+    @operation("get_export_manifest", responses=OpenApiTypes.OBJECT, refusals=("409",))
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show the manifest of an export.
+
+        Versions, settings, judge, row counts and a checksum: what the file was made of. A conflict
+        (409) says that it is still being written.
+        """
+        project = self.enter(Verb.EXPORT)
+        return Response(manifest_of(only(exports_of(project), public_id, "export")))

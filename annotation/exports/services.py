@@ -1,0 +1,226 @@
+"""Write a project's data to a file for analysts: at once, or as a job that ends in a download."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.jobs import enqueue
+from annotation.core.notices import tell
+from annotation.core.permissions import Verb, require, roles_in
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.core.tables.pseudonyms import People
+from annotation.exports.atomic_file import checked_path
+from annotation.exports.duc import pyramid
+from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.manifest import Manifest
+from annotation.exports.write import write_file
+from annotation.models import Export, Job, Notice, Role
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+
+EXPORT_CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "txt": "text/plain; charset=utf-8",
+    "zip": "application/zip",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedExport:
+    """A finished export, ready to be sent; whoever opened it closes the stream."""
+
+    stream: BinaryIO
+    name: str
+    content_type: str
+    size: int
+
+
+def write_export(
+    *,
+    project: Project,
+    level: str,
+    format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
+    path: Path,
+    by: User | None,
+    named_people: bool = False,
+) -> Manifest:
+    """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
+
+    Levels of DUC's own files have a format of their own, which need not be named. `by` is None where the
+    operator exports at the shell. Raises Invalid for an unknown level or format, a level that has nothing to
+    write in this project (pyramids), or a path where no file can be put; NotAllowed where `by` may not export or
+    asks for names without being an owner; OSError as the file system does. Whatever happens, no half a file is left.
+    """
+    _authorise(project, by, named_people=named_people)
+    format_name = _format_of(level, format)
+    _require_content(project, level)
+    path = checked_path(path)
+    people = People(project, named=named_people)
+    manifest = write_file(project=project, people=people, level=level, format_name=format_name, path=path)
+    log(project=project, actor=by, verb="export", target=project, data=_summary(manifest))
+    return manifest
+
+
+@transaction.atomic
+def request_export(
+    *,
+    project: Project,
+    level: str,
+    format: str = "",  # noqa: A002 - as above
+    by: User | None,
+    named_people: bool = False,
+) -> Export:
+    """Ask for an export that a worker writes; its row tells when it is finished.
+
+    Raises as `write_export`, before anything is queued.
+    """
+    _authorise(project, by, named_people=named_people)
+    format_name = _format_of(level, format)
+    _require_content(project, level)
+    export = Export.objects.create(
+        project=project, level=level, format=format_name, named_people=named_people, requested_by=by
+    )
+    job = Job.objects.create(export=export)
+    log(
+        project=project,
+        actor=by,
+        verb="request export",
+        target=export,
+        data={"level": level, "format": format_name, "named_people": named_people},
+    )
+    enqueue([job])
+    return export
+
+
+def perform(export: Export) -> None:
+    """Write a requested export. A second call, by a worker that took the job over, changes nothing."""
+    export.refresh_from_db()
+    if export.finished_at is not None:
+        return
+    project = export.project
+    # The person may have left, or lost a role, since asking.
+    _authorise(project, export.requested_by, named_people=export.named_people)
+    path = _file_of(export)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    manifest = write_file(
+        project=project,
+        people=People(project, named=export.named_people),
+        level=export.level,
+        format_name=export.format,
+        path=path,
+    )
+    with transaction.atomic():
+        written = Export.objects.filter(pk=export.pk, finished_at=None).update(
+            path=f"{export.public_id}/{path.name}", manifest=manifest, finished_at=timezone.now()
+        )
+        if written:
+            log(
+                project=project,
+                actor=export.requested_by,
+                verb="export",
+                target=export,
+                data=_summary(manifest),
+            )
+            if export.requested_by is not None:
+                tell(
+                    project=project,
+                    people=[export.requested_by],
+                    kind=Notice.Kind.EXPORT,
+                    text=f"The export that you asked for is ready: {export.level} as {export.format}.",
+                    address=reverse("exports", args=[project.slug]),
+                )
+    export.refresh_from_db()
+
+
+def open_export(export: Export, *, by: User | None) -> OpenedExport:
+    """Open a finished export for a person who may have it; one with names is for owners alone.
+
+    Where the file lies follows from the row's public id: nothing that came with the data names a
+    path. Raises NotFound where the file is gone, Conflict (code `unfinished`) where it is not there
+    yet, NotAllowed as `write_export`.
+    """
+    _authorise(export.project, by, named_people=export.named_people)
+    _require_finished(export)
+    path = _file_of(export)
+    try:
+        stream = path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound("The file of this export is no longer there. Export again.", code="gone") from error
+    suffix = path.suffix.removeprefix(".")
+    return OpenedExport(stream, path.name, EXPORT_CONTENT_TYPES[suffix], path.stat().st_size)
+
+
+def manifest_of(export: Export) -> Manifest:
+    """What a finished export was made of. Raises Conflict (code `unfinished`)."""
+    _require_finished(export)
+    made: Manifest = export.manifest
+    return made
+
+
+def _require_finished(export: Export) -> None:
+    if export.finished_at is None:
+        raise Conflict("This export is still being written. Come back in a moment.", code="unfinished")
+
+
+def _authorise(project: Project, by: User | None, *, named_people: bool) -> None:
+    require(by, project, Verb.EXPORT)
+    if named_people and by is not None and Role.OWNER not in roles_in(by, project):
+        raise NotAllowed(
+            f"Only an owner of {project.name} may export people's names. Leave them out: everybody "
+            "then has a stable pseudonym.",
+            code="names_for_owners",
+        )
+
+
+def _require_content(project: Project, level: str) -> None:
+    """Refuse at once, not in the worker, what cannot be made. Raises Invalid."""
+    if level == pyramid.FORMAT.level:
+        pyramid.require_pyramids(project)
+
+
+def _format_of(level: str, format_name: str) -> str:
+    """The format that a level is written in. Raises Invalid for a level or format that there is not."""
+    if level not in LEVEL_NAMES:
+        raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
+    if level in DUC_FORMATS:
+        own = DUC_FORMATS[level].format
+        if format_name not in {"", own}:
+            raise Invalid(
+                f"The level {level} is written as {own} alone, not as {format_name!r}. Leave the format out.",
+                field="format",
+            )
+        return own
+    if format_name not in FORMAT_NAMES:
+        raise Invalid(
+            f"There is no format {format_name!r}. Take one of {', '.join(FORMAT_NAMES)}.", field="format"
+        )
+    return format_name
+
+
+def _file_of(export: Export) -> Path:
+    form = _format_of(export.level, export.format)
+    folder = Path(settings.VAR_DIR) / "exports" / export.public_id
+    suffix = "zip" if export.level == BUNDLE else form
+    if export.level in DUC_FORMATS:
+        suffix = DUC_FORMATS[export.level].suffix
+    return folder / f"{export.project.slug}-{export.level}.{suffix}"
+
+
+def _summary(manifest: Manifest) -> dict[str, object]:
+    """What the log keeps of an export."""
+    kept = ("level", "format", "people", "file", "rows", "sha256")
+    return {name: manifest[name] for name in kept}

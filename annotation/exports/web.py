@@ -1,0 +1,110 @@
+"""Exports: ask for one, see how it stands, take the file and its manifest away."""
+
+from __future__ import annotations
+
+import json
+
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import redirect
+
+from annotation.core.jobs import OPEN
+from annotation.core.permissions import Verb, roles_in
+from annotation.core.refusals import Invalid
+from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.queries import exports_of, state_of
+from annotation.exports.services import manifest_of, open_export
+from annotation.exports.services import request_export as ask
+from annotation.judging.queries.runs import is_worker_alive
+from annotation.models import Role
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+EXPORTS_SHOWN = 30
+
+LEVEL_WORDS = {
+    "scores": "one row per peer summary",
+    "units": "one row per model unit held against a summary",
+    "claims": "one row per claim held against a text, with every label",
+    "judgments": "one row per judgment of a person or judge",
+    "systems": "means and intervals per system",
+    "bundle": "all of these in one zip",
+    "see": "model and peer summaries as SEE HTML files, in a zip",
+    "nist2002": "assessors' results as a table in the layout of DUC 2002",
+    "pyramid": "pyramids and annotated peers as DUCView files, in a zip",
+}
+
+LEVEL_TITLES = {"see": "SEE HTML", "nist2002": "NIST table", "pyramid": "DUCView"}
+"""Of those that are not called by their own names."""
+
+
+@screen("GET")
+def exports(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.EXPORT, here="exports")
+    return _show(request, room, form={"level": "scores", "format": "csv"})
+
+
+@screen("POST")
+def request_export(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.EXPORT, here="exports")
+    form = {name: request.POST.get(name, "") for name in ("level", "format", "named")}
+    try:
+        ask(
+            project=room.project,
+            level=form["level"],
+            # The page offers what and as what beside each other; these have a format of their own.
+            format="" if form["level"] in DUC_FORMATS else form["format"],
+            by=request.user,
+            named_people=form["named"] == "1",
+        )
+    except Invalid as refusal:
+        return _show(request, room, form=form, refusal=refusal)
+    return _show(request, room, form=form) if request.htmx else redirect("exports", slug=slug)
+
+
+@screen("GET")
+def download_export(request: Request, slug: str, export_id: str) -> HttpResponse | FileResponse:
+    room = enter(request, slug, Verb.EXPORT, here="exports")
+    opened = open_export(found(exports_of(room.project), export_id, "export"), by=request.user)
+    response = FileResponse(
+        opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@screen("GET")
+def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.EXPORT, here="exports")
+    export = found(exports_of(room.project), export_id, "export")
+    text = json.dumps(manifest_of(export), indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/json")
+    name = f"{room.project.slug}-{export.level}.manifest.json"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _show(
+    request: Request, room: Room, *, form: dict[str, str], refusal: Invalid | None = None
+) -> HttpResponse:
+    rows = list(exports_of(room.project)[:EXPORTS_SHOWN])
+    context = {
+        "room": room,
+        "form": form,
+        "refusal": refusal,
+        "exports": [(export, state_of(export)) for export in rows],
+        "is_waiting": any(state_of(export) in OPEN for export in rows),
+        "is_worker_alive": is_worker_alive(),
+        "levels": [(name, LEVEL_TITLES.get(name, name.title()), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
+        "formats": FORMAT_NAMES,
+        "may_name_people": Role.OWNER in roles_in(request.user, room.project),
+    }
+    is_poll = request.method == "GET" and request.htmx
+    return page_or_fragment(
+        request,
+        page="exports/page.html",
+        fragment="exports/_list.html" if is_poll else "exports/_room.html",
+        context=context,
+        status=422 if refusal else 200,
+    )

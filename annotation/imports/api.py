@@ -1,0 +1,213 @@
+"""Imports: bring files into a project; and what published tables say that were brought in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery
+from annotation.api.parsing import PlainJSONParser
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.imports.fields import mapping_of
+from annotation.imports.packages import MAX_ALL_BYTES
+from annotation.imports.problems import ImportRefused, Remedy, ways_out
+from annotation.imports.services import ImportReport, import_files
+from annotation.imports.uploads import MOST_FILES, Upload, staged
+from annotation.models import PublishedScore
+from annotation.scoring.published import PublishedMean, published_means, published_scores
+
+LONGEST_FILE_NAME = 300
+MOST_PAIRS = 50
+
+REMEDY_WORDS = {
+    Remedy.MAP: 'A column of another name is given in `mapping`, such as ["summary=output"].',
+    Remedy.CLAIMS_SIDE: "Whose the claims are is said in `claims_side`: reference or peer.",
+    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with `skip_invalid`.",
+}
+INSTEAD = (
+    "Import them at the machine itself, with the command import_dataset of manage.py, or a part at a time."
+)
+
+
+class NamedText(serializers.Serializer[Any]):
+    name = serializers.CharField(
+        max_length=LONGEST_FILE_NAME, help_text="With its folder, if that tells anything."
+    )
+    content = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class ImportChoices(serializers.Serializer[Any]):
+    dry_run = serializers.BooleanField(default=False, help_text="Check and count, and write nothing.")
+    skip_invalid = serializers.BooleanField(
+        default=False, help_text="Leave bad rows and files out and name them, instead of importing nothing."
+    )
+    claims_side = serializers.ChoiceField(
+        choices=("reference", "peer"),
+        required=False,
+        help_text="Whose claims a nested file holds; told from the claims unless named.",
+    )
+    mapping = serializers.ListField(
+        child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
+        required=False,
+        max_length=MOST_PAIRS,
+        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output.",
+    )
+
+
+class Uploaded(ImportChoices):
+    """Files as they are; several, and folders, are best sent as one zip."""
+
+    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
+
+
+class Inline(ImportChoices):
+    """Files of text in the request itself, for small ones."""
+
+    files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
+
+
+class ProblemRow(serializers.Serializer[Any]):
+    file = serializers.CharField(help_text="Where there are several; empty otherwise.")
+    line = serializers.IntegerField(allow_null=True, help_text="From 1; of a Parquet file the row.")
+    column = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class CountRow(serializers.Serializer[Any]):
+    created = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    removed = serializers.IntegerField(
+        help_text="Lines of a published table, and their unit scores, that the table no longer holds."
+    )
+
+
+class ImportReportRow(serializers.Serializer[ImportReport]):
+    file = serializers.CharField()
+    format = serializers.CharField()
+    dry_run = serializers.BooleanField()
+    claims_side = serializers.CharField(allow_null=True)
+    counts = serializers.SerializerMethodField(help_text="By kind of row.")
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What was mended, and what has nowhere to go."
+    )
+    problems = ProblemRow(many=True, help_text="The first of the rows that were left out.")
+    problem_count = serializers.IntegerField()
+    rows_left_out = serializers.IntegerField()
+    ways = serializers.SerializerMethodField(help_text="What may help against a warning, in words.")
+
+    def get_ways(self, report: ImportReport) -> list[str]:
+        return ways_out(report.remedies, REMEDY_WORDS)
+
+    @extend_schema_field(serializers.DictField(child=CountRow()))
+    def get_counts(self, report: ImportReport) -> dict[str, Any]:
+        return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
+
+
+class Imports(ApiView):
+    tag = "imports"
+    parser_classes = (MultiPartParser, PlainJSONParser)
+
+    @operation(
+        "import_files",
+        request={"multipart/form-data": Uploaded, "application/json": Inline},
+        responses=ImportReportRow,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import files into a project.
+
+        Needs the verb "import". One CSV, JSONL or Parquet file with a row for each peer summary; or any
+        number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
+        The format is recognised. Everything is imported or, with a problem in it, nothing.
+        A published table replaces what the file of its name said before: lines that it no longer holds are
+        taken away, unless rows were left out. What people and judges said stays.
+        """
+        project = self.enter(Verb.IMPORT)
+        is_inline = request.content_type.startswith("application/json")
+        wanted = self.body(Inline if is_inline else Uploaded)
+        wanted["mapping"] = mapping_of(wanted.pop("mapping", ()))
+        uploads = [_upload(one) for one in wanted.pop("files")]
+        with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as sent:
+            try:
+                report = import_files(project=project, files=sent.files, by=self.person, **wanted)
+            except ImportRefused as refusal:
+                raise _worded(refusal) from refusal
+        return Response(ImportReportRow(report).data)
+
+
+def _upload(one: Any) -> Upload:
+    if isinstance(one, UploadedFile):
+        return Upload(one.name or "", one.size or 0, one.chunks())
+    content = one["content"].encode("utf-8", "surrogatepass")
+    return Upload(one["name"], len(content), [content])
+
+
+def _worded(refusal: ImportRefused) -> ImportRefused:
+    """The refusal with this door's own words of what may help."""
+    return refusal.with_words(ways_out(refusal.remedies, REMEDY_WORDS))
+
+
+class PublishedRow(serializers.Serializer[PublishedScore]):
+    id = serializers.CharField(source="public_id")
+    table = serializers.CharField()
+    file = serializers.CharField(source="origin_name")
+    line = serializers.IntegerField()
+    set_name = serializers.CharField()
+    document = serializers.CharField(help_text="The one document that was summarised; empty for a whole set.")
+    target_words = serializers.IntegerField(allow_null=True)
+    selector = serializers.CharField()
+    model_author = serializers.CharField()
+    assessor = serializers.CharField()
+    system = serializers.CharField()
+    mean = serializers.FloatField(allow_null=True, help_text="Mean unit coverage, 0 to 1.")
+    figures = serializers.DictField(help_text="All that is understood of the line, by name.")
+    cells = serializers.ListField(child=serializers.CharField(), help_text="The line as it stood.")
+    summary = serializers.CharField(
+        source="peer.public_id", allow_null=True, default=None, help_text="Null where its text is not here."
+    )
+
+
+class PublishedMeanRow(serializers.Serializer[PublishedMean]):
+    table = serializers.CharField()
+    file = serializers.CharField(source="origin_name")
+    target_words = serializers.IntegerField(allow_null=True)
+    system = serializers.CharField()
+    mean = serializers.FloatField(allow_null=True, help_text="Of mean unit coverage, over document sets.")
+    scores = serializers.FloatField(allow_null=True, help_text="Of responsiveness or usefulness.")
+    sets = serializers.IntegerField()
+    lines = serializers.IntegerField()
+
+
+class PublishedScores(ApiView):
+    tag = "scores"
+
+    @operation("list_published_scores", parameters=[PageQuery], responses=PublishedRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the lines of imported result tables.
+
+        NIST's figures as they were published; they are no part of the project's own scores.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        return self.page(published_scores(project), PublishedRow, query=self.query(PageQuery), order=("pk",))
+
+
+class PublishedSystems(ApiView):
+    tag = "scores"
+    pagination_class = None
+
+    @operation("list_published_means", responses=PublishedMeanRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List each system's mean in each imported result table.
+
+        By target length; averaged within a document set first.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        rows: Any = published_means(project)
+        return Response(PublishedMeanRow(rows, many=True).data)

@@ -1,0 +1,197 @@
+"""Runs: let a judge answer the checks of a project, watch it, stop it, let it go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.fields import NamedChoice
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid, NotFound
+from annotation.judging.queries.prompts import own_versions_of
+from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.start_run import cancel_run, resume_run, start_run
+from annotation.models import Project, Run
+from annotation.models.run import MOST_QUESTIONS_MADE
+
+MOST_METRICS = 20
+
+
+class RunRow(serializers.Serializer[Run]):
+    id = serializers.CharField(source="public_id")
+    judge = serializers.CharField(source="judge.name")
+    metrics = serializers.ListField(child=serializers.CharField())
+    n_questions = serializers.IntegerField(
+        allow_null=True,
+        help_text="How many questions each document set should have. Null: the judge makes some up only where "
+        "nobody has given any.",
+    )
+    state = NamedChoice("RunState", Run.State.choices)
+    stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
+    cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
+    max_cost = serializers.FloatField(allow_null=True, help_text="Its cap; null for none.")
+    started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class FailureRow(serializers.Serializer[Any]):
+    document_id = serializers.CharField(source="document_set")
+    error = serializers.CharField()
+    attempt = serializers.IntegerField()
+
+
+class ProgressRow(serializers.Serializer[RunProgress]):
+    """Where a run stands. Jobs count document sets; summaries are peer summaries."""
+
+    total_jobs = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    working = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    summaries_total = serializers.IntegerField()
+    summaries_done = serializers.IntegerField()
+    unscored = serializers.IntegerField(help_text="Checks without a usable answer.")
+    calls = serializers.IntegerField(help_text="Calls that the run paid for.")
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(help_text="What they cost, at the judge's prices.")
+    failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
+
+
+class PromptUsed(serializers.Serializer[Any]):
+    step = serializers.CharField()
+    number = serializers.IntegerField()
+    version = serializers.CharField(help_text="Follows from the words; stored calls are found by it.")
+
+
+class RunDetail(RunRow):
+    progress = serializers.SerializerMethodField()
+    prompts = serializers.SerializerMethodField(
+        help_text="The project's own words that it began with. Steps without an entry are told in the "
+        "built-in ones."
+    )
+    is_worker_alive = serializers.SerializerMethodField(
+        help_text="Whether any worker is there; without one nothing moves."
+    )
+
+    @extend_schema_field(ProgressRow)
+    def get_progress(self, run: Run) -> Any:
+        return ProgressRow(run_progress(run)).data
+
+    @extend_schema_field(PromptUsed(many=True))
+    def get_prompts(self, run: Run) -> Any:
+        return PromptUsed(own_versions_of(run), many=True).data
+
+    def get_is_worker_alive(self, run: Run) -> bool:
+        return is_worker_alive()
+
+
+class NewRun(serializers.Serializer[Any]):
+    judge = serializers.CharField(help_text='Name of the judge, such as "lexical".')
+    metrics = serializers.ListField(
+        child=serializers.CharField(), default=lambda: ["coverage"], max_length=MOST_METRICS
+    )
+    n_questions = serializers.IntegerField(
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=MOST_QUESTIONS_MADE,
+        help_text="How many questions each document set should have: the judge makes up what is missing. "
+        "Without it some are made up only where nobody has given any.",
+    )
+    max_cost = serializers.FloatField(
+        allow_null=True, default=None, help_text="The run stops before its calls could cost more."
+    )
+
+
+class Resumed(serializers.Serializer[Any]):
+    max_cost = serializers.FloatField(
+        allow_null=True, default=None, help_text="A new cap for the whole run; without it the old one stays."
+    )
+
+
+class Runs(ApiView):
+    tag = "runs"
+
+    @operation("list_runs", parameters=[PageQuery], responses=RunRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the runs of a project, newest first."""
+        project = self.enter(Verb.VIEW_RUNS)
+        return self.page(_runs_of(project), RunRow, query=self.query(PageQuery), order=("-pk",))
+
+    @operation("start_run", request=NewRun, responses={201: RunDetail})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a run.
+
+        Needs the verb "run". What this judge has answered already is not asked again.
+        """
+        project = self.enter(Verb.RUN)
+        wanted = self.body(NewRun)
+        try:
+            judge = judge_by_name(wanted["judge"])
+        except NotFound as refusal:
+            # The address is right; what is wrong is an input.
+            raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
+        run = start_run(
+            project=project,
+            judge=judge,
+            metrics=wanted["metrics"],
+            n_questions=wanted["n_questions"],
+            max_cost=wanted["max_cost"],
+            by=self.person,
+        )
+        return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
+
+
+class OneRun(ApiView):
+    tag = "runs"
+
+    @operation("get_run", responses=RunDetail)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show a run: how far it is, and what failed and why."""
+        project = self.enter(Verb.VIEW_RUNS)
+        return Response(RunDetail(only(_runs_of(project), public_id, "run")).data)
+
+
+class RunCancel(ApiView):
+    tag = "runs"
+
+    @operation("cancel_run", responses=RunDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Stop a run.
+
+        Needs the verb "run". What was judged stays. A run that is over stays as it is.
+        """
+        project = self.enter(Verb.RUN)
+        run = cancel_run(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        return Response(RunDetail(run).data)
+
+
+class RunResume(ApiView):
+    tag = "runs"
+
+    @operation("resume_run", request=Resumed, responses=RunDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Let the failed and cancelled jobs of a run wait again.
+
+        Needs the verb "run". What was judged is not asked again. A run that reached its cap needs a
+        higher one.
+        """
+        project = self.enter(Verb.RUN)
+        run = only(_runs_of(project), public_id, "run")
+        run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
+        return Response(RunDetail(run).data)
+
+
+def _runs_of(project: Project) -> QuerySet[Run]:
+    return project.runs.select_related("project", "judge", "started_by")

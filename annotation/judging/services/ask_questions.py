@@ -1,0 +1,144 @@
+"""A person gives closed questions about a document set, or retires some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.words import questions_fault
+from annotation.models import ClaimOrigin, DocumentSet, Project, Question, Summary
+from annotation.models.question import MOST_QUESTIONS, question_key
+from annotation.scoring.rescore import rescore_now
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+OPERATOR = "the operator"
+SUMMARIES_A_TRANSACTION = 50
+
+
+def ask_questions(
+    *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
+) -> list[Question]:
+    """Add questions to those about a document set; the next run of a judge answers them.
+
+    Owners and managers may. Given questions win: those that a judge made up are retired, unless
+    `retire_made_up` is False. The scores of the set's summaries follow; a question without answers changes
+    none. Raises Invalid (code `invalid_questions`) for none, an empty or overlong one, one twice, or more than
+    a set may have; Conflict (`asked_already`) for one that is asked already.
+    """
+    project = document_set.project
+    require(by, project, Verb.CHANGE_PROJECT)
+    given = _checked(texts)
+    with transaction.atomic():
+        _lock(document_set)
+        ever = Question.objects.filter(document_set=document_set)
+        standing = list(ever.filter(retired_at=None))
+        made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
+        staying = [row for row in standing if row not in made_up]
+        _refuse_known(given, staying)
+        Question.objects.filter(pk__in=[row.pk for row in made_up]).update(retired_at=timezone.now())
+        last = ever.aggregate(Max("position"))["position__max"] or 0
+        asked = Question.objects.bulk_create(
+            Question(
+                document_set=document_set,
+                position=position,
+                text=text,
+                origin=ClaimOrigin.PERSON,
+                origin_name=by.get_username() if by else OPERATOR,
+            )
+            for position, text in enumerate(given, start=last + 1)
+        )
+        log(
+            project=project,
+            actor=by,
+            verb="ask questions",
+            target=document_set,
+            data={
+                "questions": [row.public_id for row in asked],
+                "retired": [row.public_id for row in made_up],
+            },
+        )
+    _rescore(document_set)
+    return asked
+
+
+def retire_question(*, question: Question, by: User | None) -> Question:
+    """Take a question out of the scores; it stays with its answers, and nobody asks it again.
+
+    Owners and managers may. The scores of the set's summaries follow. Twice changes nothing.
+    """
+    document_set = question.document_set
+    require(by, document_set.project, Verb.CHANGE_PROJECT)
+    with transaction.atomic():
+        _lock(document_set)
+        question.refresh_from_db(fields=["retired_at"])
+        if question.retired_at is not None:
+            return question
+        question.retired_at = timezone.now()
+        question.save(update_fields=["retired_at"])
+        log(
+            project=document_set.project,
+            actor=by,
+            verb="retire question",
+            target=question,
+            data={"text": question.text},
+        )
+    _rescore(document_set)
+    return question
+
+
+def _checked(texts: Sequence[str]) -> list[str]:
+    given = [text.strip() for text in texts]
+    reason = questions_fault(given) if given else "holds no question. Write one on each line."
+    if reason:
+        raise Invalid(f"The list {reason}", field="questions", code="invalid_questions")
+    return given
+
+
+def _lock(document_set: DocumentSet) -> None:
+    """Questions of a set are numbered and kept one writer after the other, judges included."""
+    list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set.pk))
+
+
+def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
+    known = {question_key(row.text): row for row in staying}
+    again = [known[key] for text in given if (key := question_key(text)) in known]
+    if again:
+        raise Conflict(
+            f"This is asked already: “{again[0].text}” Leave it out, or retire it first.",
+            code="asked_already",
+            details={"questions": [row.public_id for row in again]},
+        )
+    if len(given) + len(staying) > MOST_QUESTIONS:
+        raise Invalid(
+            f"A document set may have {MOST_QUESTIONS} questions, and this one has {len(staying)} already. "
+            "Retire some first.",
+            field="questions",
+            code="invalid_questions",
+        )
+
+
+def _rescore(document_set: DocumentSet) -> None:
+    """Bring the set's summaries up to date, a few in each transaction so that nobody waits for long."""
+    peers = Summary.objects.filter(document_set=document_set, is_peer=True).order_by("pk")
+    keys = list(peers.values_list("pk", flat=True))
+    # By the rules as they are now, whatever the caller's row still says.
+    project = Project.objects.get(pk=document_set.project_id)
+    for first in range(0, len(keys), SUMMARIES_A_TRANSACTION):
+        some = keys[first : first + SUMMARIES_A_TRANSACTION]
+        with transaction.atomic():
+            # Held against a job that is about to write scores from the questions of before.
+            list(
+                Summary.objects.select_for_update(of=("self",), no_key=True)
+                .filter(pk__in=some)
+                .order_by("pk")
+            )
+            rescore_now(project=project, summary_ids=some)

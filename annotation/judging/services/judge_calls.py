@@ -1,0 +1,180 @@
+"""A judge's answered calls as rows, so that no question is paid for twice, whoever asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from datetime import timedelta
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from annotation.judging.services.database_thread import DatabaseThread
+from annotation.models import CallClaim, Judge, JudgeCall, Run
+from evaluation.judging.protocol import StoredCall
+
+CLAIM_SECONDS = 15.0
+"""How long a worker that says nothing keeps the right to ask a question."""
+LOOK_AGAIN_SECONDS = 0.05
+_LARGEST_COUNT = 2**31 - 1
+
+logger = logging.getLogger(__name__)
+
+
+class RowCallStore:
+    """Keeps a judge's answered calls as JudgeCall rows; those made for a run name it.
+
+    Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
+    for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
+    that died.
+    """
+
+    def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
+        self._judge_id = judge.pk
+        self._run_id = None if run is None else run.pk
+        self._token = secrets.token_hex(16)
+        self._asking: dict[asyncio.Task[object], str] = {}
+        self._thread = DatabaseThread("judge-calls")
+        self._ended = threading.Event()
+        self._keeper: threading.Thread | None = None
+
+    def close(self) -> None:
+        """Give up what is claimed, end the threads and their connection; the store cannot be used any more."""
+        self._ended.set()
+        if self._keeper is not None:
+            self._keeper.join()
+            self._thread.begin(self._give_up_all).result()
+        self._thread.close()
+
+    async def get(self, key: str) -> StoredCall | None:
+        """The call kept under this key; None where the caller is the one to make it.
+
+        Waits as long as another worker is at it.
+        """
+        self._end_question()
+        while True:
+            call, is_ours = await self._read_or_claim_for_task(key)
+            if is_ours:
+                self._begin_question(key)
+            if call is not None or is_ours:
+                return call
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+    async def put(self, call: StoredCall) -> None:
+        """Keep a call and end the claim on it; the first one under a key stays."""
+        self._asking.pop(_current_task(), None)
+        # The call is paid for, so it is kept even where the task is cancelled now.
+        await self._thread.do_surely(lambda: self._write(call))
+
+    # A call that the server rejected, or that failed, is never put: the question of a task is over when the
+    # task asks the next one, or ends.
+
+    def _begin_question(self, key: str) -> None:
+        task = _current_task()
+        if task not in self._asking:
+            task.add_done_callback(self._end_question)
+        self._asking[task] = key
+
+    def _end_question(self, task: asyncio.Task[object] | None = None) -> None:
+        key = self._asking.pop(task or _current_task(), None)
+        if key is not None:
+            self._thread.begin(lambda: self._give_up(key))
+
+    async def _read_or_claim_for_task(self, key: str) -> tuple[StoredCall | None, bool]:
+        try:
+            return await self._thread.do(lambda: self._read_or_claim(key))
+        except asyncio.CancelledError:
+            # The claim may have been taken for a task that asks nothing any more.
+            self._thread.begin(lambda: self._give_up(key))
+            raise
+
+    def _read_or_claim(self, key: str) -> tuple[StoredCall | None, bool]:
+        """The reply, or whether it is for us to get it; neither while somebody else is at it."""
+        call = self._read(key)
+        if call is not None:
+            return call, False
+        if not self._claim(key):
+            return None, False
+        # Whoever held the claim before us may have written the reply since we looked.
+        call = self._read(key)
+        if call is not None:
+            self._give_up(key)
+            return call, False
+        self._keep_claims()
+        return None, True
+
+    def _claim(self, key: str) -> bool:
+        now = timezone.now()
+        ours = CallClaim(key=key, token=self._token, lease_until=now + timedelta(seconds=CLAIM_SECONDS))
+        CallClaim.objects.bulk_create([ours], ignore_conflicts=True)
+        lapsed = CallClaim.objects.filter(key=key, lease_until__lt=now)
+        lapsed.update(token=self._token, lease_until=ours.lease_until)
+        # Two tasks of this store never ask the same question at once: the judge sees to that.
+        return CallClaim.objects.filter(key=key, token=self._token).exists()
+
+    def _give_up(self, key: str) -> None:
+        CallClaim.objects.filter(key=key, token=self._token).delete()
+
+    def _give_up_all(self) -> None:
+        CallClaim.objects.filter(token=self._token).delete()
+
+    def _keep_claims(self) -> None:
+        """Have the leases prolonged from now on."""
+        if self._keeper is None:
+            self._keeper = threading.Thread(target=self._prolong, name="judge-claims", daemon=True)
+            self._keeper.start()
+
+    def _prolong(self) -> None:
+        def later() -> None:
+            until = timezone.now() + timedelta(seconds=CLAIM_SECONDS)
+            CallClaim.objects.filter(token=self._token).update(lease_until=until)
+
+        while not self._ended.wait(CLAIM_SECONDS / 3):
+            try:
+                self._thread.begin(later).result()
+            except DatabaseError:
+                # The next turn tries again; at worst a question is paid for twice.
+                logger.warning("The claims on calls were not prolonged", exc_info=True)
+
+    def _read(self, key: str) -> StoredCall | None:
+        row = JudgeCall.objects.select_related("judge").filter(key=key).first()
+        if row is None:
+            return None
+        return StoredCall(
+            key=row.key,
+            judge=row.judge.name,
+            step=row.step,
+            prompt_version=row.prompt_version,
+            request=row.request,
+            reply=row.reply,
+            finish_reason=row.finish_reason,
+            prompt_tokens=row.prompt_tokens,
+            completion_tokens=row.completion_tokens,
+            seconds=row.seconds,
+        )
+
+    def _write(self, call: StoredCall) -> None:
+        row = JudgeCall(
+            judge_id=self._judge_id,
+            run_id=self._run_id,
+            key=call.key,
+            step=call.step,
+            prompt_version=call.prompt_version,
+            request=call.request,
+            reply=call.reply,
+            finish_reason=call.finish_reason[:40],
+            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
+            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
+            seconds=call.seconds,
+        )
+        with transaction.atomic():
+            JudgeCall.objects.bulk_create([row], ignore_conflicts=True)
+            self._give_up(call.key)
+
+
+def _current_task() -> asyncio.Task[object]:
+    task = asyncio.current_task()
+    assert task is not None, "judges ask in tasks"
+    return task

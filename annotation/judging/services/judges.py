@@ -1,0 +1,305 @@
+"""From a judge's row to something that answers, with its calls kept in rows."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+
+from annotation.core.refusals import Invalid, NotFound
+from annotation.judging.queries.prompts import own_prompts
+from annotation.judging.services.database_thread import DatabaseThread
+from annotation.judging.services.judge_calls import RowCallStore
+from annotation.judging.services.spend import RunBudget
+from annotation.models import Job, Judge
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.lexical import LexicalJudge
+from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
+from evaluation.judging.panel import JudgePanel
+from evaluation.judging.prompts import Prompt, Step
+from evaluation.judging.protocol import (
+    REPLY_FORMATS,
+    Budget,
+    CallStore,
+    Limits,
+    MemoryCallStore,
+    Price,
+    ReplyFormat,
+)
+from evaluation.judging.protocol import Judge as AnsweringJudge
+
+LEXICAL = "lexical"
+SIGNATURE_KEPT = 200
+DIGEST_KEPT = 16
+_PORTS = {"http": 80, "https": 443}
+
+JudgeReply = TypeVar("JudgeReply")
+
+
+def judge_by_name(name: str) -> Judge:
+    """The judge of that name. The built-in lexical one is made when it is first asked for.
+
+    Raises NotFound (code `no_such_judge`) with the names that there are.
+    """
+    if name == LEXICAL:
+        return Judge.objects.get_or_create(name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[0]
+    judge = Judge.objects.filter(name=name).first()
+    if judge is None:
+        known = sorted({LEXICAL, *Judge.objects.values_list("name", flat=True)})
+        raise NotFound(
+            f"There is no judge {name!r}. Known judges: {', '.join(known)}. "
+            "Another one is made in the admin, under Judges.",
+            code="no_such_judge",
+        )
+    return judge
+
+
+def require_usable(judge: Judge) -> None:
+    """Refuse a judge that no worker could ask: its kind is not served or its address not allowed.
+
+    Its key is not looked for, since it may be in the workers' environment alone.
+    Raises Invalid (code `unusable_judge`).
+    """
+    fault = _fault(judge)
+    if fault:
+        raise Invalid(fault, field="judge", code="unusable_judge")
+
+
+def has_price(judge: Judge) -> bool:
+    """Whether its calls cost anything; those of a panel if those of any member do."""
+    return any(member.has_price for member in _members(judge))
+
+
+def without_a_price(judge: Judge) -> str:
+    """What of the judge's calls would count as free beside the rest that has a price; empty where nothing."""
+    for member in _members(judge):
+        if member.has_price and not (member.prompt_price and member.completion_price):
+            return f"{'replies' if member.prompt_price else 'prompts'} of {member.name}"
+    return ""
+
+
+def _members(judge: Judge) -> list[Judge]:
+    """The judges that are asked: the members of a panel, else the judge itself."""
+    return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
+
+
+def build(
+    judge: Judge,
+    *,
+    store_of: Callable[[Judge], CallStore] | None = None,
+    remember: Callable[[Judge, ReplyFormat], None] | None = None,
+    budget: Budget | None = None,
+    prompts: Mapping[Step, Prompt] | None = None,
+    finds_formats_anew: bool = False,
+) -> AnsweringJudge:
+    """The judge that the row describes, ready to answer; a panel with all its members.
+
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is told,
+    from the event loop, which reply format a judge's server was found to take; `finds_formats_anew` leaves
+    aside what is remembered of that. `prompts` take the place of built-in ones, for members of a panel too; the
+    lexical judge reads none.
+    Raises JudgeSettings where its address is not allowed or its key is missing; the message names
+    the variable, never the key.
+    """
+    fault = _fault(judge)
+    if fault:
+        raise JudgeSettings(fault)
+    if judge.kind == Judge.Kind.LEXICAL:
+        return LexicalJudge()
+    if judge.kind == Judge.Kind.PANEL:
+        members = [
+            build(
+                member,
+                store_of=store_of,
+                remember=remember,
+                budget=budget,
+                prompts=prompts,
+                finds_formats_anew=finds_formats_anew,
+            )
+            for member in _members(judge)
+        ]
+        return JudgePanel(members, name=judge.name)
+    return OpenAIJudge(
+        judge.model,
+        judge.base_url or None,
+        _api_key(judge),
+        name=judge.name,
+        temperature=judge.temperature,
+        seed=judge.seed,
+        limits=_limits(judge),
+        store=MemoryCallStore() if store_of is None else store_of(judge),
+        custom_instruction=judge.custom_instruction or None,
+        prompts=prompts,
+        price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
+        budget=budget if judge.has_price else None,
+        reply_format=None if finds_formats_anew else _known_format(judge),
+        remember_format=None if remember is None else partial(remember, judge),
+    )
+
+
+def _limits(judge: Judge) -> Limits:
+    return Limits(
+        concurrency=judge.concurrency,
+        timeout_seconds=judge.timeout_seconds,
+        max_tokens=judge.max_tokens,
+        calls_per_minute=judge.calls_per_minute,
+        tokens_per_minute=judge.tokens_per_minute,
+        context_tokens=judge.context_tokens,
+    )
+
+
+def _known_format(judge: Judge) -> ReplyFormat | None:
+    return next((known for known in REPLY_FORMATS if known == judge.reply_format), None)
+
+
+def remember_format(judge: Judge, found: ReplyFormat) -> None:
+    """Keep which reply format the judge's server takes, unless the row names another server or model by now."""
+    same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
+    same.update(reply_format=found)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAtWork:
+    """A judge with the event loop in which it is asked; between two askings the database may be used."""
+
+    judge: AnsweringJudge
+    row: Judge
+    runner: asyncio.Runner
+
+    def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
+        """What each question got, in order: the answer, or the exception that it ended with.
+
+        They are asked at the same time; how many calls are made at once is the judge's own limit.
+        """
+
+        async def everything() -> list[JudgeReply | BaseException]:
+            return await asyncio.gather(*questions, return_exceptions=True)
+
+        return self.runner.run(everything())
+
+
+@contextmanager
+def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
+    """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
+
+    Its calls are kept as rows, and its row which reply format its server takes. Calls made for a job of a run
+    are counted with the run and held to its cap, and told in the words that the run began with.
+    """
+    run = None if job is None else job.run
+    with ExitStack() as opened:
+        budget = None
+
+        def store_of(member: Judge) -> RowCallStore:
+            return opened.enter_context(closing(RowCallStore(member, run=run)))
+
+        notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
+
+        def remember(member: Judge, found: ReplyFormat) -> None:
+            # Nobody waits for it: where it fails, the next worker finds the format again.
+            notes.begin(lambda: remember_format(member, found))
+
+        if job is not None and run is not None:
+            budget = opened.enter_context(closing(RunBudget(run, job)))
+        runner = opened.enter_context(asyncio.Runner())
+        prompts = {} if run is None else own_prompts(run.prompt_versions.all())
+        built = build(judge, store_of=store_of, remember=remember, budget=budget, prompts=prompts)
+        try:
+            yield JudgeAtWork(judge=built, row=judge, runner=runner)
+        finally:
+            runner.run(built.aclose())
+
+
+def kept_signature(signature: str) -> str:
+    """A judge's signature as verdicts and claim sets keep it, of at most 200 characters.
+
+    A longer one is cut, and ends with a digest of the whole: no two judges may come to look like one.
+    """
+    if len(signature) <= SIGNATURE_KEPT:
+        return signature
+    digest = f"#{hashlib.sha256(signature.encode()).hexdigest()[:DIGEST_KEPT]}"
+    return signature[: SIGNATURE_KEPT - len(digest)] + digest
+
+
+def is_allowed_url(url: str, allowed: list[str]) -> bool:
+    """Whether a judge may call that base URL.
+
+    An entry allows what has its scheme, its host, its port (any port where it names none) and its
+    path or what lies below it.
+    """
+    wanted = _address(url)
+    entries = (_address(entry) for entry in allowed)
+    return wanted is not None and any(entry is not None and entry.covers(wanted) for entry in entries)
+
+
+def _fault(judge: Judge) -> str:
+    """Why the judge cannot be asked from here, or nothing."""
+    if judge.kind == Judge.Kind.PANEL:
+        return _fault_of_panel(judge)
+    if judge.kind == Judge.Kind.OPENAI:
+        url = judge.base_url or DEFAULT_BASE_URL
+        if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
+            return (
+                f"The judge {judge.name!r} would call {url}, which COVERDICT_JUDGE_URLS does not allow. "
+                "Whoever runs this installation can add it there."
+            )
+    return ""
+
+
+def _fault_of_panel(panel: Judge) -> str:
+    members = _members(panel)
+    if not members:
+        return f"The panel {panel.name!r} has no members. Give it some in the admin, under Judges."
+    nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
+    if nested:
+        return f"The panel {panel.name!r} has panels among its members: {', '.join(nested)}. Name judges."
+    return next(filter(None, map(_fault, members)), "")
+
+
+def _api_key(judge: Judge) -> str | None:
+    if not judge.api_key_env:
+        return None
+    key = os.environ.get(judge.api_key_env, "")
+    if not key:
+        raise JudgeSettings(
+            f"The judge {judge.name!r} takes its key from the environment variable {judge.api_key_env}, "
+            "which is not set where the worker runs."
+        )
+    return key
+
+
+class _Address(NamedTuple):
+    """The parts of a base URL that decide; `port` is None where none is named."""
+
+    scheme: str
+    host: str
+    port: int | None
+    folders: tuple[str, ...]
+
+    def covers(self, other: _Address) -> bool:
+        if (self.scheme, self.host) != (other.scheme, other.host):
+            return False
+        if self.port is not None and self.port != (other.port or _PORTS.get(other.scheme)):
+            return False
+        return other.folders[: len(self.folders)] == self.folders
+
+
+def _address(url: str) -> _Address | None:
+    """The address in a URL; None where there is none that could be compared safely."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    folders = tuple(folder for folder in unquote(parts.path).split("/") if folder)
+    # A path with dots names a place outside of the one where it begins.
+    if not host or ".." in folders or "\\" in url:
+        return None
+    return _Address(parts.scheme, host, port, folders)

@@ -1,0 +1,374 @@
+"""A manager lets a judge work through a project, stops it, and lets it go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Sum
+from django.utils import timezone
+
+from annotation.core import jobs
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.queries.prompts import versions_in_force
+from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judges import has_price, require_usable, without_a_price
+from annotation.models import (
+    DocumentSet,
+    Event,
+    Job,
+    Judge,
+    Project,
+    PromptVersion,
+    Run,
+    Summary,
+    Verdict,
+)
+from annotation.models.run import MOST_QUESTIONS_MADE
+from annotation.scoring.rescore import rescore
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+CLAIMS_CHANGED = "claims were changed"
+"""Why a run was started that nobody asked for by itself, as the log says it."""
+
+
+def start_run(
+    *,
+    project: Project,
+    judge: Judge,
+    metrics: Sequence[str] = ("coverage",),
+    n_questions: int | None = None,
+    max_cost: float | None = None,
+    by: User | None,
+) -> Run:
+    """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
+
+    What this judge has answered already is not asked again. It is told in the project's own words as they
+    are now, even if they change before the run ends. The judge becomes the project's deciding one where there
+    was none. The run stops before its calls could cost more than `max_cost`.
+    `n_questions` is how many questions each document set should have: the judge makes up what is missing.
+    Without it the judge makes some up only where nobody has given any.
+    Raises Invalid for an unknown metric (code `unknown_metric`), a number of questions out of range or for
+    nothing (`invalid_questions`), a judge that cannot be asked (`unusable_judge`), a cap that holds nothing
+    (`invalid_cap`) or a project without peer summaries (`no_summaries`); Conflict (`run_active`, with the
+    run's id) while this judge is at work here.
+    """
+    require(by, project, Verb.RUN)
+    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
+        raise fault
+    wanted = _once(metrics)
+    with transaction.atomic():
+        project = _locked(project)
+        _refuse_second(project, judge)
+        totals = _peers_by_document_set(project)
+        if not totals:
+            raise Invalid(
+                f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
+            )
+        told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
+        run = Run(project=project, judge=judge, metrics=wanted, n_questions=n_questions, max_cost=max_cost)
+        queued = _begin(run, totals, by=by, told=told)
+        is_stale = _let_decide(project, judge, by)
+        jobs.enqueue(queued)
+    if is_stale:
+        rescore(project=project)
+    return run
+
+
+def faults_of_start(
+    *, judge: Judge, metrics: Sequence[str], n_questions: int | None, max_cost: float | None
+) -> list[Invalid]:
+    """Everything that is wrong with what a run is asked to do, whatever the project holds."""
+    refusals: tuple[Callable[[], None], ...] = (
+        partial(_refuse_metrics, metrics),
+        partial(_refuse_questions, n_questions, metrics),
+        partial(require_usable, judge),
+        partial(_refuse_cap, max_cost, judge),
+    )
+    found = []
+    for refuse in refusals:
+        try:
+            refuse()
+        except Invalid as fault:
+            found.append(fault)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """The run in which a judge answers what has come open, None where it waits for the next one.
+
+    `waits` says why in words, where what the judge may cost is the reason.
+    """
+
+    run: Run | None = None
+    waits: str = ""
+
+
+@transaction.atomic
+def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User | None) -> AskedAgain:
+    """Let the project's deciding judge answer what has come open in one document set since it was there.
+
+    The caller has asked whether `by` may have it so. A run of this judge that is under way goes there again, what
+    it is doing there at the moment begins anew, and nothing is paid twice; else a new one begins over this set alone.
+    The runs that begin so share one cap, for whoever changes claims need not be somebody who may spend: that of the
+    last run that somebody started. The checks stay unscored until the next run where that is used up, where there
+    is no deciding judge, it cannot be asked, or its run under way is after other metrics.
+    """
+    project = _locked(document_set.project)
+    judge = project.deciding_judge
+    if judge is None or faults_of_start(judge=judge, metrics=metrics, n_questions=None, max_cost=None):
+        return AskedAgain()
+    total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
+    under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
+        project=project, judge=judge, state=Run.State.ACTIVE
+    )
+    run = under_way.select_related("project", "judge").first()
+    if run is not None:
+        if not set(metrics) <= set(run.metrics):
+            return AskedAgain()
+        jobs.enqueue([jobs.do_again(run, document_set, total=total)])
+        return AskedAgain(run)
+    left = _left_for_changes(project, judge)
+    if left.waits:
+        return AskedAgain(waits=left.waits)
+    cap = left.cap
+    run = Run(project=project, judge=judge, metrics=_once(metrics), max_cost=cap)
+    told = {
+        "document_sets": 1,
+        "document_set": document_set.external_id,
+        "max_cost": cap,
+        "because": CLAIMS_CHANGED,
+    }
+    jobs.enqueue(_begin(run, [(document_set.pk, total)], by=by, told=told))
+    return AskedAgain(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _CapLeft:
+    """What a run may cost that a change of claims starts, None for no cap; or why it starts none."""
+
+    cap: float | None = None
+    waits: str = ""
+
+
+def _left_for_changes(project: Project, judge: Judge) -> _CapLeft:
+    """What is left of the cap of the last run that somebody started, after those that changes of claims started since.
+
+    One of these that was stopped had no room for another call, or met what the next one would meet too.
+    """
+    if not has_price(judge):
+        return _CapLeft()
+    started_so = Event.objects.filter(
+        project=project, verb="start run", target_id=OuterRef("public_id"), data__because=CLAIMS_CHANGED
+    )
+    runs = Run.objects.filter(project=project, judge=judge)
+    last = runs.filter(~Exists(started_so)).order_by("pk").last()
+    if last is None:
+        return _CapLeft(
+            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money: what is open now waits for "
+            "the first one."
+        )
+    if last.max_cost is None or without_a_price(judge):
+        return _CapLeft()
+    since = runs.filter(pk__gt=last.pk)
+    left = last.max_cost - since.aggregate(spent=Sum("cost", default=0.0))["spent"]
+    if left <= 0 or since.filter(state=Run.State.STOPPED).exists():
+        return _CapLeft(
+            waits=f"What {judge.name} may cost for changed claims until somebody starts its next run is used up: what "
+            "is open now waits for that run."
+        )
+    return _CapLeft(cap=left)
+
+
+@transaction.atomic
+def cancel_run(*, run: Run, by: User | None) -> Run:
+    """Stop a run: waiting jobs at once, working ones after the summaries that they are at.
+
+    What was judged stays. Cancelling a run that is over changes nothing.
+    """
+    require(by, run.project, Verb.RUN)
+    run = _locked_run(run)
+    if run.state != Run.State.ACTIVE:
+        return run
+    waiting = jobs.cancel_waiting(run)
+    run.state = Run.State.CANCELLED
+    run.stop_reason = f"Cancelled by {by.get_username() if by else 'the operator'}."
+    run.finished_at = timezone.now()
+    run.save(update_fields=["state", "stop_reason", "finished_at"])
+    log(project=run.project, actor=by, verb="cancel run", target=run, data={"jobs": waiting})
+    return run
+
+
+@transaction.atomic
+def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
+    """Let the failed and cancelled jobs of a run wait again; what was judged is not asked again.
+
+    `max_cost` is a new cap for the whole run, what it has cost already included. Raises Conflict where
+    nothing is left to do (code `nothing_to_resume`) or another run of this judge is under way
+    (`run_active`); Invalid (`invalid_cap`) for a new cap that the run has reached already.
+    """
+    require(by, run.project, Verb.RUN)
+    project = _locked(run.project)
+    run = _locked_run(run)
+    _refuse_second(project, run.judge, except_for=run)
+    if max_cost is not None:
+        _refuse_cap(max_cost, run.judge)
+        if max_cost <= run.cost:
+            raise Invalid(
+                f"The run has cost {run.cost:.4g} already. Name a higher cap than that.",
+                field="max_cost",
+                code="invalid_cap",
+            )
+        run.max_cost = max_cost
+    again = jobs.wait_again(run)
+    if not again and run.state not in (Run.State.CANCELLED, Run.State.STOPPED):
+        raise Conflict("Every job of this run is done or under way.", code="nothing_to_resume")
+    run.state = Run.State.ACTIVE
+    run.stop_reason = ""
+    run.finished_at = None
+    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost"])
+    log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
+    jobs.enqueue(again)
+    jobs.settle(run)
+    return run
+
+
+def _begin(
+    run: Run, totals: Sequence[tuple[int, int]], *, by: User | None, told: Mapping[str, object]
+) -> list[Job]:
+    """Save a new run with the words that it asks in, and a job for each document set and its count of peers."""
+    run.started_by = by
+    run.save()
+    prompts = _own_prompts(run.project, run.judge)
+    run.prompt_versions.set(prompts)
+    queued = Job.objects.bulk_create(
+        [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
+    )
+    log(
+        project=run.project,
+        actor=by,
+        verb="start run",
+        target=run,
+        data={
+            "judge": run.judge.name,
+            "metrics": run.metrics,
+            **told,
+            "prompts": {row.step: row.number for row in prompts},
+        },
+    )
+    return queued
+
+
+def _once(metrics: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(metrics))
+
+
+def _refuse_metrics(metrics: Sequence[str]) -> None:
+    unknown = [name for name in metrics if name not in RUN_METRICS]
+    if unknown or not metrics:
+        what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
+        known = ", ".join(RUN_METRICS)
+        raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
+
+
+def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
+    if n_questions is None:
+        return
+    if not 0 <= n_questions <= MOST_QUESTIONS_MADE:
+        raise Invalid(
+            f"A run brings a document set to 0 to {MOST_QUESTIONS_MADE} questions, not {n_questions}.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+    if not any("questions" in RUN_METRICS.get(name, ()) for name in metrics):
+        raise Invalid(
+            "Questions are asked for question_coverage alone. Add it to the metrics, or name no number of "
+            "questions.",
+            field="n_questions",
+            code="invalid_questions",
+        )
+
+
+def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
+    if max_cost is None:
+        return
+    if not (math.isfinite(max_cost) and max_cost > 0):
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap")
+    if not has_price(judge):
+        raise Invalid(
+            f"The judge {judge.name} has no price, so a cap would hold nothing. A superuser gives it one "
+            "in the admin, under Judges.",
+            field="max_cost",
+            code="invalid_cap",
+        )
+    free = without_a_price(judge)
+    if free:
+        raise Invalid(
+            f"The {free} have no price, so they would count as free under a cap. A superuser gives them one in "
+            "the admin, under Judges.",
+            field="max_cost",
+            code="invalid_cap",
+        )
+
+
+def _own_prompts(project: Project, judge: Judge) -> list[PromptVersion]:
+    """The project's own words at this moment, for a judge that reads any."""
+    if judge.kind == Judge.Kind.LEXICAL:
+        return []
+    return list(versions_in_force(project).filter(is_built_in=False))
+
+
+def _locked(project: Project) -> Project:
+    # One after the other: two people who start the same run must not both find that there is none.
+    return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
+
+
+def _locked_run(run: Run) -> Run:
+    return (
+        Run.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("project", "judge")
+        .get(pk=run.pk)
+    )
+
+
+def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = None) -> None:
+    active = Run.objects.filter(project=project, judge=judge, state=Run.State.ACTIVE)
+    if except_for is not None:
+        active = active.exclude(pk=except_for.pk)
+    other = active.first()
+    if other is not None:
+        raise Conflict(
+            f"The judge {judge.name} is at work on {project.name} already. Wait for that run, or cancel it.",
+            code="run_active",
+            details={"run": other.public_id},
+        )
+
+
+def _peers_by_document_set(project: Project) -> list[tuple[int, int]]:
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by("document_set_id")
+    return list(peers.values_list("document_set_id").annotate(Count("pk")))
+
+
+def _let_decide(project: Project, judge: Judge, by: User | None) -> bool:
+    """Make the judge the deciding one if there is none; whether scores must follow at once."""
+    if project.deciding_judge_id is not None:
+        return False
+    project.deciding_judge = judge
+    project.save(update_fields=["deciding_judge"])
+    log(
+        project=project,
+        actor=by,
+        verb="change project",
+        target=project,
+        data={"changed": {"deciding_judge": [None, judge.name]}},
+    )
+    return Verdict.objects.filter(check_row__project=project, judge=judge).exists()

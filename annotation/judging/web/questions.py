@@ -1,0 +1,90 @@
+"""The questions about a document set: look at them, ask more, retire some."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.services.ask_questions import ask_questions as give
+from annotation.judging.services.ask_questions import retire_question as take_out
+from annotation.models import DocumentSet, Question
+from annotation.scoring.questions import questions_of
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+
+@screen("GET")
+def questions(request: Request, slug: str, set_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    return _show(request, room, _document_set(room, set_id))
+
+
+@screen("POST")
+def ask_questions(request: Request, slug: str, set_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="scores")
+    document_set = _document_set(room, set_id)
+    texts = [line for line in request.POST.get("questions", "").splitlines() if line.strip()]
+    try:
+        asked = give(
+            document_set=document_set,
+            texts=texts,
+            retire_made_up="retire_made_up" in request.POST,
+            by=request.user,
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, document_set, refusal=refusal)
+    number = "One question is" if len(asked) == 1 else f"{len(asked)} questions are"
+    messages.success(request, f"{number} asked from the next run on.")
+    return _after(request, room, document_set)
+
+
+@screen("POST")
+def retire_question(request: Request, slug: str, question_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="scores")
+    rows = Question.objects.filter(document_set__project=room.project)
+    question = found(rows.select_related("document_set__project"), question_id, "question")
+    take_out(question=question, by=request.user)
+    messages.success(request, "Retired. It stays here with its answers, and the scores go without it.")
+    return _after(request, room, question.document_set)
+
+
+def _document_set(room: Room, public_id: str) -> DocumentSet:
+    return found(room.project.document_sets.select_related("project"), public_id, "document set")
+
+
+def _after(request: Request, room: Room, document_set: DocumentSet) -> HttpResponse:
+    if request.htmx:
+        return _show(request, room, document_set)
+    return redirect("questions", slug=room.project.slug, set_id=document_set.public_id)
+
+
+def _show(
+    request: Request, room: Room, document_set: DocumentSet, *, refusal: Conflict | Invalid | None = None
+) -> HttpResponse:
+    # Whoever judges blind may ask and retire, and sees no answer.
+    may_see = Verb.VIEW_SCORES in room.verbs
+    asked = questions_of(document_set)
+    standing = [question for question in asked if question.retired_at is None]
+    context = {
+        "room": room,
+        "document_set": document_set,
+        "may_see": may_see,
+        "questions": asked if may_see else (),
+        "standing": len(standing),
+        "retired": len(asked) - len(standing),
+        "made_up": sum(question.is_made_up for question in standing),
+        "refusal": refusal,
+        "typed": request.POST.get("questions", "") if refusal else "",
+        "retire_made_up": refusal is None or "retire_made_up" in request.POST,
+    }
+    return page_or_fragment(
+        request,
+        page="judging/questions/page.html",
+        fragment="judging/questions/_room.html",
+        context=context,
+        status=422 if refusal else 200,
+    )

@@ -1,0 +1,189 @@
+"""Runs: start one, watch it, stop it, let it go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid
+from annotation.judging.queries.prompts import known_step, own_versions_of
+from annotation.judging.queries.runs import is_worker_alive, run_progress
+from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
+from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
+from annotation.judging.services.start_run import start_run as start
+from annotation.judging.words import STEP_WORDS
+from annotation.models import Judge, Run
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+RUNS_SHOWN = 30
+
+TypedNumber = TypeVar("TypedNumber", int, float)
+
+
+@screen("GET")
+def runs(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
+    return render(request, "judging/runs/list.html", {**_list_context(room), "form": {"judge": LEXICAL}})
+
+
+@screen("POST")
+def start_run(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    form: dict[str, object] = {
+        "judge": request.POST.get("judge", ""),
+        "metrics": request.POST.getlist("metrics"),
+        "n_questions": request.POST.get("n_questions", ""),
+        "max_cost": request.POST.get("max_cost", ""),
+    }
+    judge = judge_by_name(str(form["judge"]))
+    metrics = request.POST.getlist("metrics")
+    n_questions, no_number = _read(_questions, request)
+    max_cost, no_cap = _read(_cap, request)
+    faults = [
+        *no_number,
+        *no_cap,
+        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
+    ]
+    if faults:
+        return _refused(request, room, form, faults)
+    try:
+        run = start(
+            project=room.project,
+            judge=judge,
+            metrics=metrics,
+            n_questions=n_questions,
+            max_cost=max_cost,
+            by=request.user,
+        )
+    except Invalid as refusal:
+        return _refused(request, room, form, [refusal])
+    response = redirect("run", slug=slug, run_id=run.public_id)
+    return _follow(request, response)
+
+
+@screen("GET")
+def run(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
+    return _show(request, room, _run(room, run_id))
+
+
+@screen("POST")
+def cancel(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    stopped = cancel_run(run=_run(room, run_id), by=request.user)
+    return _show(request, room, stopped) if request.htmx else redirect("run", slug=slug, run_id=run_id)
+
+
+@screen("POST")
+def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.RUN, here="runs")
+    try:
+        resumed = resume_run(run=_run(room, run_id), max_cost=_cap(request), by=request.user)
+    except Invalid as refusal:
+        return _show(request, room, _run(room, run_id), refusal=refusal)
+    return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
+
+
+def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
+    context = {
+        **_list_context(room),
+        "form": form,
+        "refusals": faults,
+        "faulty": {fault.field for fault in faults},
+    }
+    return page_or_fragment(
+        request,
+        page="judging/runs/list.html",
+        fragment="judging/runs/_start.html",
+        context=context,
+        status=422,
+    )
+
+
+def _read(
+    reader: Callable[[Request], TypedNumber | None], request: Request
+) -> tuple[TypedNumber | None, list[Invalid]]:
+    """What the reader finds in the form, and what is wrong with it."""
+    try:
+        return reader(request), []
+    except Invalid as fault:
+        return None, [fault]
+
+
+def _questions(request: Request) -> int | None:
+    """How many questions the form asks for, or None. Raises Invalid for what is no whole number."""
+    given = str(request.POST.get("n_questions", "")).strip()
+    if not given:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise Invalid(
+            "The number of questions is a whole number.", field="n_questions", code="invalid_questions"
+        ) from None
+
+
+def _cap(request: Request) -> float | None:
+    """The cap that the form names, or None. Raises Invalid for what is no number."""
+    given = str(request.POST.get("max_cost", "")).strip()
+    if not given:
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
+
+
+def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
+    context = {
+        "refusal": refusal,
+        "room": room,
+        "run": run,
+        "progress": run_progress(run),
+        "is_worker_alive": is_worker_alive(),
+        "is_live": run.state == Run.State.ACTIVE,
+        "has_price": has_price(run.judge),
+        "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
+    }
+    return page_or_fragment(
+        request,
+        page="judging/runs/run.html",
+        fragment="judging/runs/_progress.html",
+        context=context,
+        status=422 if refusal else 200,
+    )
+
+
+def _run(room: Room, public_id: str) -> Run:
+    rows = Run.objects.filter(project=room.project).select_related("project", "judge", "started_by")
+    return found(rows, public_id, "run")
+
+
+def _list_context(room: Room) -> dict[str, object]:
+    past = Run.objects.filter(project=room.project).select_related("judge", "started_by")[:RUNS_SHOWN]
+    judges = [(judge.name, judge.get_kind_display()) for judge in Judge.objects.all()]
+    if LEXICAL not in dict(judges):
+        judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
+    return {
+        "room": room,
+        "runs": past,
+        "judges": judges,
+        "metrics": RUN_METRICS,
+        "is_worker_alive": is_worker_alive(),
+    }
+
+
+def _follow(request: Request, response: HttpResponse) -> HttpResponse:
+    """Let htmx go to the page that a plain form would be redirected to."""
+    if not request.htmx:
+        return response
+    following = HttpResponse(status=204)
+    following["HX-Redirect"] = response["Location"]
+    return following

@@ -1,0 +1,145 @@
+"""What people are told of judges, their prompts and questions, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from annotation.core.text_faults import text_fault
+from annotation.models import Summary
+from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS, question_key
+from evaluation.judging.prompts import Prompt, Step
+from evaluation.metrics import Completeness
+
+MISSING_NAMED = 12
+
+
+class StepWords(NamedTuple):
+    """A step in plain words: its name, when it is asked, and what its parts are for."""
+
+    name: str
+    purpose: str
+    parts: Mapping[str, str]
+
+
+STEP_WORDS: Mapping[Step, StepWords] = {
+    "read_document": StepWords(
+        "Read the documents",
+        "Asked once for each document set: its claims, those of a model summary, closed questions with the "
+        "answers that the source gives, and topics, as far as a run needs them.",
+        {
+            "claims": "where claims of the documents are wanted",
+            "reference_claims": "where claims of a model summary are wanted",
+            "wanted": "where claims of some units alone are wanted",
+            "questions": "where there are questions to answer",
+            "n_questions": "where questions are to be made up",
+            "topics": "where topics are wanted",
+        },
+    ),
+    "extract": StepWords(
+        "Take claims from a text",
+        "Asked for each text whose claims are wanted and nothing else of it, such as a model summary.",
+        {},
+    ),
+    "align_summary": StepWords(
+        "Align a summary with its source",
+        "Asked once for each peer summary where alignment is measured: its claims, each held against the source.",
+        {"wanted": "where claims of some units alone are wanted"},
+    ),
+    "cover_summary": StepWords(
+        "Cover a summary",
+        "Asked once for each peer summary where questions or ratings are wanted: all of it is answered from "
+        "the summary alone, without its source.",
+        {
+            "claims": "where claims are held against the summary",
+            "questions": "where there are questions to answer",
+            "topics": "where topics are looked for",
+            "ratings": "where the summary is rated",
+        },
+    ),
+    "check_covered": StepWords(
+        "Check claims against a summary",
+        "Asked where claims alone are held against a summary, and for those that had no usable answer.",
+        {},
+    ),
+    "check_supported": StepWords(
+        "Check claims against the source",
+        "Asked where a summary's claims are there already, and for those that had no usable answer.",
+        {},
+    ),
+}
+
+
+_PROMPT_PLACEHOLDERS: Mapping[str, str] = {
+    "$custom_instruction": "the judge's own instruction, where it has one. Left out, it is put at the end",
+    "$parts": "what this call asks for, put together from the parts below. It must stay",
+    "$$": "a dollar sign",
+}
+
+_FORMATS = {
+    "json_schema": "answers by JSON schema",
+    "json_object": "answers in JSON, but not by a schema",
+    "text": "plain text only; JSON is found in it",
+}
+
+
+def placeholders_of(prompt: Prompt) -> dict[str, str]:
+    """What a prompt may hold in the place of other words, and what it stands for."""
+    return {
+        name: meaning for name, meaning in _PROMPT_PLACEHOLDERS.items() if name != "$parts" or prompt.parts
+    }
+
+
+def format_in_words(reply_format: str) -> str:
+    """How a server answers."""
+    return _FORMATS.get(reply_format, "without a server's answer")
+
+
+def completeness_in_words(found: Completeness) -> str:
+    """What a completeness is made of, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
+    elements, missing = len(found.input_elements), found.missing_elements
+    if not elements:
+        return "The source holds no elements that could be covered."
+    told = f"{elements - len(missing)} of {elements} elements are covered."
+    if not missing:
+        return told
+    more = len(missing) - MISSING_NAMED
+    named = ", ".join(missing[:MISSING_NAMED])
+    return f"{told} Missing: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def named_in_set(summary: Summary) -> str:
+    """A summary as a person knows it, within its document set."""
+    system = summary.system.name if summary.system else ""
+    if summary.is_peer:
+        return f"the summary of {system}"
+    return f"the model summary {summary.external_id or system}".rstrip()
+
+
+def questions_fault(texts: Sequence[str]) -> str:
+    """Why these cannot be the questions about one document set; "" where they can.
+
+    The sentence goes on from the name of what holds them.
+    Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that is empty."
+    """
+    if len(texts) > MOST_QUESTIONS:
+        return f"holds {len(texts):,} questions; a document set may have {MOST_QUESTIONS}."
+    places: dict[str, int] = {}
+    for place, text in enumerate(texts, start=1):
+        reason = _fault(text)
+        if reason:
+            return f"holds a question, number {place}, that {reason}"
+        before = places.setdefault(question_key(text), place)
+        if before != place:
+            return f"holds the same question twice, as number {before} and number {place}."
+    return ""
+
+
+def _fault(text: str) -> str:
+    if not text.strip():
+        return "is empty."
+    if not any(character.isalnum() for character in text):
+        return "holds no words."
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        return f"has {len(text):,} characters; a question may have {MAX_QUESTION_CHARACTERS:,}."
+    return text_fault(text)

@@ -1,0 +1,36 @@
+"""What the database holds many rows to, said once."""
+
+from __future__ import annotations
+
+from django.db.models import CheckConstraint, Q
+
+
+def bounded(name: str, column: str, most: int = 1, *, may_be_empty: bool = False) -> CheckConstraint:
+    """From 0 to `most`, both included."""
+    rule = Q(**{f"{column}__gte": 0, f"{column}__lte": most})
+    return CheckConstraint(
+        name=name, condition=Q(**{f"{column}__isnull": True}) | rule if may_be_empty else rule
+    )
+
+
+def either(name: str, one: str, other: str) -> CheckConstraint:
+    """One of the two columns is filled, and the other is empty."""
+    return CheckConstraint(
+        name=name,
+        condition=Q(**{f"{one}__isnull": False, f"{other}__isnull": True})
+        | Q(**{f"{one}__isnull": True, f"{other}__isnull": False}),
+    )
+
+
+def together(name: str, one: str, other: str) -> CheckConstraint:
+    """Both columns are filled, or both are empty."""
+    return CheckConstraint(
+        name=name,
+        condition=Q(**{f"{one}__isnull": True, f"{other}__isnull": True})
+        | Q(**{f"{one}__isnull": False, f"{other}__isnull": False}),
+    )
+
+
+def has_text(name: str) -> CheckConstraint:
+    """The column `text` is not empty."""
+    return CheckConstraint(name=name, condition=~Q(text=""))

@@ -1,0 +1,163 @@
+"""Projects: which there are for the caller, what the caller may do in one, and its rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery
+from annotation.api.fields import ShareField
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
+from annotation.core.refusals import Invalid
+from annotation.models import Judge, Project, Role
+from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project
+from evaluation.judging import LABEL_VALUES_IN_WORDS
+
+
+class ProjectRow(serializers.Serializer[Project]):
+    id = serializers.CharField(source="public_id")
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class OwnQuestionRow(serializers.Serializer[Any]):
+    """A quality question of the project's own; its answers count from `first`."""
+
+    id = serializers.CharField(max_length=40)
+    text = serializers.CharField(max_length=500)
+    answers = serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=11)
+    first = serializers.IntegerField(required=False, min_value=0, max_value=100)
+
+
+class ProjectRules(serializers.Serializer[Any]):
+    """What an owner or manager may change. What is left out stays."""
+
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(allow_blank=True)
+    blend = serializers.ChoiceField(choices=Project.Blend.choices)
+    blend_human_weight = ShareField(help_text="Weight of people's percents where the blend is weighted.")
+    assessor_average = serializers.ChoiceField(choices=Project.AssessorAverage.choices)
+    composite_weight = ShareField(help_text="a in X = a·coverage + (1 - a)·brevity.")
+    length_unit = serializers.ChoiceField(choices=Project.LengthUnit.choices)
+    over_length = serializers.ChoiceField(choices=Project.OverLength.choices)
+    percent_scale = serializers.ChoiceField(choices=Project.PercentScale.choices)
+    question_set = serializers.ChoiceField(
+        choices=Project.QuestionSet.choices,
+        help_text="Quality questions, asked of a peer summary before its model summary is shown.",
+    )
+    own_questions = OwnQuestionRow(many=True)
+    repeat_share = ShareField(help_text="Share of an assessor's summaries that come twice, unsaid.")
+    lease_minutes = serializers.IntegerField(
+        min_value=1,
+        max_value=LONGEST_LEASE_MINUTES,
+        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+    )
+    reveal = serializers.ChoiceField(
+        choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict."
+    )
+    dispute_threshold = ShareField(
+        help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % is 1."
+    )
+    dispute_voices = serializers.ChoiceField(
+        choices=Project.Voices.choices, help_text="Whose answers are held against each other for that."
+    )
+    audit_share = ShareField(
+        help_text="Share of what people agree on that adjudicators look at all the same."
+    )
+    own_adjudication = serializers.BooleanField(
+        help_text="Whether adjudicators may settle what they have judged themselves."
+    )
+    planted_share = ShareField(
+        help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's; they are told "
+        "after their answer, also of those shown before it was set to 0."
+    )
+    deciding_judge = serializers.CharField(
+        allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."
+    )
+
+
+class ProjectDetail(ProjectRow, ProjectRules):
+    deciding_judge = serializers.CharField(source="deciding_judge.name", allow_null=True, default=None)
+    repeat_share = ShareField(
+        allow_null=True,
+        help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
+    )
+    planted_share = ShareField(
+        allow_null=True,
+        help_text="Share of a reviewer's checks that show a wrong verdict; null to those who may not change it.",
+    )
+    roles = serializers.SerializerMethodField(help_text="The caller's roles.")
+    verbs = serializers.SerializerMethodField(help_text="What the caller may do at this moment.")
+    is_blind = serializers.SerializerMethodField(
+        help_text="Whether open assessor work hides systems, verdicts and other people's judgments."
+    )
+
+    def to_representation(self, project: Project) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(project)
+        if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
+            shown |= {"repeat_share": None, "planted_share": None}
+        return shown
+
+    def get_roles(self, project: Project) -> list[Role]:
+        return sorted(roles_in(self.context["person"], project))
+
+    @extend_schema_field(
+        serializers.ListField(child=serializers.ChoiceField(choices=[verb.name.lower() for verb in Verb]))
+    )
+    def get_verbs(self, project: Project) -> list[str]:
+        return sorted(verb.name.lower() for verb in verbs_in(self.context["person"], project))
+
+    def get_is_blind(self, project: Project) -> bool:
+        return is_blind(self.context["person"], project)
+
+
+class Projects(ApiView):
+    tag = "projects"
+
+    @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
+    def get(self, request: Request) -> Response:
+        """List the projects of the caller.
+
+        In the order of their addresses.
+        """
+        query = self.query(PageQuery)
+        return self.page(visible_projects(self.person), ProjectRow, query=query, order=("slug",))
+
+
+class OneProject(ApiView):
+    tag = "projects"
+
+    @operation("get_project", responses=ProjectDetail)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show a project: its rules, and what the caller may do in it."""
+        return self._shown(self.enter(Verb.VIEW_PROJECT))
+
+    @operation("change_project", request=ProjectRules, responses=ProjectDetail)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change rules of a project.
+
+        Needs the verb "change project". Old and new values go into the log, and the scores are
+        rebuilt at once where a rule moves them.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        changes = self.body(ProjectRules, partial=True)
+        if changes.get("deciding_judge") is not None:
+            changes["deciding_judge"] = _judge(changes["deciding_judge"])
+        return self._shown(change_project(project=project, by=self.person, **changes))
+
+    def _shown(self, project: Project) -> Response:
+        return Response(ProjectDetail(project, context={"person": self.person}).data)
+
+
+def _judge(name: str) -> Judge:
+    judge = Judge.objects.filter(name=name).first()
+    if judge is None:
+        raise Invalid(f"There is no judge {name!r}.", field="deciding_judge")
+    return judge

@@ -1,0 +1,117 @@
+"""Somebody comes into a project by an invitation, with the account that they have or with a new one."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.models import Invitation, Membership, Project
+from annotation.projects.services.change_members import set_roles
+from annotation.projects.services.invite import hash_of
+
+
+def open_invitation(secret: str) -> Invitation:
+    """The invitation of that secret, while somebody may come in by it.
+
+    Raises NotFound where no link has that secret; Conflict (codes `used`, `revoked`, `expired`) where the link
+    opens nothing any more.
+    """
+    return _usable(
+        Invitation.objects.select_related("project", "by").filter(secret_hash=hash_of(secret)).first()
+    )
+
+
+@transaction.atomic
+def accept_invitation(*, secret: str, by: User) -> Membership:
+    """Let the person in with the roles of the invitation, which is used up by it.
+
+    Raises as `open_invitation`, and Conflict (code `is_member`) for a member, whose invitation stays good for
+    somebody else: an owner can give a member more roles.
+    """
+    found = open_invitation(secret)
+    # The project first and the invitation then, as whoever removes the owner who made it.
+    Project.objects.select_for_update(of=("self",)).get(pk=found.project_id)
+    locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
+    invitation = _usable(locked.filter(pk=found.pk).first())
+    if Membership.objects.filter(project=invitation.project, user=by).exists():
+        raise Conflict(
+            f"You are a member of {invitation.project.name} already. Ask an owner if you need other roles; the "
+            "invitation can still be used by whoever it is for.",
+            code="is_member",
+        )
+    # On the owner's authority: they chose the roles when they made the link.
+    membership = set_roles(project=invitation.project, person=by, roles=invitation.roles, by=None)
+    invitation.accepted_by, invitation.accepted_at = by, timezone.now()
+    invitation.save(update_fields=["accepted_by", "accepted_at"])
+    log(
+        project=invitation.project,
+        actor=by,
+        verb="accept invitation",
+        target=invitation,
+        data={"for": invitation.note, "roles": invitation.roles, "invited_by": invitation.by.username},
+    )
+    return membership
+
+
+@transaction.atomic
+def accept_with_new_account(
+    *, secret: str, username: str, password: str, full_name: str = ""
+) -> tuple[User, Membership]:
+    """Make an account for whoever holds the link, and let them in; both, or neither.
+
+    Raises as `accept_invitation`; Invalid for a name or password that will not do, Conflict (code `name_taken`)
+    for a name that somebody has.
+    """
+    open_invitation(secret)
+    user = _account(username.strip(), password, " ".join(full_name.split()))
+    return user, accept_invitation(secret=secret, by=user)
+
+
+def _account(username: str, password: str, full_name: str) -> User:
+    first, _, last = full_name.partition(" ")
+    user = User(username=username, first_name=first, last_name=last)
+    user.set_unusable_password()
+    try:
+        user.clean_fields()
+    except ValidationError as error:
+        field, told = next(iter(error.message_dict.items()))
+        shown = "username" if field == "username" else "full_name"
+        raise Invalid(" ".join(told), field=shown) from error
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages), field="password") from error
+    # Names that differ in case alone would pass for each other in a mention or a log.
+    if User.objects.filter(username__iexact=username).exists():
+        raise _name_taken(username)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as error:
+        raise _name_taken(username) from error
+    return user
+
+
+def _name_taken(username: str) -> Conflict:
+    return Conflict(
+        f"Somebody is called {username} already. If that is you, sign in first; otherwise choose another name.",
+        code="name_taken",
+    )
+
+
+def _usable(invitation: Invitation | None) -> Invitation:
+    if invitation is None:
+        raise NotFound("There is no such invitation. Look whether the whole link was copied.")
+    if invitation.accepted_at is not None:
+        raise Conflict("This invitation has been used. It lets in one person, once.", code="used")
+    if invitation.revoked_at is not None:
+        raise Conflict("This invitation was taken back. Ask whoever sent it.", code="revoked")
+    if invitation.expires_at <= timezone.now():
+        raise Conflict("This invitation has run out. Ask whoever sent it for another one.", code="expired")
+    return invitation

@@ -1,0 +1,164 @@
+"""An owner lets people into a project, changes their roles, or lets them go.
+
+What a person has judged stays when they go. An owner's invitations that wait go with the role: whoever may no
+longer let people in must not be able to come back by a link of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.models import Invitation, Membership, Project, Role
+
+
+@transaction.atomic
+def add_member(*, project: Project, username: str, roles: Collection[str], by: User | None) -> Membership:
+    """Make somebody a member who has an account here, by name.
+
+    Raises Invalid where nobody active has that name or no role is given, Conflict (code `is_member`) for a
+    member, and as `set_roles`.
+    """
+    project = _locked(project, by)
+    person = User.objects.filter(username=username.strip(), is_active=True).first()
+    if person is None:
+        raise Invalid(
+            f"Nobody here is called {username.strip()!r}. Invite them by a link instead.", field="username"
+        )
+    if Membership.objects.filter(project=project, user=person).exists():
+        raise Conflict(f"{person.username} is a member already: change their roles.", code="is_member")
+    return set_roles(project=project, person=person, roles=checked_roles(roles), by=by)
+
+
+@transaction.atomic
+def change_roles(
+    *, membership: Membership, roles: Collection[str], by: User | None, seen: Collection[str] | None = None
+) -> Membership:
+    """Give a member exactly these roles, at least one.
+
+    `seen` are the roles that `by` had on screen: where they are others by now, Conflict (code `newer_roles`)
+    carries both and nothing is written. Raises NotFound where the person is no member any more, and as
+    `set_roles`.
+    """
+    project = _locked(membership.project, by)
+    now = Membership.objects.filter(pk=membership.pk).select_related("user", "project").first()
+    if now is None:
+        raise NotFound("That person is no longer a member.")
+    wanted = checked_roles(roles)
+    if seen is not None and set(seen) != set(now.roles):
+        raise Conflict(
+            f"Somebody has changed the roles of {now.user.username} since you looked. Yours are not saved.",
+            code="newer_roles",
+            details={"yours": wanted, "theirs": sorted(now.roles)},
+        )
+    return set_roles(project=project, person=now.user, roles=wanted, by=by)
+
+
+@transaction.atomic
+def set_roles(*, project: Project, person: User, roles: Collection[str], by: User | None) -> Membership:
+    """Make the person a member with exactly these roles, or change the roles of a member.
+
+    Setting what is set is no act. Raises Invalid for an unknown role, Conflict (code `last_owner`) where
+    the project would be left without an owner.
+    """
+    project = _locked(project, by)
+    _refuse_unknown(roles)
+    membership = Membership.objects.filter(project=project, user=person).first()
+    before = sorted(membership.roles) if membership else []
+    wanted = sorted(set(roles))
+    if membership is not None and before == wanted:
+        return membership
+    if membership is None:
+        membership, verb = Membership.objects.create(project=project, user=person, roles=wanted), "add member"
+    else:
+        if Role.OWNER not in wanted:
+            _keep_an_owner(membership)
+        membership.roles, verb = wanted, "change member"
+        membership.save(update_fields=["roles"])
+        if Role.OWNER in before and Role.OWNER not in wanted:
+            _revoke_invitations(membership, by)
+    _log(membership, by, verb, before, wanted)
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, membership: Membership, by: User | None) -> None:
+    """End a membership; what the person has judged stays.
+
+    Raises Conflict (code `last_owner`) where the project would be left without an owner, NotFound where
+    somebody was quicker.
+    """
+    _locked(membership.project, by)
+    if not Membership.objects.filter(pk=membership.pk).exists():
+        raise NotFound("That person is no longer a member.")
+    _keep_an_owner(membership)
+    _log(membership, by, "remove member", sorted(membership.roles), [])
+    _revoke_invitations(membership, by)
+    membership.delete()
+
+
+def is_last_owner(membership: Membership) -> bool:
+    """Whether the project would be left without an owner if this member were one no more."""
+    others = Membership.objects.filter(project_id=membership.project_id).exclude(pk=membership.pk)
+    return Role.OWNER in membership.role_set and not any(Role.OWNER in other.role_set for other in others)
+
+
+def checked_roles(roles: Collection[str]) -> list[str]:
+    """The roles in the order of their names. Raises Invalid for an unknown one, and where there is none."""
+    _refuse_unknown(roles)
+    if not roles:
+        raise Invalid("Choose at least one role.", field="roles")
+    return sorted(set(roles))
+
+
+def _refuse_unknown(roles: Collection[str]) -> None:
+    unknown = sorted(set(roles) - set(Role.values))
+    if unknown:
+        raise Invalid(f"There is no role {unknown[0]!r}; roles are {', '.join(Role.values)}.", field="roles")
+
+
+def _revoke_invitations(membership: Membership, by: User | None) -> None:
+    waiting = Invitation.objects.select_for_update().filter(
+        project=membership.project, by=membership.user_id, accepted_at=None, revoked_at=None
+    )
+    for invitation in waiting:
+        invitation.revoked_at = timezone.now()
+        invitation.save(update_fields=["revoked_at"])
+        log(
+            project=membership.project,
+            actor=by,
+            verb="revoke invitation",
+            target=invitation,
+            data={
+                "for": invitation.note,
+                "roles": invitation.roles,
+                "because": "its owner may no longer invite",
+            },
+        )
+
+
+def _locked(project: Project, by: User | None) -> Project:
+    """The project with its row locked: of two owners who let each other go, one is told to stay."""
+    require(by, project, Verb.MANAGE_MEMBERS)
+    return Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+
+
+def _keep_an_owner(membership: Membership) -> None:
+    if is_last_owner(membership):
+        raise Conflict("A project keeps an owner: make somebody else one first.", code="last_owner")
+
+
+def _log(membership: Membership, by: User | None, verb: str, before: list[str], after: list[str]) -> None:
+    log(
+        project=membership.project,
+        actor=by,
+        verb=verb,
+        target=membership,
+        data={"person": membership.user.get_username(), "roles": [before, after]},
+    )

@@ -1,0 +1,224 @@
+"""An owner or manager makes a project or changes its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Value
+from django.db.models.functions import Mod
+
+from annotation.assessing.services.act_saving import SCALE_STEP
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import (
+    Draw,
+    DrawnCheck,
+    Membership,
+    Project,
+    Role,
+    Sitting,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.scoring.rescore import rescore
+from evaluation.errors import InvalidQuestion
+from evaluation.metrics import own_questions, quality_questions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from evaluation.metrics import QualityQuestion
+
+RULES = (
+    "name",
+    "description",
+    "blend",
+    "blend_human_weight",
+    "assessor_average",
+    "composite_weight",
+    "length_unit",
+    "over_length",
+    "percent_scale",
+    "question_set",
+    "own_questions",
+    "repeat_share",
+    "lease_minutes",
+    "reveal",
+    "dispute_threshold",
+    "dispute_voices",
+    "audit_share",
+    "own_adjudication",
+    "planted_share",
+    "deciding_judge",
+)
+"""What an owner or manager may change."""
+
+UNSCORED_RULES = frozenset(
+    {
+        "name",
+        "description",
+        "percent_scale",
+        "question_set",
+        "own_questions",
+        "repeat_share",
+        "lease_minutes",
+        "reveal",
+        "own_adjudication",
+        "planted_share",
+    }
+)
+"""Those of them that move no score and no dispute."""
+
+LONGEST_LEASE_MINUTES = 7 * 24 * 60
+
+
+@transaction.atomic
+def create_project(*, slug: str, name: str = "", by: User | None, **rules: object) -> Project:
+    """Make a project; its maker becomes the owner. `by` is None where a command makes it."""
+    project = Project(slug=slug, name=name or slug, **rules)
+    _clean(project)
+    try:
+        with transaction.atomic():
+            project.save()
+    except IntegrityError as error:
+        raise Conflict(f"There is already a project {slug!r}.", code="slug_taken") from error
+    if by is not None:
+        Membership.objects.create(project=project, user=by, roles=[Role.OWNER])
+    log(project=project, actor=by, verb="create project", target=project, data={"slug": slug})
+    return project
+
+
+def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
+    """Change rules of a project, log old and new values, and rebuild scores and disputes.
+
+    Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
+    `judged`) where the over-length policy would change what was judged, or where percents or
+    quality answers that were given do not fit the new scale or questions; Conflict (code `draw_open`) where the
+    judge's verdict would be shown at once while a draw of checks still waits for people who do not know it.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    unknown = set(changes) - set(RULES)
+    if unknown:
+        raise Invalid(f"A project has no rule named {sorted(unknown)[0]!r}.", field=sorted(unknown)[0])
+    with transaction.atomic():
+        project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        before = {name: _plain(getattr(project, name)) for name in changes}
+        asked = quality_questions(project.question_set, project.own_questions)
+        for name, value in changes.items():
+            setattr(project, name, value)
+        _clean(project)
+        after = {name: _plain(getattr(project, name)) for name in changes}
+        moved = {name: [before[name], after[name]] for name in changes if before[name] != after[name]}
+        if not moved:
+            return project
+        if {"over_length", "length_unit"} & moved.keys() and _is_judged(project):
+            raise Conflict(
+                "Summaries of this project have been judged, and another over-length policy or length "
+                "unit would change the text that was judged. Import them into a new project instead.",
+                code="judged",
+            )
+        if "percent_scale" in moved:
+            _check_scale(project)
+        if "reveal" in moved:
+            _check_samples(project)
+        if {"question_set", "own_questions"} & moved.keys():
+            _check_questions(project, asked=asked)
+        project.save(update_fields=list(changes))
+        log(project=project, actor=by, verb="change project", target=project, data={"changed": moved})
+    if set(moved) - UNSCORED_RULES:
+        rescore(project=project)
+    return project
+
+
+def _clean(project: Project) -> None:
+    try:
+        project.full_clean(validate_unique=False)
+    except ValidationError as error:
+        field, messages = next(iter(error.message_dict.items()))
+        raise Invalid(f"{field}: {' '.join(messages)}", field=field) from error
+    if project.lease_minutes > LONGEST_LEASE_MINUTES:
+        raise Invalid(
+            f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
+        )
+    try:
+        own = own_questions(project.own_questions)
+    except InvalidQuestion as error:
+        raise Invalid(str(error), field="own_questions") from error
+    if project.question_set == Project.QuestionSet.OWN and not own:
+        raise Invalid(
+            "Write at least one question of your own, or choose another set.", field="own_questions"
+        )
+
+
+def _check_scale(project: Project) -> None:
+    """Refuse a scale on which percents that were given would not lie."""
+    step = SCALE_STEP[Project.PercentScale(project.percent_scale)]
+    percents = _unit_judgments(project).filter(is_current=True, percent__isnull=False)
+    off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
+    if off:
+        raise Conflict(
+            f"{off} percents have been given that do not lie in steps of {step}. Use a new project for another scale.",
+            code="judged",
+        )
+
+
+def _check_samples(project: Project) -> None:
+    """Refuse to show the judge's verdict at once to those whose answers a draw of checks needs without it."""
+    if project.reveal != Project.Reveal.SHOWN:
+        return
+    waiting = DrawnCheck.objects.filter(draw__project=project, verdict=None).order_by("-draw")
+    draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
+    if draw is not None:
+        count = waiting.filter(draw=draw).count()
+        left = "1 answer" if count == 1 else f"{count:,} answers"
+        raise Conflict(
+            f"The draw of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
+            "people who do not know what the judge says: shown at once, nobody could give them. Have them answered "
+            "first; until then the verdict can be shown after the own answer, or on request.",
+            code="draw_open",
+        )
+
+
+def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> None:
+    """Refuse questions that answers do not fit, or that would come after the model summary was shown."""
+    wanted = {each.id: each for each in quality_questions(project.question_set, project.own_questions)}
+    given = SummaryJudgment.objects.filter(sitting__document_set__project=project, is_current=True)
+    for answers in given.exclude(quality_answers={}).values_list("quality_answers", flat=True).iterator():
+        if any(key not in wanted or value not in wanted[key].values for key, value in answers.items()):
+            raise Conflict(
+                "Quality answers have been given that do not fit the new questions. Use a new project for them.",
+                code="judged",
+            )
+    begun = _unit_judgments(project).filter(assignment__sitting__closed_at__isnull=True)
+    if set(wanted) - {each.id for each in asked} and begun.exists():
+        raise Conflict(
+            "Document sets have been begun whose assessors have seen model summaries already, and quality "
+            "questions come before those. Change the questions when the open sets are closed or recalled.",
+            code="judged",
+        )
+
+
+def _unit_judgments(project: Project) -> QuerySet[UnitJudgment]:
+    """What assessors said of units, without sittings that were taken away for good."""
+    gone = (Sitting.Recalled.BY_HAND, Sitting.Recalled.REASSIGNED)
+    return UnitJudgment.objects.filter(assignment__sitting__document_set__project=project).exclude(
+        assignment__sitting__recalled_as__in=gone
+    )
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float | bool | list | None) else str(value)
+
+
+def _is_judged(project: Project) -> bool:
+    return (
+        Verdict.objects.filter(check_row__project=project).exists()
+        or UnitJudgment.objects.filter(assignment__sitting__document_set__project=project).exists()
+    )

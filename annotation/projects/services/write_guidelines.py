@@ -1,0 +1,76 @@
+"""An owner or manager writes a project's guidelines: every saving is a new version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from annotation.core import text_faults
+from annotation.core.events import log
+from annotation.core.guidelines import current
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict
+from annotation.models import Guideline, Project
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_TEXT = 60_000
+LONGEST_NOTE = 200
+
+
+@transaction.atomic
+def write_guidelines(
+    *, project: Project, text: str, by: User | None, note: str = "", seen: int | None = None
+) -> Guideline:
+    """Put guidelines in force, as a new version; what was judged under an older one keeps naming it.
+
+    `seen` is the version that `by` had on screen, 0 for none: where there is a newer one, Conflict (code
+    `newer_guidelines`) carries both and nothing is written. Left out, no such test is made. The text in force
+    is no new version: its row comes back. Raises Invalid for no text, or one that is too long.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    text, note = checked_text(text), _checked_note(note)
+    Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
+    now = current(project)
+    if now is not None and now.text == text:
+        return now
+    version = now.version if now else 0
+    if seen is not None and seen != version:
+        raise _conflict(now, text, note)
+    row = Guideline.objects.create(project=project, version=version + 1, text=text, note=note, by=by)
+    log(
+        project=project,
+        actor=by,
+        verb="write guidelines",
+        target=row,
+        data={"version": row.version, "note": note, "characters": len(text)},
+    )
+    return row
+
+
+def checked_text(text: str) -> str:
+    """The text with plain line ends and none at its edges. Raises Invalid where it will not do."""
+    if_long = f"Guidelines take at most {LONGEST_TEXT:,} characters."
+    return text_faults.checked_text(
+        text, most=LONGEST_TEXT, if_empty="Write what people should go by.", if_long=if_long
+    )
+
+
+def _checked_note(note: str) -> str:
+    return text_faults.checked_note(
+        note, most=LONGEST_NOTE, if_long=f"A note takes at most {LONGEST_NOTE} characters."
+    )
+
+
+def _conflict(now: Guideline | None, text: str, note: str) -> Conflict:
+    who = now.by.get_username() if now and now.by else "The operator"
+    version = now.version if now else 0
+    theirs = {"version": version, "text": now.text if now else "", "note": now.note if now else ""}
+    return Conflict(
+        f"{who} has saved version {version} since you began. Yours is not saved: look at both, then save again on "
+        f"top of version {version}.",
+        code="newer_guidelines",
+        details={"yours": {"text": text, "note": note}, "theirs": theirs},
+    )

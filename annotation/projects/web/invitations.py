@@ -1,0 +1,142 @@
+"""Coming in by an invitation: with the account that one has, or with one made on the spot.
+
+Open to everybody. A secret of 256 random bits cannot be guessed, and it is looked up by its hash, so that wrong ones
+need no counting, which a stranger could use to keep others out. Names that turn out to be taken are counted by
+invitation, for they tell who has an account here; in the cache, and not by what counts attempts to sign in, which
+would keep the address of the page and with it the secret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import password_validators_help_texts
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, Refusal
+from annotation.models import Invitation, Membership, Role
+from annotation.projects.queries.members import DOES
+from annotation.projects.services import accept_invitation as service
+from annotation.projects.services.accept_invitation import open_invitation
+from annotation.web.refusals import refused, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIGN_IN_BACKEND = "django.contrib.auth.backends.ModelBackend"
+MOST_ATTEMPTS = 10
+COUNTED_FOR_SECONDS = 15 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What stands in the form of a new account; a password is never sent back."""
+
+    username: str = ""
+    full_name: str = ""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    try:
+        return _answer(request, secret)
+    except Refusal as refusal:
+        return refused(request, refusal)
+
+
+def _answer(request: HttpRequest, secret: str) -> HttpResponse:
+    found = open_invitation(secret)
+    if request.method != "POST":
+        return _show(request, found)
+    if request.user.is_authenticated:
+        return _join(request, secret)
+    return _join_anew(request, secret, found)
+
+
+def _join(request: HttpRequest, secret: str) -> HttpResponse:
+    assert isinstance(request.user, User)
+    return _welcome(request, service.accept_invitation(secret=secret, by=request.user))
+
+
+def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
+    typed = Typed(request.POST.get("username", ""), request.POST.get("full_name", ""))
+    counted_as = f"names:{found.public_id}"
+    _require_patience(counted_as)
+    password = request.POST.get("password", "")
+    try:
+        if password != request.POST.get("again", ""):
+            raise Invalid("The two passwords differ.", field="again")
+        user, membership = service.accept_with_new_account(
+            secret=secret, username=typed.username, password=password, full_name=typed.full_name
+        )
+    except Invalid as refusal:
+        return _show(request, found, typed=typed, refusal=refusal)
+    except Conflict as refusal:
+        if refusal.code != "name_taken":
+            raise
+        _count_attempt(counted_as)
+        return _show(request, found, typed=typed, refusal=refusal)
+    login(request, user, backend=SIGN_IN_BACKEND)
+    return _welcome(request, membership)
+
+
+def _welcome(request: HttpRequest, membership: Membership) -> HttpResponse:
+    messages.success(request, f"Welcome to {membership.project.name}.")
+    return redirect("project", slug=membership.project.slug)
+
+
+def _show(
+    request: HttpRequest,
+    found: Invitation,
+    *,
+    typed: Typed | None = None,
+    refusal: Invalid | Conflict | None = None,
+) -> HttpResponse:
+    project = found.project
+    is_member = (
+        request.user.is_authenticated
+        and Membership.objects.filter(project=project, user=request.user).exists()
+    )
+    context: Mapping[str, object] = {
+        "invitation": found,
+        "roles": [(Role(role).label, DOES[Role(role)]) for role in Role.values if role in found.roles],
+        "is_member": is_member,
+        "typed": typed or Typed(),
+        "refusal": refusal,
+        "wrong": _field(refusal),
+        "password_rules": password_validators_help_texts(),
+    }
+    status = status_of(refusal) if refusal else 200
+    return render(request, "projects/invitations/page.html", dict(context), status=status)
+
+
+def _field(refusal: Invalid | Conflict | None) -> str:
+    if refusal is None:
+        return ""
+    return (refusal.field or "") if isinstance(refusal, Invalid) else "username"
+
+
+def _require_patience(counted_as: str) -> None:
+    if cache.get(f"invitations:{counted_as}", 0) >= MOST_ATTEMPTS:
+        raise NotAllowed(
+            "Too many attempts. Wait a quarter of an hour, then open the link again.", code="locked_out"
+        )
+
+
+def _count_attempt(counted_as: str) -> None:
+    key = f"invitations:{counted_as}"
+    cache.add(key, 0, COUNTED_FOR_SECONDS)
+    try:
+        cache.incr(key)
+    except ValueError:
+        # It ran out between the two.
+        cache.set(key, 1, COUNTED_FOR_SECONDS)

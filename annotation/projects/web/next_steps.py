@@ -1,0 +1,119 @@
+"""What a person may want to do next in a project, the most pressing first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.core.permissions import Verb
+from annotation.models import Project, Run
+from annotation.sampling.words import held_in_words
+
+if TYPE_CHECKING:
+    from annotation.projects.queries.overview import CheckCounts, Contents, SittingCounts, Waits
+    from annotation.web.rooms import Room
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`what` names the act, `why` the reason in a sentence, `url_name` and `query` the page where it is done."""
+
+    what: str
+    why: str
+    url_name: str = ""
+    query: str = ""
+
+
+def next_steps(
+    room: Room,
+    contents: Contents,
+    checks: CheckCounts,
+    sittings: SittingCounts,
+    waits: Waits,
+    run: Run | None,
+) -> list[Step]:
+    return [*_own_work(room, sittings, waits), *_steps(room, contents, checks, sittings, waits, run)]
+
+
+def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Step]:
+    """What an assessor has in hand, or may take."""
+    if Verb.ASSESS not in room.verbs:
+        return
+    if sittings.own_open_summaries:
+        yield Step(
+            "Go on with your judgments",
+            f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} in your hands.",
+            "work",
+        )
+    elif waits.sets_in_queue:
+        yield Step(
+            "Take a set from the queue",
+            f"{_many(waits.sets_in_queue, 'set waits', 'sets wait')} for an assessor.",
+            "work",
+        )
+
+
+def _steps(
+    room: Room,
+    contents: Contents,
+    checks: CheckCounts,
+    sittings: SittingCounts,
+    waits: Waits,
+    run: Run | None,
+) -> Iterator[Step]:
+    verbs, project = room.verbs, room.project
+    if not contents.peer_summaries:
+        if Verb.IMPORT in verbs:
+            yield Step(
+                "Import summaries",
+                "There is nothing to judge yet. One row per peer summary, as CSV, JSONL or Parquet.",
+                "import",
+            )
+        return
+    if Verb.RUN in verbs and (run is None or not checks.total):
+        yield Step(
+            "Start a run",
+            "No judge has looked at these summaries. The built-in lexical judge needs no network.",
+            "runs",
+        )
+    if waits.disputes:
+        more = "" if waits.is_counted_out else "More than "
+        yield Step(
+            "Settle what differs",
+            f"{more}{_many(waits.disputes, 'dispute')} without a decision, the widest apart first.",
+            "adjudicate",
+        )
+    for draw in waits.draws[:1]:
+        yield Step(
+            "Answer the drawn claims",
+            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} that were drawn at random have no answer."
+            f" {held_in_words(draw.held)}".rstrip(),
+            "review",
+            f"draw={draw.draw_id}",
+        )
+    if Verb.REVIEW in verbs and checks.waiting:
+        yield Step(
+            "Review claims",
+            f"{_many(checks.waiting, 'check')} without a person's answer, the most doubtful first.",
+            "review",
+        )
+    if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):
+        yield Step("Assign a set to an assessor", "Nobody has judged model units yet.", "assignments")
+    if Verb.VIEW_SCORES in verbs and checks.total:
+        yield Step("Read the scores", _blend_in_words(project), "scores")
+    if Verb.EXPORT in verbs and checks.total:
+        yield Step(
+            "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
+        )
+
+
+def _blend_in_words(project: Project) -> str:
+    if project.blend == Project.Blend.WEIGHTED:
+        weight = round(project.blend_human_weight * 100)
+        return f"People's percents weigh {weight} %, the claims the rest."
+    return "What people said stands first, the judge where nobody has said anything."
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,67 @@
+"""The list of projects, and one project at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.analysis.leaderboard.leaderboards import board
+from annotation.analysis.pictures.charts import league
+from annotation.core.permissions import Verb
+from annotation.judging.queries.runs import latest_run, run_progress
+from annotation.projects.queries.overview import (
+    check_counts,
+    contents,
+    project_cards,
+    sitting_counts,
+    waits_for,
+)
+from annotation.projects.web.next_steps import next_steps
+from annotation.web.htmx import Request
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    from annotation.analysis.pictures.charts import League
+    from annotation.web.rooms import Room
+
+EXCERPT = 5
+
+
+@screen("GET")
+def projects(request: Request) -> HttpResponse:
+    return render(request, "projects/list.html", {"cards": project_cards(request.user)})
+
+
+@screen("GET")
+def project(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_PROJECT, here="project")
+    held, checks = contents(room.project), check_counts(room.project)
+    sittings = sitting_counts(room.project, request.user)
+    run = latest_run(room.project)
+    context = {
+        "room": room,
+        "contents": held,
+        "checks": checks,
+        "sittings": sittings,
+        "run": run if Verb.VIEW_RUNS in room.verbs else None,
+        "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
+        "steps": next_steps(
+            room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
+        ),
+        "excerpt": _excerpt(room),
+    }
+    return render(request, "projects/overview.html", context)
+
+
+def _excerpt(room: Room) -> League | None:
+    """The leaderboard of the target length that most summaries have."""
+    if Verb.VIEW_SCORES not in room.verbs:
+        return None
+    stored, _ = board(room.project)
+    if stored is None or not stored.tables:
+        return None
+    fullest = max(stored.tables, key=lambda table: table.summaries)
+    return league(fullest, most=EXCERPT)

@@ -1,1 +1,0 @@
-"""What doors read, one noun a module; nothing here writes."""

@@ -1,0 +1,128 @@
+"""The bias watch: how far reviewers follow the judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import AnyContent, ApiView
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.reviewing.bias_table import BIAS_FILE_TYPES, as_bytes
+from annotation.reviewing.queries.bias import (
+    FEWEST,
+    Agreement,
+    Bias,
+    BiasWatch,
+    Rate,
+    TimeAtClaim,
+    bias_watch,
+)
+
+
+class RateRow(serializers.Serializer[Rate]):
+    count = serializers.IntegerField()
+    n = serializers.IntegerField(help_text="Cases.")
+    share = serializers.FloatField(
+        source="value",
+        allow_null=True,
+        help_text=f"count / n; null where n is below {FEWEST}: too few to say.",
+    )
+
+
+class MedianTimeRow(serializers.Serializer[TimeAtClaim]):
+    median_ms = serializers.FloatField(allow_null=True, help_text=f"Null where n is below {FEWEST}.")
+    n = serializers.IntegerField(help_text="Checks of which any time was recorded.")
+
+
+class ReviewerAgreementRow(serializers.Serializer[Agreement]):
+    """Of first answers given before the judge's verdict was revealed, with other people's to the same checks.
+
+    Those that were set aside, since somebody else had answered otherwise first, count with the others.
+    """
+
+    agreed = serializers.IntegerField()
+    pairs = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True, help_text=f"Null where pairs are below {FEWEST}.")
+    kappa = serializers.FloatField(
+        allow_null=True, help_text="Cohen's; null as above, and where all answers are the same."
+    )
+
+
+class BiasRow(serializers.Serializer[Bias]):
+    answers = serializers.IntegerField(help_text="Checks that hold an answer.")
+    in_lists = RateRow(help_text="The judge's verdicts, taken over in a list.")
+    overridden_unseen = RateRow(
+        help_text="Final answers other than the judge's, of those given knowing nothing of it."
+    )
+    overridden_seen = RateRow(
+        help_text="Final answers other than the judge's, of those given with its verdict in sight, lists left out."
+    )
+    switched = RateRow(
+        help_text="Final answers equal to the judge's, of checks answered otherwise before it was revealed."
+    )
+    withstood = RateRow(
+        help_text="Planted wrong verdicts not held when they were told, of those that went against the first "
+        "answer or came before it."
+    )
+    planted_already = serializers.IntegerField(
+        help_text="Planted ones left out of that: the same wrong answer had been given before."
+    )
+    time = MedianTimeRow()
+    agreement = ReviewerAgreementRow()
+
+
+class ReviewerBiasRow(BiasRow):
+    person = serializers.CharField()
+
+
+class BiasWatchRow(serializers.Serializer[BiasWatch]):
+    project = BiasRow(help_text="All reviewers together.")
+    people = ReviewerBiasRow(many=True)
+
+
+class BiasFileQuery(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(choices=tuple(BIAS_FILE_TYPES), default="csv")
+
+
+class BiasView(ApiView):
+    tag = "bias"
+
+    @operation("watch_bias", responses=BiasWatchRow)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show how far a project's reviewers follow the judge.
+
+        Needs the verb "view bias". Of answers given here; imported ones do not tell what their authors had seen.
+        """
+        return Response(BiasWatchRow(bias_watch(self.enter(Verb.VIEW_BIAS))).data)
+
+
+class BiasFile(ApiView):
+    tag = "bias"
+    content_negotiation_class = AnyContent
+
+    @operation(
+        "download_bias",
+        parameters=[BiasFileQuery],
+        responses={
+            (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
+            for content_type in BIAS_FILE_TYPES.values()
+        },
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Fetch the bias watch as a file.
+
+        Needs the verb "view bias". No cell of the CSV acts as a formula.
+        """
+        project = self.enter(Verb.VIEW_BIAS)
+        name = self.query(BiasFileQuery)["format"]
+        answer = HttpResponse(as_bytes(bias_watch(project), name), content_type=BIAS_FILE_TYPES[name])
+        answer["Content-Disposition"] = f'attachment; filename="{project.slug}-bias.{name}"'
+        answer["X-Content-Type-Options"] = "nosniff"
+        return answer

@@ -1,0 +1,433 @@
+"""Checks: is this claim expressed in, or supported by, that text? With override.
+
+A reviewer sees what the judge and other people said as the project's reveal mode says. Until then no
+column, filter or order of theirs tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
+from annotation.api.fields import LabelField, NamedChoice, ShareField
+from annotation.api.rows import AdjudicationRow
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb, verbs_in
+from annotation.core.readers import CheckReader
+from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
+from annotation.reviewing.queries.planted import planted_verdict
+from annotation.reviewing.queries.reveal import keeps_back, plants
+from annotation.reviewing.queries.sight import COLUMNS_SEEN, OF_THE_JUDGE, CheckAsSeen, as_seen, told_of
+from annotation.reviewing.services.lease_check import keep
+from annotation.reviewing.services.look_at_check import look_at, see_checks, tell_planted
+from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED, Quote, override, withdraw_verdict
+
+ORDERS: dict[str, tuple[str, ...]] = {
+    "made": ("pk",),
+    "random": ("queue_key", "pk"),
+    "doubt": ("-doubt", "queue_key", "pk"),
+    "effect": ("-effect", "queue_key", "pk"),
+}
+UNSCORED = "unscored"
+LONGEST_EVIDENCE = 1000
+LARGEST_NUMBER = 2_147_483_647
+ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAccess:
+    """What one person may see of the judge and of other people's answers in one project."""
+
+    project: Project
+    reader: CheckReader
+    is_kept_back: bool
+
+    @classmethod
+    def of(cls, project: Project, person: User) -> CheckAccess:
+        reader = CheckReader.holding(person, verbs_in(person, project))
+        return cls(project, reader, keeps_back(project, reader))
+
+    @property
+    def person(self) -> User:
+        return self.reader.person
+
+    def annotated(self, checks: QuerySet[Check]) -> QuerySet[Any]:
+        """The checks as the person may see them, and of which planted verdict they have been told."""
+        told = CheckLook.objects.filter(
+            check_row=OuterRef("pk"), person=self.person, disclosed_at__isnull=False
+        )
+        checks = checks.annotate(planted_before=Subquery(told.values("planted_label")[:1]))
+        return as_seen(checks, self.person, is_kept_back=self.is_kept_back)
+
+    def keep_seen(self, checks: Sequence[Check]) -> None:
+        """Record that the person is shown these checks with everything that was said of them."""
+        shown = Check.objects.filter(pk__in=[check.pk for check in checks])
+        see_checks(project=self.project, checks=shown, by=self.person)
+
+
+class CheckRow(serializers.Serializer[Check]):
+    """A check and what stands for it. The label is null where it is unscored or hidden."""
+
+    id = serializers.CharField(source="public_id")
+    side = serializers.ChoiceField(
+        choices=Check.Side.choices,
+        help_text="reference: a model summary's claim, held against the peer. peer: the other way round.",
+    )
+    claim = serializers.CharField(source="claim.public_id")
+    claim_text = serializers.CharField(source="claim.text")
+    summary = serializers.CharField(source="peer.public_id", help_text="The peer summary that it scores.")
+    document_set = serializers.CharField(source="peer.document_set.public_id")
+    document_id = serializers.CharField(source="peer.document_set.external_id")
+    system = serializers.CharField(
+        source="peer.system.name", allow_null=True, help_text="Null to callers who may not view the scores."
+    )
+    target_words = serializers.IntegerField(source="peer.target_words", allow_null=True)
+    judge_label = LabelField(allow_null=True)
+    judge_probability = serializers.FloatField(allow_null=True, help_text="Of yes, 0 to 1.")
+    human_label = LabelField(allow_null=True)
+    final_label = LabelField(allow_null=True)
+    final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
+    unscored_reason = serializers.CharField(allow_null=True)
+    is_disputed = serializers.BooleanField(allow_null=True)
+    doubt = serializers.FloatField(
+        allow_null=True,
+        help_text="1: the judge cannot say; 0: it is certain. Null where the project keeps back what it said.",
+    )
+    effect = serializers.FloatField(help_text="Largest change of coverage that another answer could make.")
+    is_hidden_yet = serializers.SerializerMethodField(
+        help_text="Whether the project keeps back what others said until the caller has answered or asked."
+    )
+
+    def get_is_hidden_yet(self, check: Any) -> bool:
+        return not check.is_known
+
+    def to_representation(self, check: Any) -> dict[str, Any]:
+        access: CheckAccess = self.context["access"]
+        shown = super().to_representation(check)
+        if not access.reader.names_systems:
+            shown["system"] = None
+        if not access.is_kept_back:
+            return shown
+        shown |= {name: getattr(check, column) for name, column in COLUMNS_SEEN.items()}
+        # Known or not: beside a planted verdict the figure of the true one would stand.
+        shown["doubt"] = None
+        if not check.is_known:
+            shown |= dict.fromkeys(OF_THE_JUDGE)
+        elif check.planted_now:
+            planted = planted_verdict(check, check.planted_now)
+            shown["judge_probability"] = planted.probability if planted else None
+        return shown
+
+
+class QuoteField(serializers.Serializer[Any]):
+    """Characters `start` to `end` (exclusive) of the unit of that number."""
+
+    unit = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
+    start = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
+    end = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
+
+
+class VerdictRow(serializers.Serializer[Verdict]):
+    id = serializers.CharField(source="public_id")
+    source: Any = serializers.ChoiceField(choices=Verdict.Source.choices)
+    by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
+    label: Any = LabelField(allow_null=True, help_text="Null: the judge gave no usable answer.")
+    probability = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
+    evidence = serializers.ListField(child=serializers.IntegerField())
+    quotes = QuoteField(many=True, help_text="Passages selected in those units.")
+    error_type = serializers.CharField(help_text="Empty where none was named.")
+    reason = serializers.CharField()
+    active_ms = serializers.IntegerField(help_text="A person's time at the check before, idle time left out.")
+    batch = serializers.CharField(
+        source="batch.public_id",
+        allow_null=True,
+        default=None,
+        help_text="The batch in which it was taken over.",
+    )
+    shown = serializers.ChoiceField(
+        choices=Verdict.Shown.choices,
+        help_text="What a person had seen of the judge before, or else whether they had met another's answer.",
+    )
+    created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+    is_set_aside = serializers.BooleanField(
+        help_text="It never stood: somebody else had answered otherwise since the person looked."
+    )
+
+    def get_by(self, verdict: Verdict) -> str:
+        if verdict.judge:
+            return verdict.judge.name
+        return verdict.person.get_username() if verdict.person else verdict.origin_name
+
+
+class CheckDetail(CheckRow):
+    """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
+
+    verdicts = serializers.SerializerMethodField()
+    adjudications = serializers.SerializerMethodField()
+    planted_label: Any = LabelField(
+        source="planted_before",
+        allow_null=True,
+        default=None,
+        help_text="A wrong verdict that the caller was shown as the judge's, once they are told of it.",
+    )
+
+    @extend_schema_field(VerdictRow(many=True))
+    def get_verdicts(self, check: Any) -> Any:
+        access: CheckAccess = self.context["access"]
+        seen = CheckAsSeen(is_known=check.is_known, planted=check.planted_now)
+        # Made also where it is not shown, so that the true verdict takes as long.
+        may_plant = seen.is_known and access.is_kept_back and plants(access.project, access.person)
+        planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
+        said: Any = told_of(seen, check.verdicts.all(), access.person, check, planted)
+        return VerdictRow(said, many=True).data
+
+    @extend_schema_field(AdjudicationRow(many=True))
+    def get_adjudications(self, check: Any) -> Any:
+        decided: Any = check.adjudications.all() if check.is_known and not check.planted_now else []
+        return AdjudicationRow(decided, many=True).data
+
+
+class CheckQuery(serializers.Serializer[Any]):
+    side = serializers.ChoiceField(choices=Check.Side.choices, required=False)
+    label: Any = serializers.ChoiceField(
+        choices=[*Label.values, UNSCORED],
+        required=False,
+        help_text="What stands for the check, as far as the caller may see it; unscored: nothing does.",
+    )
+    system = serializers.CharField(
+        required=False, help_text="Checks of that system's summaries; needs the verb view scores."
+    )
+    document_set = serializers.CharField(required=False, help_text="Checks in the set of that id.")
+    summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
+    disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
+    unanswered = serializers.BooleanField(required=False, help_text="Whether no person has answered yet.")
+    order = serializers.ChoiceField(
+        choices=list(ORDERS), default="made", help_text="doubt and effect: the largest first."
+    )
+
+
+class LookQuery(serializers.Serializer[Any]):
+    reveal = serializers.BooleanField(
+        default=False,
+        help_text="Ask for the judge's verdict, where the project shows it on request.",
+    )
+
+
+class NewVerdict(serializers.Serializer[Any]):
+    """A reviewer's answer, confirming or changing what stands."""
+
+    label: Any = LabelField()
+    reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
+    evidence = serializers.ListField(
+        child=serializers.IntegerField(max_value=LARGEST_NUMBER),
+        default=list,
+        max_length=LONGEST_EVIDENCE,
+        help_text="Numbers of the units of the text held against that show it.",
+    )
+    quotes = QuoteField(
+        many=True, default=list, help_text="Passages selected in units; the units count as evidence."
+    )
+    error_type = NamedChoice("ErrorType", ErrorType.choices, default="", allow_blank=True)
+    confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
+    active_ms = serializers.IntegerField(
+        default=0, min_value=0, max_value=LARGEST_NUMBER, help_text="Time at the check before the answer."
+    )
+    seen = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Id of the last reviewer's verdict that you had before you, empty for none. "
+        "A newer one that says otherwise is a conflict (409); where it is somebody else's, your answer is kept, set "
+        "aside, and you answer again.",
+    )
+    shown = serializers.ChoiceField(
+        choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
+        default=Verdict.Shown.NOTHING,
+        help_text="Whether you had seen the judge's verdict elsewhere, where the project shows it on request; what was "
+        "shown to you here the server knows.",
+    )
+
+
+@extend_schema_serializer(component_name="Told")
+class PlantedRow(serializers.Serializer[CheckLook]):
+    check = serializers.CharField(source="check_row.public_id")
+    planted_label: Any = LabelField()
+
+
+class GivenVerdict(serializers.Serializer[Any]):
+    """The answer as it was kept, and what stands for the check now."""
+
+    verdict = VerdictRow()
+    check = CheckDetail()
+    told = PlantedRow(
+        many=True, help_text="Checks answered before at which the verdict shown was planted, and wrong."
+    )
+
+
+class Checks(ApiView):
+    tag = "checks"
+
+    @operation("list_checks", parameters=[CheckQuery, PageQuery], responses=CheckRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the checks of a project.
+
+        Those of claims that have been replaced are left out. Of a caller who may review, and to whom nothing
+        is hidden, it is kept that they have seen what was said of each check on the page.
+        """
+        project = self.enter(*READ_CONTENT)
+        query = self.query(CheckQuery, PageQuery)
+        access = CheckAccess.of(project, self.person)
+        if "system" in query:
+            access.reader.need_all("system")
+        scope = Check.objects.filter(project=project, is_current=True)
+        rows = _wanted(access.annotated(scope), query).select_related(
+            "claim", "peer__system", "peer__document_set"
+        )
+        return self.page(
+            rows,
+            CheckRow,
+            query=query,
+            scope=scope,
+            order=ORDERS[query["order"]],
+            context={"access": access},
+            prepare=None if access.is_kept_back else access.keep_seen,
+        )
+
+
+class OneCheck(ApiView):
+    tag = "checks"
+
+    @operation("get_check", parameters=[LookQuery], responses=CheckDetail)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show a check with everything that was said about it.
+
+        To a reviewer who must not know yet it is shown without that. It is kept what whoever may review was
+        shown.
+        """
+        project = self.enter(*READ_CONTENT)
+        asked = self.query(LookQuery)["reveal"]
+        return Response(shown_detail(project, public_id, self.person, asked=asked))
+
+
+class CheckLooks(ApiView):
+    tag = "checks"
+
+    @operation("look_at_check", request=LookQuery, responses=CheckDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Tell that a check is on somebody's screen, and go on holding it for them.
+
+        Needs the verb "review". Holds it for five minutes, if nobody else does; also asks for the judge's
+        verdict where the project shows it on request.
+        """
+        project = self.enter(Verb.REVIEW)
+        asked = self.body(LookQuery)["reveal"]
+        keep(check=_check(project, public_id), by=self.person)
+        return Response(shown_detail(project, public_id, self.person, asked=asked))
+
+
+class CheckVerdicts(ApiView):
+    tag = "checks"
+
+    @operation("answer_check", request=NewVerdict, responses={201: GivenVerdict})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Answer a check: an override.
+
+        Needs the verb "review". The answer confirms or changes what stood before, and the scores of
+        the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
+        changed since takes no answer in its old words (409) but from somebody for whom a random draw still waits
+        for it; such an answer moves no score.
+        """
+        project = self.enter(Verb.REVIEW)
+        answer = self.body(NewVerdict)
+        check = _check(project, public_id)
+        verdict = override(
+            check=check,
+            by=self.person,
+            **{name: answer[name] for name in ANSWERED},
+            quotes=[Quote(**quote) for quote in answer["quotes"]],
+            shown=answer["shown"],
+            seen=answer.get("seen", NOT_LOOKED),
+        )
+        told: Any = tell_planted(project=project, by=self.person, but=check)
+        access = CheckAccess.of(project, self.person)
+        given = {
+            "verdict": VerdictRow(verdict).data,
+            "check": _detail(project, public_id, access),
+            "told": PlantedRow(told, many=True).data,
+        }
+        return Response(given, status=status.HTTP_201_CREATED)
+
+
+class OneVerdict(ApiView):
+    tag = "checks"
+
+    @operation("withdraw_verdict", responses={204: None})
+    def delete(self, request: Request, slug: str, public_id: str) -> Response:
+        """Take one's own verdict back.
+
+        The one before it stands again. The row is kept. Twice changes nothing. A random draw that holds it keeps it as
+        the caller's first answer, since they have seen by now what the judge says.
+        """
+        project = self.enter(Verb.REVIEW)
+        verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
+        withdraw_verdict(verdict=only(verdicts, public_id, "verdict"), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
+    """Of the checks as the caller sees them those asked for."""
+    columns = {
+        "side": "side",
+        "system": "peer__system__name",
+        "document_set": "peer__document_set__public_id",
+        "summary": "peer__public_id",
+    }
+    checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
+    if "disputed" in query:
+        checks = checks.filter(seen_disputed=query["disputed"])
+    if "unanswered" in query:
+        checks = checks.filter(_UNANSWERED if query["unanswered"] else ~_UNANSWERED)
+    if "label" in query:
+        label = None if query["label"] == UNSCORED else query["label"]
+        checks = checks.filter(seen_final=label)
+    return checks
+
+
+# That somebody answered everybody may know, but for a check at which a planted verdict stands.
+_UNANSWERED = Q(human_label__isnull=True) | Q(planted_now__isnull=False, own_label__isnull=True)
+
+
+def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
+    """A check as the person may see it, with their look at it kept where they review it."""
+    access = CheckAccess.of(project, person)
+    if access.is_kept_back:
+        look_at(check=_check(project, public_id), by=person, asked=asked)
+    else:
+        see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
+    return _detail(project, public_id, access)
+
+
+def _check(project: Project, public_id: str) -> Check:
+    return only(Check.objects.filter(project=project).select_related("project"), public_id, "check")
+
+
+def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
+    said = Verdict.objects.select_related("judge", "person", "batch").order_by("pk")
+    decided = Adjudication.objects.select_related("decided_by").order_by("pk")
+    checks = (
+        access.annotated(Check.objects.filter(project=project))
+        .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
+        .prefetch_related(Prefetch("verdicts", said), Prefetch("adjudications", decided))
+    )
+    check = only(checks, public_id, "check")
+    return dict(CheckDetail(check, context={"access": access}).data)

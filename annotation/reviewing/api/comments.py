@@ -1,0 +1,120 @@
+"""Comments on claims and units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, only
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import Comment
+from annotation.reviewing.queries.comments import (
+    Thread,
+    ThreadComment,
+    claim_in_sight,
+    thread_of_claim,
+    thread_of_unit,
+    unit_in_sight,
+)
+from annotation.reviewing.services.comment import (
+    LONGEST_COMMENT,
+    comment_on_claim,
+    comment_on_unit,
+    withdraw_comment,
+)
+
+
+class CommentRow(serializers.Serializer[ThreadComment]):
+    id = serializers.CharField(source="comment_id")
+    by = serializers.CharField(source="who")
+    text = serializers.CharField(help_text="Empty where it was taken back.")
+    mentions = serializers.ListField(child=serializers.CharField())
+    created_at = serializers.DateTimeField(source="at")
+    is_withdrawn = serializers.BooleanField()
+
+
+class ThreadRow(serializers.Serializer[Thread]):
+    """What was said on a claim or a unit, oldest first; the last 200."""
+
+    comments = CommentRow(many=True, source="said")
+    hidden = serializers.IntegerField(
+        help_text="Comments of others that are shown once you have answered all checks of the claim."
+    )
+
+
+class NewComment(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=LONGEST_COMMENT, help_text="@username tells that member.")
+
+
+class CommentedRow(serializers.Serializer[Any]):
+    id = serializers.CharField(source="comment.public_id")
+    told = serializers.ListField(child=serializers.CharField())
+    not_told = serializers.ListField(
+        child=serializers.CharField(), help_text="Members named in it who may not read it."
+    )
+    unknown = serializers.ListField(
+        child=serializers.CharField(), help_text="Names in it that no member of the project has."
+    )
+
+
+class ClaimComments(ApiView):
+    tag = "comments"
+
+    @operation("list_claim_comments", responses=ThreadRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show the comments on a claim."""
+        project = self.enter(Verb.COMMENT)
+        claim = claim_in_sight(project, self.person, public_id)
+        return Response(ThreadRow(thread_of_claim(project, claim, self.person)).data)
+
+    @operation("comment_on_claim", request=NewComment, responses={201: CommentedRow})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Comment on a claim.
+
+        Needs the verb "comment".
+        """
+        project = self.enter(Verb.COMMENT)
+        claim = claim_in_sight(project, self.person, public_id)
+        made = comment_on_claim(project=project, claim=claim, by=self.person, **self.body(NewComment))
+        return Response(CommentedRow(made).data, status=status.HTTP_201_CREATED)
+
+
+class UnitComments(ApiView):
+    tag = "comments"
+
+    @operation("list_unit_comments", responses=ThreadRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show the comments on a unit.
+
+        Assessors find units of sets that they have closed, and what they wrote or what names them.
+        """
+        project = self.enter(Verb.COMMENT)
+        unit = unit_in_sight(project, self.person, public_id)
+        return Response(ThreadRow(thread_of_unit(project, unit, self.person)).data)
+
+    @operation("comment_on_unit", request=NewComment, responses={201: CommentedRow})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Comment on a unit.
+
+        Needs the verb "comment".
+        """
+        project = self.enter(Verb.COMMENT)
+        unit = unit_in_sight(project, self.person, public_id)
+        made = comment_on_unit(project=project, unit=unit, by=self.person, **self.body(NewComment))
+        return Response(CommentedRow(made).data, status=status.HTTP_201_CREATED)
+
+
+class OneComment(ApiView):
+    tag = "comments"
+
+    @operation("withdraw_comment", responses={204: None})
+    def delete(self, request: Request, slug: str, public_id: str) -> Response:
+        """Take back one's own comment: its words are shown to nobody any more."""
+        project = self.enter(Verb.COMMENT)
+        own = Comment.objects.filter(project=project, author=self.person).select_related("project")
+        withdraw_comment(comment=only(own, public_id, "comment of yours"), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,275 @@
+"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts, random draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, only
+from annotation.api.fields import LabelField, NamedChoice, ShareField
+from annotation.api.rows import CheckDrawRow, HeldShape
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import Check, Draw, Label, VerdictBatch
+from annotation.reviewing.api.checks import CheckDetail, shown_detail
+from annotation.reviewing.queries.review_queue import (
+    Filter,
+    Only,
+    Order,
+    QueuedCheckRow,
+    queue,
+    waiting_checks,
+)
+from annotation.reviewing.services.accept_batch import Offer, accept_batch, offer, withdraw_batch
+from annotation.reviewing.services.lease_check import hand_out, let_go
+from annotation.sampling.queries.check_samples import check_samples, held_by_others
+from annotation.sampling.services.sample_checks import CHECK_SAMPLE_METHODS, sample_checks
+
+LONGEST_FILTER = 200
+LARGEST_SEED = 2**63 - 1
+
+
+class QueueFilter(serializers.Serializer[Any]):
+    """Which checks, in which order. With a draw no other word counts but the side."""
+
+    order = serializers.ChoiceField(choices=list(Order), default=Order.DOUBT)
+    only = serializers.ChoiceField(
+        choices=list(Only),
+        default=Only.WAITING,
+        help_text="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. "
+        "against: people answered otherwise than the judge. To callers who must not know yet what others said, "
+        "disputed, against and label hold only what they have answered or been shown.",
+    )
+    side = serializers.ChoiceField(choices=Check.Side.choices, default="", allow_blank=True)
+    label: Any = NamedChoice(
+        "Label", Label.choices, default="", allow_blank=True, help_text="What people answered."
+    )
+    numbers = serializers.BooleanField(default=False, help_text="Only claims that hold a figure.")
+    system = serializers.CharField(
+        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id; needs the verb view scores."
+    )
+    document_set = serializers.CharField(
+        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a document set."
+    )
+    reviewer = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_FILTER,
+        help_text="Answered by this person; others than oneself need the verb view scores.",
+    )
+    draw = serializers.CharField(
+        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a draw of checks."
+    )
+
+
+class QueueQuery(QueueFilter):
+    after = serializers.CharField(
+        default="", allow_blank=True, max_length=1000, help_text="Where the page begins."
+    )
+
+
+class NextQuery(QueueFilter):
+    after = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_FILTER,
+        help_text="Id of the check that one comes from.",
+    )
+
+
+class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
+    id = serializers.CharField(source="check_id")
+    claim_text = serializers.CharField(source="claim")
+    document_set = serializers.CharField(source="set_id")
+    document_id = serializers.CharField(source="document_set")
+    side = serializers.ChoiceField(choices=Check.Side.choices)
+    doubt = serializers.FloatField(
+        allow_null=True,
+        help_text="How unsure the judge is, 0 to 1; null where the project keeps back what it said.",
+    )
+    effect = serializers.FloatField()
+    human_label: Any = LabelField(
+        allow_null=True, help_text="Null also where the caller must not know it yet."
+    )
+    is_disputed = serializers.BooleanField(
+        allow_null=True, help_text="Null where the caller must not know it yet."
+    )
+
+
+class QueuePageShape(serializers.Serializer[Any]):
+    """One page. Counted no further than a person wants to know: then `is_counted_out` is false."""
+
+    count = serializers.IntegerField(source="counted")
+    is_counted_out = serializers.BooleanField()
+    after = serializers.CharField(allow_null=True, help_text="The next page's beginning; null at the end.")
+    results = QueuedCheck(many=True, source="rows")
+
+
+class HandedOut(serializers.Serializer[Any]):
+    check = CheckDetail(allow_null=True, help_text="Null where nothing waits, or somebody is at all of it.")
+    held = HeldShape(allow_null=True, help_text="Where there is no check: what of the queue is with others.")
+
+
+class BatchRow(serializers.Serializer[VerdictBatch]):
+    id = serializers.CharField(source="public_id")
+    count = serializers.IntegerField(help_text="Verdicts taken over.")
+    filters = serializers.DictField(child=serializers.CharField())
+    created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+class OfferShape(serializers.Serializer[Offer]):
+    """What would be taken over now."""
+
+    count = serializers.IntegerField()
+    by_label = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many of each label the judge gave."
+    )
+    has_more = serializers.BooleanField(help_text="Whether the list goes on after these.")
+    fingerprint = serializers.CharField(help_text="Stands for the checks and the judge's labels of them.")
+
+
+class NewBatch(QueueFilter):
+    expected = serializers.IntegerField(min_value=1, help_text="The count of the offer.")
+    fingerprint = serializers.CharField(max_length=64, help_text="That of the offer.")
+
+
+class NewCheckDraw(serializers.Serializer[Any]):
+    method = serializers.ChoiceField(choices=list(CHECK_SAMPLE_METHODS), default=Draw.Method.UNIFORM)
+    share = ShareField(help_text="Above 0 and up to 1.")
+    side = serializers.ChoiceField(choices=Check.Side.choices, default="", allow_blank=True)
+    seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
+
+
+class ReviewQueue(ApiView):
+    tag = "checks"
+    pagination_class = None
+
+    @operation("list_review_queue", parameters=[QueueQuery], responses=QueuePageShape, refusals=("422",))
+    def get(self, request: Request, slug: str) -> Response:
+        """Show a page of a queue of checks for reviewers.
+
+        Needs the verb "review".
+        """
+        project = self.enter(Verb.REVIEW)
+        query = self.query(QueueQuery)
+        after = query.pop("after")
+        page = queue(project, self.reader(project), _filters(query), after=after)
+        return Response(QueuePageShape(page).data)
+
+
+class CheckNext(ApiView):
+    tag = "checks"
+
+    @operation("next_check", request=NextQuery, responses=HandedOut)
+    def post(self, request: Request, slug: str) -> Response:
+        """Hand out the next check of a queue, and hold it for five minutes.
+
+        Needs the verb "review". Nobody else is handed it until then; looking at it again holds it on. The
+        check that one comes from is let go.
+        """
+        project = self.enter(Verb.REVIEW)
+        wanted = self.body(NextQuery)
+        name = wanted.pop("after")
+        after = None
+        if name:
+            after = only(Check.objects.filter(project=project).select_related("project"), name, "check")
+        reader, filters = self.reader(project), _filters(wanted)
+        found = hand_out(project=project, reader=reader, filters=filters, after=after)
+        if after is not None:
+            let_go(check=after, by=self.person)
+        detail = shown_detail(project, found.public_id, self.person) if found else None
+        held = None
+        if found is None:
+            waiting = waiting_checks(project, reader, filters)
+            held = held_by_others(waiting, self.person)
+        return Response({"check": detail, "held": HeldShape(held).data if held else None})
+
+
+class BatchOffer(ApiView):
+    tag = "checks"
+    pagination_class = None
+
+    @operation("offer_verdict_batch", parameters=[QueueFilter], responses=OfferShape, refusals=("422",))
+    def get(self, request: Request, slug: str) -> Response:
+        """Show what taking over the judge's verdicts on a filtered queue would do now.
+
+        Needs the verb "review". At most 500; checks that people answered or that wait in a draw are left out. Refused
+        (403) to callers from whom the project keeps the judge's verdicts until they have answered, and (422) unless
+        the list is narrowed down by document set, system, side, numbers, label or reviewer.
+        """
+        project = self.enter(Verb.REVIEW)
+        filters = _filters(self.query(QueueFilter))
+        return Response(OfferShape(offer(project=project, reader=self.reader(project), filters=filters)).data)
+
+
+class Batches(ApiView):
+    tag = "checks"
+
+    @operation("accept_verdict_batch", request=NewBatch, responses={201: BatchRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Take over the judge's verdicts on a filtered queue, as one act.
+
+        Needs the verb "review", and the count and fingerprint of the offer: a list that has changed since is a
+        conflict (409), and nothing is written. Refused where the offer is.
+        """
+        project = self.enter(Verb.REVIEW)
+        wanted = self.body(NewBatch)
+        expected, fingerprint = wanted.pop("expected"), wanted.pop("fingerprint")
+        batch = accept_batch(
+            project=project,
+            reader=self.reader(project),
+            filters=_filters(wanted),
+            expected=expected,
+            fingerprint=fingerprint,
+        )
+        return Response(BatchRow(batch).data, status=status.HTTP_201_CREATED)
+
+
+class OneBatch(ApiView):
+    tag = "checks"
+
+    @operation("withdraw_verdict_batch", responses={204: None})
+    def delete(self, request: Request, slug: str, public_id: str) -> Response:
+        """Take one's own batch back as a whole.
+
+        What stood before its verdicts stands again. The rows are kept. Twice changes nothing.
+        """
+        project = self.enter(Verb.REVIEW)
+        batches = VerdictBatch.objects.filter(project=project).select_related("project")
+        withdraw_batch(batch=only(batches, public_id, "batch"), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class CheckSamples(ApiView):
+    tag = "checks"
+    pagination_class = None
+
+    @operation("list_check_draws", responses=CheckDrawRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the latest draws of checks, newest first.
+
+        Needs the verb "assign".
+        """
+        project = self.enter(Verb.ASSIGN)
+        rows: Any = check_samples(project)
+        return Response(CheckDrawRow(rows, many=True).data)
+
+    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckDrawRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw checks at random for reviewers.
+
+        Needs the verb "assign". The frame and every check's chance are kept for ever. Refused (422) where the
+        project shows reviewers the judge's verdict at once: nobody could answer without it.
+        """
+        project = self.enter(Verb.ASSIGN)
+        drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
+        row = next(each for each in check_samples(project) if each.draw_id == drawn.public_id)
+        return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
+
+
+def _filters(words: dict[str, Any]) -> Filter:
+    return Filter.read({**words, "numbers": "1" if words["numbers"] else ""})

@@ -1,0 +1,494 @@
+"""One check as a reviewer sees it: what the project hides from them is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.utils.timezone import now
+
+from annotation.core.by_hand import Part
+from annotation.core.refusals import NotFound
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Check,
+    CheckLook,
+    Claim,
+    ClaimSet,
+    DocumentSet,
+    Label,
+    Project,
+    Summary,
+    Unit,
+    Verdict,
+)
+from annotation.reviewing.queries import sql
+from annotation.reviewing.queries.planted import label_to_plant, planted_verdict
+from annotation.reviewing.queries.reveal import is_shown_to_all
+from annotation.reviewing.queries.sight import CheckAsSeen, met_by, seen_by, told_of
+from annotation.sampling.queries.check_samples import is_asked_in_old_words
+from annotation.texts.queries.check_text import (
+    WHOLE_TEXT_UP_TO,
+    ContextUnit,
+    TextUnit,
+    found_passages,
+    shown_places,
+    texts_around,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# Statements by hand: each claim that comes on screen asks them, and they took longer to build than to answer.
+_CHECK = Part(Check, "annotation_check")
+_PEER = Part(Summary, "peer", ("id", "public_id", "document_set_id", "text"))
+_SET = Part(DocumentSet, "document_set", ("id", "public_id", "external_id"))
+_CLAIM = Part(Claim, "claim", ("id", "public_id", "claim_set_id", "unit_id", "text"))
+_CLAIM_SET = Part(ClaimSet, "claim_set", ("id", "public_id", "summary_id", "document_set_id"))
+_UNIT = Part(Unit, "unit", ("id", "public_id", "position"))
+_MODEL = Part(Summary, "model", ("id", "public_id", "text"))
+_TEXT_PARTS = (_PEER, _SET, _CLAIM, _CLAIM_SET, _UNIT, _MODEL)
+_VERDICT = Part(Verdict, "verdict")
+_LOOK = Part(CheckLook, "look")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A numbered unit of the text that a claim is held against.
+
+    `evidence` is its place among the judge's evidence (from 1), 0 where it is none; `is_found` tells that it
+    shares words with the claim; `is_marked` that the reader has named it as evidence; `follows_gap` that
+    units before it are left out, `opens` that a document or paragraph begins.
+    """
+
+    number: int
+    text: str
+    evidence: int = 0
+    is_found: bool = False
+    is_marked: bool = False
+    follows_gap: bool = False
+    opens: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswer:
+    """The deciding judge's latest answer. `confidence` is that of the label given, in [0, 1]."""
+
+    judge: str
+    is_baseline: bool
+    label: str | None
+    confidence: float | None
+    reason: str
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAnswer:
+    """One person's answer (or an imported one), withdrawn or not.
+
+    `met_another` tells that they knew somebody else's answer and not the judge's; `in_batch` that a list was taken over
+    whole; `is_set_aside` that it never stood, since somebody else had answered otherwise first.
+    """
+
+    verdict_id: str
+    who: str
+    is_own: bool
+    label: str
+    reason: str
+    evidence: tuple[int, ...]
+    quotes: tuple[str, ...]
+    error_type: str
+    error: str
+    confidence: float | None
+    saw_judge: bool
+    met_another: bool
+    in_batch: bool
+    at: datetime
+    is_withdrawn: bool
+    is_set_aside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What stands for a check and who decided it; no `reason` where a rule did."""
+
+    label: str | None
+    source: str | None
+    who: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What has been said of a check, as far as this reader may know it now.
+
+    `people` are all who answered, once the reader may know; else the reader alone, and the answer of somebody else that
+    they met when their own was set aside. `judge` is what they are shown as the judge's answer, which may be a planted
+    one as long as they have not been told; `planted` is the label that was planted, once they have been. `is_settled`
+    tells that an adjudicator has decided, so that no answer moves a score; that much everybody is told.
+    `coverage_stays_because` is told with the judge's answer: `percents` or `adjudicated` where an answer cannot move
+    coverage, else nothing.
+    """
+
+    check_id: str
+    claim: str
+    is_current: bool
+    judge: JudgeAnswer | None
+    is_judge_shown: bool
+    planted: str
+    people: tuple[PersonAnswer, ...]
+    own: PersonAnswer | None
+    seen: str
+    decision: Decision | None
+    is_disputed: bool
+    is_settled: bool
+    coverage_stays_because: str
+
+    @property
+    def others(self) -> tuple[PersonAnswer, ...]:
+        return tuple(said for said in self.people if not said.is_own)
+
+    @property
+    def differing(self) -> tuple[PersonAnswer, ...]:
+        """What each other person says by now who says otherwise than the reader, as far as it may be told."""
+        latest = {said.who: said for said in self.others if not said.is_withdrawn}
+        own = self.own
+        return tuple(said for said in latest.values() if own is not None and said.label != own.label)
+
+    @property
+    def is_own_latest(self) -> bool:
+        """Whether the reader's answer is the latest that anybody gave, which counts among those that differ."""
+        return self.own is not None and self.own.verdict_id == self.seen
+
+    @property
+    def other_label(self) -> str:
+        """The judge's label where the reader's own is another, so that they may take it over; nothing in old words."""
+        if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
+            return ""
+        return "" if self.judge.label == self.own.label else self.judge.label
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """One check in a reviewer's hands: the claim, the text it is held against, and what has been said.
+
+    `is_asked_in_old_words` tells that the claim was changed since, and that a random draw still waits for an answer of
+    the reader to it as it was: it moves no score.
+    """
+
+    check_id: str
+    claim_id: str
+    side: str
+    claim: str
+    is_current: bool
+    is_asked_in_old_words: bool
+    unit_number: int | None
+    context: tuple[ContextUnit, ...]
+    passages: tuple[Passage, ...]
+    is_whole_text: bool
+    text_units: int
+    document_set: str
+    summary_id: str
+    text_id: str
+    may_ask_judge: bool
+    outcome: Outcome
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is taken."""
+        return self.is_current or self.is_asked_in_old_words
+
+
+def check_of(project: Project, public_id: str) -> Check:
+    """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.CHECK_OF.format(columns=_CHECK.columns), [public_id, project.pk])
+        found = cursor.fetchone()
+    if found is None:
+        raise NotFound("There is no such check in this project.")
+    check = _CHECK.read(iter(found))
+    check.project = project
+    return with_texts(check)
+
+
+def with_texts(check: Check) -> Check:
+    """The same check, now with the rows that its screen reads: its peer summary, and its claim's origin."""
+    columns = ", ".join(part.columns for part in _TEXT_PARTS)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.TEXTS.format(columns=columns), [check.peer_id, check.claim_id])
+        row = iter(cursor.fetchone())
+    check.peer = _PEER.read(row)
+    check.peer.document_set = _SET.read(row)
+    check.claim = claim = _CLAIM.read(row)
+    claim.claim_set = claim_set = _CLAIM_SET.read(row)
+    unit, model = _UNIT.read(row), _MODEL.read(row)
+    claim.unit = unit if claim.unit_id else None
+    claim_set.summary = model if claim_set.summary_id else None
+    return check
+
+
+def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
+    """The person's own verdict of that public id on the check. Raises NotFound."""
+    verdict = (
+        Verdict.objects.filter(check_row=check, person=person, public_id=public_id)
+        .select_related("check_row__project")
+        .first()
+    )
+    if verdict is None:
+        raise NotFound("There is no such verdict of yours on this check.")
+    return verdict
+
+
+def check_view(
+    check: Check,
+    person: User,
+    *,
+    marked: Sequence[int] | None = None,
+    whole_text: bool = False,
+) -> CheckView:
+    """A check as this person may see it now. The number of queries is the same for every check that is in force.
+
+    `marked` are the units that they have named as evidence without having sent it, None for those of their answer.
+    """
+    outcome = outcome_of(check, person)
+    if marked is None:
+        marked = outcome.own.evidence if outcome.own else ()
+    texts = texts_around(check)
+    # Evidence tells the label, so that none is lit before the judge's verdict is shown.
+    lit = outcome.judge.evidence if outcome.judge else ()
+    passages = _passages(
+        texts.held_against, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
+    )
+    model = check.claim.claim_set.summary
+    return CheckView(
+        check_id=check.public_id,
+        claim_id=check.claim.public_id,
+        side=check.side,
+        claim=check.claim.text,
+        is_current=check.is_current,
+        is_asked_in_old_words=is_asked_in_old_words(check, person),
+        unit_number=check.claim.unit.position if check.claim.unit else None,
+        context=texts.context,
+        passages=passages,
+        is_whole_text=whole_text or len(texts.held_against) <= WHOLE_TEXT_UP_TO,
+        text_units=len(texts.held_against),
+        document_set=check.peer.document_set.external_id,
+        summary_id=check.peer.public_id,
+        text_id=model.public_id if model else check.peer.document_set.public_id,
+        may_ask_judge=not outcome.is_judge_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
+        outcome=outcome,
+    )
+
+
+def outcome_of(check: Check, person: User) -> Outcome:
+    """What has been said of a check, as far as the person may know it now."""
+    said = _said_of(check, person)
+    look = _look_now(check, person, said)
+    seen = seen_by(person, check, look, said.verdicts)
+    # Made also where it is not shown, so that the true verdict takes as long.
+    may_plant = seen.is_known and (
+        check.project.planted_share > 0 or (look is not None and look.planted_label)
+    )
+    planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
+    told = told_of(seen, said.verdicts, person, check, planted)
+    judge = _judge_answer(check, _judges_verdict(check, told)) if seen.is_known else None
+    people = _people(said, person)
+    visible = {verdict.pk for verdict in (*told, *met_by(person, said.verdicts))}
+    own, newest = _newest(one for one in people.values() if one.is_own), _newest(people.values())
+    return Outcome(
+        check_id=check.public_id,
+        claim=check.claim.text,
+        is_current=check.is_current,
+        judge=judge,
+        is_judge_shown=seen.is_known,
+        planted=look.planted_label or "" if look is not None and look.disclosed_at else "",
+        people=tuple(one for key, one in people.items() if key in visible),
+        own=own,
+        seen=newest.verdict_id if newest else "",
+        decision=_decision(check, seen, own if seen.planted else newest, judge),
+        is_disputed=bool(seen.disputed),
+        is_settled=check.final_source == Check.Decider.ADJUDICATOR,
+        coverage_stays_because=_why_coverage_stays(check) if seen.is_known else "",
+    )
+
+
+def _look_now(check: Check, person: User, said: _AllSaid) -> CheckLook | None:
+    """The person's look at a check, as it will be kept once it comes on their screen."""
+    look, project = said.look, check.project
+    if look is not None and look.revealed_at is not None:
+        return look
+    has_answered = any(one.person_id == person.pk and not one.is_set_aside for one in said.verdicts)
+    if not has_answered and not is_shown_to_all(project):
+        return look
+    return CheckLook(
+        check_row=check, person=person, revealed_at=now(), planted_label=label_to_plant(check, person)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _AllSaid:
+    """All verdicts on a check in their order, with the names of their people; and one person's look at it."""
+
+    verdicts: tuple[Verdict, ...]
+    names: tuple[str | None, ...]
+    look: CheckLook | None
+
+
+def _said_of(check: Check, person: User) -> _AllSaid:
+    columns = f"{_LOOK.columns}, {_VERDICT.columns}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SAID_OF_CHECK.format(columns=columns), {"check": check.pk, "person": person.pk})
+        rows = cursor.fetchall()
+    look: CheckLook | None = None
+    verdicts, names = [], []
+    for name, *columns in rows:
+        values = iter(columns)
+        look, verdict = _LOOK.read(values), _VERDICT.read(values)
+        if verdict.pk:
+            verdicts.append(verdict)
+            names.append(name)
+    return _AllSaid(tuple(verdicts), tuple(names), look if look is not None and look.pk else None)
+
+
+def _people(said: _AllSaid, person: User) -> dict[int, PersonAnswer]:
+    return {
+        verdict.pk: PersonAnswer(
+            verdict_id=verdict.public_id,
+            who=name or verdict.origin_name,
+            is_own=verdict.person_id == person.pk,
+            label=verdict.label or "",
+            reason=verdict.reason,
+            evidence=tuple(verdict.evidence),
+            quotes=tuple(f"{each['unit']}:{each['start']}:{each['end']}" for each in verdict.quotes),
+            error_type=verdict.error_type,
+            error=verdict.get_error_type_display() if verdict.error_type else "",
+            confidence=verdict.confidence,
+            saw_judge=verdict.shown in (Verdict.Shown.JUDGE, Verdict.Shown.PLANTED),
+            met_another=verdict.shown == Verdict.Shown.PERSON,
+            in_batch=verdict.batch_id is not None,
+            at=verdict.created_at,
+            is_withdrawn=verdict.withdrawn_at is not None,
+            is_set_aside=verdict.is_set_aside,
+        )
+        for name, verdict in zip(said.names, said.verdicts, strict=True)
+        if verdict.source == Verdict.Source.REVIEWER
+    }
+
+
+def _judges_verdict(check: Check, told: Sequence[Verdict]) -> Verdict | None:
+    judge = check.project.deciding_judge
+    if judge is None:
+        return None
+    standing = [one for one in told if one.judge_id == judge.pk and one.withdrawn_at is None]
+    # The latest usable answer stands; a later failure does not undo it.
+    return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
+
+
+def _judge_answer(check: Check, verdict: Verdict | None) -> JudgeAnswer | None:
+    judge = check.project.deciding_judge
+    if judge is None or verdict is None:
+        return None
+    return JudgeAnswer(
+        judge=judge.name,
+        is_baseline=judge.kind == judge.Kind.LEXICAL,
+        label=verdict.label,
+        confidence=_sureness(verdict.label, verdict.probability),
+        reason=verdict.reason,
+        evidence=tuple(verdict.evidence),
+    )
+
+
+def _sureness(label: str | None, probability: float | None) -> float | None:
+    """In the label given: the probability of yes, or of its opposite."""
+    if probability is None or label not in (Label.YES, Label.NO):
+        return None
+    return probability if label == Label.YES else 1 - probability
+
+
+def _newest(people: Iterable[PersonAnswer]) -> PersonAnswer | None:
+    return next((said for said in reversed(list(people)) if not said.is_withdrawn), None)
+
+
+def _decision(
+    check: Check, seen: CheckAsSeen, newest: PersonAnswer | None, judge: JudgeAnswer | None
+) -> Decision | None:
+    """What stands as its reader takes it, and who decided it; `newest` is the latest answer that they know of."""
+    match seen.source:
+        case Check.Decider.ADJUDICATOR:
+            settled = (
+                Adjudication.objects.filter(check_row=check, withdrawn_at=None)
+                .select_related("decided_by")
+                .order_by("-pk")
+                .first()
+            )
+            who, reason = (settled.decided_by.username, settled.reason) if settled else ("", "")
+            return Decision(label=seen.final, source=seen.source, who=who, reason=reason)
+        case Check.Decider.REVIEWER:
+            who, reason = (newest.who, newest.reason) if newest else ("", "")
+            return Decision(label=seen.final, source=seen.source, who=who, reason=reason)
+        case Check.Decider.RULE:
+            return Decision(label=seen.final, source=seen.source, who="", reason="")
+        case _ if judge is None:
+            return None
+        case _:
+            reason = judge.reason if seen.final else check.unscored_reason
+            return Decision(label=seen.final, source=seen.source, who=judge.judge, reason=reason)
+
+
+def _passages(
+    units: Sequence[TextUnit],
+    claim: str,
+    *,
+    judge_evidence: Sequence[int],
+    own: Sequence[int],
+    whole_text: bool,
+) -> tuple[Passage, ...]:
+    """The text that the claim is held against: whole if short or asked for, else around what was found."""
+    found = found_passages(claim, [unit.text for unit in units])
+    lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
+    interesting = {
+        place
+        for place, unit in enumerate(units)
+        if place in found or unit.number in lit or unit.number in own
+    }
+    places = shown_places(len(units), interesting, whole_text=whole_text)
+    before = {place: earlier for earlier, place in zip([-1, *places], places, strict=False)}
+    return tuple(
+        Passage(
+            number=units[place].number,
+            text=units[place].text,
+            evidence=lit.get(units[place].number, 0),
+            is_found=place in found,
+            is_marked=units[place].number in own,
+            follows_gap=place > 0 and before[place] != place - 1,
+            opens=units[place].opens,
+        )
+        for place in places
+    )
+
+
+def _why_coverage_stays(check: Check) -> str:
+    """The word `percents` or `adjudicated` where an answer to this check cannot move coverage, else nothing."""
+    model = check.claim.claim_set.summary
+    if check.side != Check.Side.REFERENCE or model is None:
+        return ""
+    claim = check.claim
+    unit, key = ("unit_id", claim.unit_id) if claim.unit_id else ("claim_id", claim.pk)
+    values: list[int | str | None] = [
+        key,
+        key,
+        Assignment.State.SUBMITTED.value,
+        claim.unit_id,
+        check.peer_id,
+        model.pk,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(sql.UNIT_SETTLED.format(unit=unit), values)
+        is_adjudicated, has_percents = cursor.fetchone() or (False, False)
+    if is_adjudicated:
+        return "adjudicated"
+    return "percents" if has_percents and check.project.blend == Project.Blend.HUMAN_FIRST else ""

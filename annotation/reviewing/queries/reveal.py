@@ -1,0 +1,124 @@
+"""What one person may see of what the judge and other people said of a check, and since when.
+
+The project's reveal mode decides, and what the person did: whoever has answered a check, or was shown the
+judge's verdict on it, knows; an answer that was set aside reveals nothing yet. Queues may go by how sure the judge is
+(its doubt, and that a panel's members differ) in all modes; the figure itself is kept back with the verdict, because a
+judge that is surer of one answer than of the other tells by it what it said. Who wrote a summary is told to those who
+may view scores, and to nobody else. Every door asks here.
+
+What is asked of one check, at every claim that comes on screen, is asked in statements by hand: building them anew
+as queries took several times as long as the answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from annotation.core.by_hand import Part
+from annotation.core.known_checks import fooled, knows_the_truth
+from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import NotFound
+from annotation.models import Check, CheckLook, Claim, Project, Verdict
+from annotation.reviewing.queries import sql
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+
+_LOOK = Part(CheckLook, "look")
+_CHECK = Part(Check, "annotation_check")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAndLook:
+    """A check with what one person was shown of it so far, and whether they ever gave it an answer that stood."""
+
+    check: Check
+    look: CheckLook | None
+    has_answered: bool
+
+
+def plants(project: Project, person: User) -> bool:
+    """Whether the person may at this moment take a planted verdict of the project for the judge's.
+
+    A project that plants no more still has to tell of those that were shown before: until then all that is said to
+    this person goes by what they were shown.
+    """
+    if project.planted_share > 0:
+        return True
+    return fooled(person).filter(check_row__project=project).exists()
+
+
+def keeps_back(project: Project, reader: CheckReader) -> bool:
+    """Whether what others said stays hidden from the reader until they have answered, or were shown it.
+
+    Where wrong verdicts are planted, a list of the true ones would give them away.
+    """
+    is_shown = project.reveal == Project.Reveal.SHOWN
+    return reader.must_wait and (not is_shown or plants(project, reader.person))
+
+
+def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
+    """Whether what others say of a claim stays hidden from the reader: as long as a check of it waits for them.
+
+    A comment may give away the answer to any check of its claim. One that a rule decides waits for nobody.
+    """
+    if not keeps_back(project, reader):
+        return False
+    checks = Check.objects.filter(claim=claim, is_current=True).exclude(final_source=Check.Decider.RULE)
+    return checks.filter(~knows_the_truth(reader.person)).exists()
+
+
+def hides_movement(project: Project, reader: CheckReader, *, is_told: bool = False) -> bool:
+    """Whether the reader must not be told how an answer moved the scores of its summary.
+
+    The movement follows from what the judge and others said of the summary's other claims, so it is told only to
+    those who may view the scores. Where wrong verdicts are planted it would give this one away, unless they are told
+    of it already (`is_told`).
+    """
+    return not reader.may_see_all or (not is_told and plants(project, reader.person))
+
+
+def is_shown_to_all(project: Project, *, asked: bool = False) -> bool:
+    """Whether the judge's verdict is shown before an answer: to everybody, or to whoever has just `asked` for it."""
+    return project.reveal == Project.Reveal.SHOWN or (asked and project.reveal == Project.Reveal.ON_REQUEST)
+
+
+def look_of(check: Check, person: User) -> CheckLook | None:
+    """What the person was shown of the check so far; None where they never opened it."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.LOOK_OF.format(columns=_LOOK.columns), [check.pk, person.pk])
+        found = cursor.fetchone()
+    return _LOOK.read(iter(found)) if found else None
+
+
+def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> CheckAndLook:
+    """A check of the project, its row alone, with what the person knows of it, for the verb that they are about to do.
+
+    In one statement with what they may do. Raises NotFound, and as `require` what that does.
+    """
+    with connection.cursor() as cursor:
+        statement = sql.CHECK_AND_LOOK.format(standing=STANDING, check=_CHECK.columns, look=_LOOK.columns)
+        cursor.execute(statement, {**standing_values(person, project), "name": public_id})
+        found = cursor.fetchone()
+    if found is None:
+        raise NotFound("There is no such check in this project.")
+    roles, is_blind_now, has_answered, *columns = found
+    require_as_read(person, project, verb, roles, is_blind_now)
+    values = iter(columns)
+    check = _CHECK.read(values)
+    check.project = project
+    look = _LOOK.read(values)
+    return CheckAndLook(check=check, look=look if look.pk else None, has_answered=bool(has_answered))
+
+
+def untold(person: User, project: Project) -> QuerySet[CheckLook]:
+    """Planted verdicts that the person was shown in the project and does not know to be planted, once they answered."""
+    answered = Verdict.objects.filter(check_row=OuterRef("check_row_id"), person=person)
+    return fooled(person).filter(Exists(answered), check_row__project=project)

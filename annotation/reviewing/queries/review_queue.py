@@ -1,0 +1,362 @@
+"""The queues of checks that wait for a reviewer: what is in them, in which order, and what comes next.
+
+Pages and next checks are found by the values that they start after, on an index, so that neither a deep page
+nor a queue of which most is answered costs more than the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
+
+from annotation.core.known_checks import knows_the_truth
+from annotation.core.permissions import Verb, roles_with
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Invalid
+from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
+from annotation.reviewing.queries import sql
+from annotation.reviewing.queries.reveal import keeps_back, plants
+from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
+from annotation.sampling.queries.check_samples import answerable_in_samples
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+QUEUE_PAGE_SIZE = 40
+CHECKS_COUNTED_UP_TO = 1000
+QUEUE_COLUMNS = (
+    "public_id",
+    "side",
+    "doubt",
+    "effect",
+    "queue_key",
+    "human_label",
+    "final_label",
+    "is_disputed",
+    "claim__text",
+    "peer__document_set__external_id",
+    "peer__document_set__public_id",
+)
+
+
+class Order(StrEnum):
+    DOUBT = "doubt"
+    EFFECT = "effect"
+    DOCUMENT = "document"
+
+
+class Only(StrEnum):
+    WAITING = "waiting"
+    SPLIT = "split"
+    DISPUTED = "disputed"
+    AGAINST = "against"
+    ANSWERED = "answered"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which checks a queue holds and in which order.
+
+    `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
+    answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
+    what they have answered or been shown. `document` goes summary by summary as they were imported, and through each
+    in the order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
+    `system` and `document_set` are public ids. With `draw`, the public id of one, the queue holds what was
+    drawn and still waits for an answer, in random order, and no other word counts but the side.
+    """
+
+    order: Order = Order.DOUBT
+    only: Only = Only.WAITING
+    side: str = ""
+    label: str = ""
+    numbers: str = ""
+    system: str = ""
+    document_set: str = ""
+    reviewer: str = ""
+    draw: str = ""
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> Filter:
+        """The filter that these words name; those that are missing or empty take the default. Raises Invalid."""
+        words = {field.name: given.get(field.name, "") for field in fields(cls)}
+        for name, known in CHOICES.items():
+            if words[name] and words[name] not in known:
+                told = f"{name} is one of {', '.join(known)}, not {words[name]!r}."
+                raise Invalid(told, field=name)
+        order, only = Order(words.pop("order") or Order.DOUBT), Only(words.pop("only") or Only.WAITING)
+        return cls(order=order, only=only, **words)
+
+    def as_query(self) -> dict[str, str]:
+        """The words that differ from the default, for addresses."""
+        plain = Filter()
+        words = {field.name: str(getattr(self, field.name)) for field in fields(self)}
+        return {name: word for name, word in words.items() if word != getattr(plain, name)}
+
+    @property
+    def is_of_answers(self) -> bool:
+        """Whether it goes by what people said, and so tells it."""
+        return self.only in (Only.DISPUTED, Only.AGAINST) or bool(self.label)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is left out but what is answered."""
+        return self == Filter(order=self.order)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether it holds a part of the project by what the checks are, and no draw, whatever people said of them."""
+        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer)
+        return any(words) and not self.draw
+
+
+CHOICES: dict[str, list[str]] = {
+    "order": list(Order),
+    "only": list(Only),
+    "side": list(Check.Side.values),
+    "label": list(Label.values),
+    "numbers": ["1"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedCheckRow:
+    """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
+    keeps back what the judge said."""
+
+    check_id: str
+    claim: str
+    document_set: str
+    set_id: str
+    side: str
+    doubt: float | None
+    effect: float
+    human_label: str | None
+    is_disputed: bool | None
+    is_unscored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """One page of the queue; `after` names the next one, None at the end.
+
+    It is the public id of the page's last check, whose values are looked up when the next page is asked for: a value in
+    it would tell readers what is kept back from them, or let them search for it.
+    """
+
+    rows: tuple[QueuedCheckRow, ...]
+    after: str | None
+    counted: int
+    is_counted_out: bool
+
+    @property
+    def first(self) -> QueuedCheckRow | None:
+        return self.rows[0] if self.rows else None
+
+
+def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str = "") -> QueuePage:
+    """One page of the queue, found by the values it starts after, however deep it lies.
+
+    Raises as `waiting_checks`, and Invalid for a page that is not there.
+    """
+    waiting = waiting_checks(project, reader, filters)
+    page: list[Any] = []
+    for part in following_check(waiting, _named(project, after), filters) if after else (waiting,):
+        told = _with_answers(part, project, reader)
+        # Named columns: the summaries' texts would be sorted along.
+        rows = told.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)
+        rows = rows.order_by(*rows.query.order_by, "public_id")
+        page += rows[: QUEUE_PAGE_SIZE + 1 - len(page)]
+        if len(page) > QUEUE_PAGE_SIZE:
+            break
+    shown = page[:QUEUE_PAGE_SIZE]
+    counted = count(waiting)
+    is_kept_back = keeps_back(project, reader)
+    return QueuePage(
+        rows=tuple(_queue_row(check, is_kept_back=is_kept_back) for check in shown),
+        after=shown[-1].public_id if len(page) > QUEUE_PAGE_SIZE else None,
+        counted=min(counted, CHECKS_COUNTED_UP_TO),
+        is_counted_out=counted <= CHECKS_COUNTED_UP_TO,
+    )
+
+
+def _with_answers(checks: QuerySet[Check], project: Project, reader: CheckReader) -> QuerySet[Any]:
+    """The checks as the reader sees them.
+
+    Whoever may see all is not shown the answers of others before their own either: they answer here too.
+    """
+    may_plant = plants(project, reader.person)
+    is_kept_back = may_plant or project.reveal != Project.Reveal.SHOWN
+    return as_seen(checks, reader.person, is_kept_back=is_kept_back, plants=may_plant)
+
+
+def _named(project: Project, public_id: str) -> Check:
+    """The check at which a page of the queue ends. Raises Invalid."""
+    check = Check.objects.filter(project=project, public_id=public_id).first()
+    if check is None:
+        raise Invalid("This page of the queue is not there: start from the top.", field="after")
+    return check
+
+
+def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> tuple[QuerySet[Check], ...]:
+    """Those of a queue that come after a check, which need not be in it, in parts that follow one another.
+
+    Of each part an index gives the first at once. As one condition, all that are level with the check and come before
+    it would be waded through.
+    """
+    if filters.draw:
+        return (waiting.filter(Q(drawn_as__gt=_PlaceInSample(filters.draw, check.pk))),)
+    if filters.order == Order.DOCUMENT:
+        beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
+        return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
+    column = filters.order.value
+    value = getattr(check, column)
+    behind = Q(queue_key__gt=check.queue_key) | Q(public_id__gt=check.public_id)
+    level = waiting.filter(behind, **{column: value, "queue_key__gte": check.queue_key})
+    return level, waiting.filter(**{f"{column}__lt": value})
+
+
+def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
+    """The checks of a queue in its order. Two with one random key, which hardly occur, come in any.
+
+    Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
+    answered what.
+    """
+    if filters.draw:
+        return _sampled_checks(project, reader, filters)
+    waiting = Check.objects.filter(project=project, is_current=True)
+    if filters.is_of_answers and keeps_back(project, reader):
+        waiting = _as_told(waiting, project, reader, filters)
+    else:
+        waiting = _by_answers(_only(waiting, project, filters.only), filters)
+    if filters.side:
+        waiting = waiting.filter(side=filters.side)
+    if filters.numbers:
+        waiting = waiting.filter(has_number=True)
+    if filters.document_set:
+        waiting = waiting.filter(peer__document_set__public_id=filters.document_set)
+    if filters.system:
+        reader.need_all("system")
+        waiting = waiting.filter(peer__system__public_id=filters.system)
+    if filters.reviewer:
+        if filters.reviewer != reader.person.username:
+            reader.need_all("reviewer")
+        said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
+        waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
+    match filters.order:
+        case Order.DOCUMENT:
+            return waiting.order_by("peer_id", "claim_id")
+        case _:
+            return waiting.order_by(f"-{filters.order.value}", "queue_key")
+
+
+def reviewers(project: Project) -> list[str]:
+    """The names of those whose roles let them answer checks, in order."""
+    members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+    able = roles_with(Verb.REVIEW)
+    return [member.user.username for member in members if member.role_set & able]
+
+
+def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Check]:
+    match only:
+        case Only.WAITING:
+            return checks.filter(human_label__isnull=True)
+        case Only.SPLIT:
+            is_split = Q(judge_label__isnull=False, doubt__gt=0) if has_panel(project) else Q(pk__in=())
+            return checks.filter(is_split, human_label__isnull=True)
+        case Only.ANSWERED:
+            return checks.filter(human_label__isnull=False)
+        case Only.DISPUTED:
+            return checks.filter(is_disputed=True)
+        case Only.AGAINST:
+            answered = checks.filter(human_label__isnull=False, judge_label__isnull=False)
+            return answered.filter(~Q(human_label=F("judge_label")))
+        case Only.ALL:
+            return checks
+
+
+def has_panel(project: Project) -> bool:
+    """Whether the deciding judge is a panel, whose members may differ."""
+    return project.deciding_judge is not None and project.deciding_judge.kind == Judge.Kind.PANEL
+
+
+def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
+    return checks.filter(human_label=filters.label) if filters.label else checks
+
+
+def _as_told(
+    checks: QuerySet[Check], project: Project, reader: CheckReader, filters: Filter
+) -> QuerySet[Check]:
+    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said.
+
+    Where a wrong verdict was planted, it goes by that and their own answer, as long as they take it for the judge's.
+    """
+    told = _by_answers(_only(checks, project, filters.only), filters).filter(knows_the_truth(reader.person))
+    fooled = taken_for_true(reader.person, project)
+    taken_so = [check for check, seen in fooled.items() if _is_taken_so(seen, filters)]
+    return told | checks.filter(pk__in=taken_so) if taken_so else told
+
+
+def _is_taken_so(seen: CheckAsSeen, filters: Filter) -> bool:
+    """Whether it belongs there to whoever knows of their own answer, and of a planted one in the judge's place."""
+    if seen.human is None or filters.label not in ("", seen.human):
+        return False
+    match filters.only:
+        case Only.AGAINST:
+            return seen.human != seen.judge
+        case Only.ANSWERED | Only.ALL:
+            return True
+        case _:
+            return False
+
+
+def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
+    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order.
+
+    Claims that were changed since are among them, in the words that were drawn.
+    """
+    draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
+    draw = draws.values_list("pk", flat=True).first()
+    if draw is None:
+        raise Invalid("There is no such draw of checks in this project.", field="draw")
+    waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
+    if filters.side:
+        waiting = waiting.filter(side=filters.side)
+    return answerable_in_samples(waiting, reader.person).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
+
+
+def count(waiting: QuerySet[Check]) -> int:
+    """How many there are, counted no further than a person wants to know."""
+    return waiting.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
+
+
+class _PlaceInSample(Func):
+    """The place of a check in a draw of that public id; what is not in it comes before all that is."""
+
+    output_field = BigIntegerField()
+
+    def __init__(self, draw: str, check: int) -> None:
+        super().__init__()
+        self.keys = (check, draw)
+
+    def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[int, str]]:
+        return sql.PLACE_IN_DRAW, self.keys
+
+
+def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
+    return QueuedCheckRow(
+        check_id=check.public_id,
+        claim=check.claim.text,
+        document_set=check.peer.document_set.external_id,
+        set_id=check.peer.document_set.public_id,
+        side=check.side,
+        doubt=None if is_kept_back else check.doubt,
+        effect=check.effect,
+        human_label=check.seen_human,
+        is_disputed=check.seen_disputed,
+        is_unscored=check.final_label is None,
+    )

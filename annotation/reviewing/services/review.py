@@ -1,0 +1,385 @@
+"""A reviewer answers a check, or takes an answer back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.guidelines import current_id
+from annotation.core.known_checks import knew_earlier_words
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.models import (
+    Check,
+    CheckLook,
+    DrawnCheck,
+    ErrorType,
+    Label,
+    Project,
+    Summary,
+    Verdict,
+)
+from annotation.reviewing.queries.reveal import look_of
+from annotation.reviewing.services.look_at_check import disclose, reveal
+from annotation.sampling.queries.check_samples import is_asked_in_old_words
+from annotation.scoring.rescore import rescore_now
+from annotation.texts.queries.check_text import text_held_against
+from evaluation.judging import LABELS_IN_WORDS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.contrib.auth.models import User
+
+NOT_LOOKED = "not looked"
+LONGEST_REASON = 4000
+MOST_QUOTES = 50
+LONGEST_MS = 2_147_483_647
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage that a reviewer selected: the number of its unit, and where in the unit it lies (end exclusive)."""
+
+    unit: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reviewer says of a check. `evidence` holds unit numbers in order, those of `quotes` among them."""
+
+    label: str
+    reason: str
+    evidence: tuple[int, ...]
+    quotes: tuple[Quote, ...]
+    error_type: str
+    confidence: float | None
+    active_ms: int
+
+
+def override(
+    *,
+    check: Check,
+    by: User,
+    label: str,
+    reason: str = "",
+    evidence: Sequence[int] = (),
+    quotes: Sequence[Quote] = (),
+    error_type: str = "",
+    confidence: float | None = None,
+    shown: str = Verdict.Shown.NOTHING,
+    active_ms: int = 0,
+    seen: str = NOT_LOOKED,
+) -> Verdict:
+    """Record a reviewer's verdict on a check, confirming or changing what stood before.
+
+    `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
+    asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
+    Evidence holds unit numbers of the text held against, those of `quotes` too; `active_ms` is the time at the check.
+    The scores follow in the same transaction; the judge's verdict is revealed, and a planted one disclosed. The first
+    answer of somebody who knew nothing is also that of every draw in which the check waits.
+
+    Raises Conflict `newer_verdict` where another answer came or went since (`is_own`: by themselves); what meets
+    somebody else's other answer is kept, set aside. Conflict `claim_changed` where these words are no longer checked
+    and no draw waits for them. Invalid for what a field cannot hold.
+    """
+    require(by, check.project, Verb.REVIEW)
+    _validate(
+        label=label,
+        confidence=confidence,
+        evidence=evidence,
+        reason=reason,
+        error_type=error_type,
+        quotes=quotes,
+    )
+    if active_ms < 0:
+        raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
+    answer = Answer(
+        label=label,
+        reason=reason.strip(),
+        evidence=tuple(sorted({*evidence, *(quote.unit for quote in quotes)})),
+        quotes=tuple(quotes),
+        error_type=error_type,
+        confidence=confidence,
+        active_ms=min(active_ms, LONGEST_MS),
+    )
+    # Raised when all is written: what meets another answer is refused, and kept.
+    given = _give(answer, check=check, by=by, claimed=shown, seen=seen)
+    if isinstance(given, Conflict):
+        raise given
+    return given
+
+
+@transaction.atomic
+def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Verdict | Conflict:
+    check = lock(check)
+    if not check.is_current and not is_asked_in_old_words(check, by):
+        raise _claim_changed(answer)
+    _check_units(check, answer.evidence)
+    newest = _newest_review(check)
+    if _is_overtaken(check, answer, by=by, newest=newest, seen=seen):
+        if newest is not None and newest.person_id != by.pk:
+            _set_aside(answer, check=check, by=by, claimed=claimed, newest=newest)
+        return _conflict(check, answer, by=by, newest=newest, seen=seen)
+    return _let_stand(answer, check=check, by=by, claimed=claimed)
+
+
+def _let_stand(answer: Answer, *, check: Check, by: User, claimed: str) -> Verdict:
+    before = (check.final_label, check.final_source)
+    look = look_of(check, by)
+    known = _known(check, by, look, claimed=claimed)
+    verdict = _keep(answer, check=check, by=by, known=known)
+    _tell_if_planted(reveal(check=check, to=by, look=look), check=check, by=by, known=known)
+    rescore_now(project=check.project, summary_ids=[check.peer_id])
+    log(
+        project=check.project,
+        actor=by,
+        verb="override",
+        target=check,
+        data={
+            **_logged(verdict),
+            "final_before": before[0],
+            "final_source_before": before[1],
+        },
+    )
+    return verdict
+
+
+def _set_aside(answer: Answer, *, check: Check, by: User, claimed: str, newest: Verdict) -> None:
+    """Keep an answer that does not stand, since its author now meets another's.
+
+    What they send again after that they send knowing it, so one is kept for each newer verdict. That the two differ is
+    for an adjudicator, unless its author answers again.
+    """
+    kept = Verdict.objects.filter(check_row=check, person=by, is_set_aside=True, pk__gt=newest.pk)
+    if kept.exists():
+        return
+    look = look_of(check, by)
+    known = _known(check, by, look, claimed=claimed)
+    verdict = _keep(answer, check=check, by=by, known=known, set_aside_at=timezone.now())
+    _tell_if_planted(look, check=check, by=by, known=known)
+    rescore_now(project=check.project, summary_ids=[check.peer_id])
+    log(
+        project=check.project,
+        actor=by,
+        verb="set answer aside",
+        target=check,
+        data={**_logged(verdict), "newer": newest.public_id},
+    )
+
+
+def _keep(
+    answer: Answer, *, check: Check, by: User, known: str, set_aside_at: datetime | None = None
+) -> Verdict:
+    verdict = Verdict.objects.create(
+        check_row=check,
+        source=Verdict.Source.REVIEWER,
+        person=by,
+        label=answer.label,
+        confidence=answer.confidence,
+        evidence=list(answer.evidence),
+        quotes=[asdict(quote) for quote in answer.quotes],
+        error_type=answer.error_type,
+        reason=answer.reason,
+        shown=known,
+        active_ms=answer.active_ms,
+        guideline_id=current_id(check.project),
+        withdrawn_at=set_aside_at,
+        is_set_aside=set_aside_at is not None,
+    )
+    if known == Verdict.Shown.NOTHING:
+        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+    return verdict
+
+
+def _tell_if_planted(look: CheckLook | None, *, check: Check, by: User, known: str) -> None:
+    if look is not None and known == Verdict.Shown.PLANTED:
+        look.check_row, look.person = check, by
+        disclose(look)
+
+
+def _logged(verdict: Verdict) -> dict[str, object]:
+    return {
+        "verdict": verdict.public_id,
+        "label": verdict.label,
+        "reason": verdict.reason,
+        "shown": verdict.shown,
+        **({"error_type": verdict.error_type} if verdict.error_type else {}),
+    }
+
+
+def _known(check: Check, by: User, look: CheckLook | None, *, claimed: str) -> str:
+    """What the person knew of the judge's verdict before this answer, or else of another's answer.
+
+    Whoever knew what was said of the claim in words that it had before knows.
+    """
+    if look is not None and look.revealed_at is not None:
+        return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
+    before = Verdict.objects.filter(check_row=check, person=by).order_by("is_set_aside", "pk")
+    match before.values_list("is_set_aside", flat=True).first():
+        case False:
+            return Verdict.Shown.JUDGE
+        case _ if knew_earlier_words(check, by):
+            return Verdict.Shown.JUDGE
+        case True if not _says_so(check, claimed):
+            return Verdict.Shown.PERSON
+        case _:
+            return Verdict.Shown.JUDGE if _says_so(check, claimed) else Verdict.Shown.NOTHING
+
+
+def _says_so(check: Check, claimed: str) -> bool:
+    """Whether the person says that they saw the judge's verdict, where they may well have."""
+    return claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
+
+
+@transaction.atomic
+def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
+    """Take back one's own verdict; the one before it stands again.
+
+    Withdrawing twice changes nothing. Raises NotAllowed for another person's verdict.
+    """
+    check = lock(verdict.check_row)
+    require(by, check.project, Verb.REVIEW)
+    if verdict.person_id != by.pk:
+        raise NotAllowed("Only the person who gave a verdict can take it back.")
+    verdict.refresh_from_db()
+    if verdict.withdrawn_at is not None:
+        return verdict
+    verdict.withdrawn_at = timezone.now()
+    verdict.save(update_fields=["withdrawn_at"])
+    rescore_now(project=check.project, summary_ids=[check.peer_id])
+    log(
+        project=check.project,
+        actor=by,
+        verb="withdraw verdict",
+        target=check,
+        data={"verdict": verdict.public_id, "label": verdict.label},
+    )
+    return verdict
+
+
+def lock(check: Check) -> Check:
+    """The check as it stands now, with its summary's row locked first and its own second.
+
+    Every verb that decides a check takes the locks in this order, so that two of them wait for
+    each other and never deadlock.
+    """
+    Summary.objects.select_for_update().only("pk").get(pk=check.peer_id)
+    rows = Check.objects.select_for_update(of=("self",)).select_related("project", "peer", "claim")
+    return rows.get(pk=check.pk)
+
+
+def check_reason(reason: str) -> None:
+    """Raises Invalid (field `reason`) where the words behind an answer or a decision are too many."""
+    if len(reason.strip()) > LONGEST_REASON:
+        raise Invalid(f"A reason has at most {LONGEST_REASON:,} characters.", field="reason")
+
+
+def _validate(
+    *,
+    label: str,
+    confidence: float | None,
+    evidence: Sequence[int],
+    reason: str,
+    error_type: str,
+    quotes: Sequence[Quote],
+) -> None:
+    if label not in Label.values:
+        raise Invalid(f"A verdict is {LABELS_IN_WORDS}, not {label!r}.", field="label")
+    if confidence is not None and not 0 <= confidence <= 1:
+        raise Invalid("Confidence lies between 0 and 1.", field="confidence")
+    if any(number < 1 for number in (*evidence, *(quote.unit for quote in quotes))):
+        raise Invalid("Evidence holds unit numbers, counted from 1.", field="evidence")
+    if error_type and error_type not in ErrorType.values:
+        known = ", ".join(ErrorType.values)
+        raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
+    check_reason(reason)
+    if len(quotes) > MOST_QUOTES:
+        raise Invalid(f"At most {MOST_QUOTES} passages can be selected.", field="quotes")
+    if any(not 0 <= quote.start < quote.end for quote in quotes):
+        raise Invalid("A passage begins in its unit and ends after its beginning.", field="quotes")
+
+
+def _check_units(check: Check, named: Sequence[int]) -> None:
+    if not named:
+        return
+    known = {unit.number for unit in text_held_against(check)}
+    unknown = next((number for number in named if number not in known), None)
+    if unknown is not None:
+        raise Invalid(f"There is no unit {unknown} here.", field="evidence")
+
+
+def _newest_review(check: Check) -> Verdict | None:
+    return (
+        Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER, withdrawn_at=None)
+        .select_related("person")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def _is_overtaken(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> bool:
+    """Whether another answer came, or went, since the person looked; the same answer of somebody else does not count.
+
+    Raises Invalid where `seen` names no answer that anybody ever gave to this check.
+    """
+    if seen in (NOT_LOOKED, newest.public_id if newest else ""):
+        return False
+    given = Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER)
+    if seen and not given.filter(public_id=seen).exists():
+        raise Invalid(
+            f"No reviewer's answer to this check has the id {seen!r}. Give the last one that you had before you, or "
+            "leave it empty for none.",
+            field="seen",
+        )
+    return newest is None or newest.person_id == by.pk or newest.label != answer.label
+
+
+def _conflict(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> Conflict:
+    """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
+    theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
+    changed = newest or Verdict.objects.filter(check_row=check, public_id=seen).first()
+    is_own = changed is not None and changed.person_id == by.pk
+    return Conflict(
+        _OWN_IN_BETWEEN if is_own else _ANOTHERS_IN_BETWEEN if newest else _GONE_IN_BETWEEN,
+        code="newer_verdict",
+        details={
+            "yours": {"label": answer.label, "reason": answer.reason},
+            "theirs": theirs,
+            "is_own": is_own,
+        },
+    )
+
+
+_OWN_IN_BETWEEN = (
+    "You answered this check in another window since you opened it. Your answer is kept here: look at the one from "
+    "there, then answer again."
+)
+_ANOTHERS_IN_BETWEEN = (
+    "Somebody answered this check otherwise since you opened it. Your answer is kept, set aside: look at theirs, then "
+    "answer again."
+)
+_GONE_IN_BETWEEN = (
+    "Somebody took their answer to this check back since you opened it. Your answer is kept here: if you stand by it, "
+    "send it again."
+)
+
+
+def _claim_changed(answer: Answer) -> Conflict:
+    return Conflict(
+        "The claim was changed since you opened it, and this wording is no longer checked. Your answer is kept "
+        "here: go on with the claim as it is worded now.",
+        code="claim_changed",
+        details={
+            "yours": {"label": answer.label, "reason": answer.reason},
+            "theirs": None,
+            "is_own": False,
+        },
+    )

@@ -1,0 +1,44 @@
+"""The bias watch: how far reviewers follow the judge, on screen and as a file."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid
+from annotation.models import Project
+from annotation.reviewing.bias_table import BIAS_FILE_TYPES, as_bytes
+from annotation.reviewing.queries.bias import FEWEST, bias_watch
+from annotation.web.htmx import Request
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+BIAS_ROOM = "project-settings"
+
+
+@screen("GET")
+def bias(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_BIAS, here=BIAS_ROOM)
+    watch = bias_watch(room.project)
+    context = {
+        "room": room,
+        "watch": watch,
+        "rows": [*watch.people, watch.project] if len(watch.people) > 1 else watch.people,
+        "is_always_shown": room.project.reveal == Project.Reveal.SHOWN,
+        "fewest": FEWEST,
+    }
+    return render(request, "reviewing/bias/page.html", context)
+
+
+@screen("GET")
+def bias_file(request: Request, slug: str) -> HttpResponse:
+    """The same as CSV or JSON."""
+    room = enter(request, slug, Verb.VIEW_BIAS, here=BIAS_ROOM)
+    name = request.GET.get("format", "csv")
+    if name not in BIAS_FILE_TYPES:
+        raise Invalid(f"The file comes as {' or '.join(BIAS_FILE_TYPES)}, not as {name!r}.", field="format")
+    answer = HttpResponse(as_bytes(bias_watch(room.project), name), content_type=BIAS_FILE_TYPES[name])
+    answer["Content-Disposition"] = f'attachment; filename="{room.project.slug}-bias.{name}"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer

@@ -1,0 +1,409 @@
+"""Review: the queue of checks, and one check in view with its answer.
+
+A form with scripts sends the answer and shows the next claim, which was fetched ahead, at once; what comes back is
+the strip that tells what the judge had said. Without scripts the answer leads to the next claim's page, with the same
+strip on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+
+from annotation.core.permissions import Verb
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.words import ANSWERS
+from annotation.models import Check, CheckLook, ErrorType, Verdict
+from annotation.reviewing.queries.check_view import (
+    CheckView,
+    check_of,
+    check_view,
+    outcome_of,
+    own_verdict,
+    with_texts,
+)
+from annotation.reviewing.queries.reveal import hides_movement
+from annotation.reviewing.queries.review_queue import (
+    CHECKS_COUNTED_UP_TO,
+    Filter,
+    Only,
+    count,
+    waiting_checks,
+)
+from annotation.reviewing.services import review as service
+from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.look_at_check import look_at, tell_planted
+from annotation.reviewing.services.review import Quote
+from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
+from annotation.sampling.words import held_in_words
+from annotation.scoring.score_changes import ScoreChange, score_changes, scores_now
+from annotation.scoring.words import in_words
+from annotation.web.htmx import Request, page_or_fragment, wants_fragment
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter
+from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+ERROR_TYPES = tuple(ErrorType.choices)
+CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
+
+
+@screen("GET")
+@never_cache
+def check(request: Request, slug: str, check_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    look_at(check=row, by=request.user)
+    keep(check=row, by=request.user)
+    return _show(request, room, row)
+
+
+@screen("POST")
+@never_cache
+def reveal_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """The judge's verdict on request, where the project shows it so. What was typed stays."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    look_at(check=row, by=request.user, asked=True)
+    return _show(request, room, row, typed=TypedAnswer.of(request.POST))
+
+
+@screen("GET", "POST")
+def next_check(request: Request, slug: str) -> HttpResponse:
+    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.
+
+    Whoever comes to the address by a link or a reload is sent to the queue.
+    """
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    filters = filters_of(request)
+    if request.method != "POST":
+        return redirect(_queue_address(slug, filters))
+    here = request.POST.get("here", "")
+    reader = reader_of(request, room)
+    if here:
+        following = move_on(project=room.project, reader=reader, filters=filters, here=here)
+    else:
+        following = hand_out(project=room.project, reader=reader, filters=filters)
+    if not wants_fragment(request):
+        return _to_check(request, room, following, filters)
+    if following is None:
+        context = {
+            "room": room,
+            "search": _search(filters),
+            "held": _held_in_words(request, room, filters),
+        }
+        return render(request, "reviewing/_end.html", context)
+    return _show(request, room, with_texts(following), is_ahead=True)
+
+
+@screen("POST")
+def look(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """A sign of life: the claim is still on somebody's screen, and is kept for them."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    look_at(check=row, by=request.user)
+    keep(check=row, by=request.user)
+    return HttpResponse(status=204)
+
+
+@screen("POST")
+def override(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """A reviewer's answer. The scores before and after are told; a newer answer of somebody else is a conflict."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    before = scores_now(row.peer_id)
+    typed = TypedAnswer.of(request.POST)
+    try:
+        verdict = service.override(
+            check=row,
+            by=request.user,
+            label=typed.label,
+            reason=typed.reason,
+            evidence=_numbers(typed.evidence),
+            quotes=[_quote(each) for each in typed.quotes],
+            error_type=typed.error_type,
+            confidence=_confidence(typed.confidence),
+            active_ms=_milliseconds(request.POST.get("active_ms", "")),
+            seen=request.POST.get("seen", service.NOT_LOOKED),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, row, refusal=refusal, typed=typed)
+    told = tell_planted(project=room.project, by=request.user, but=row)
+    moved = score_changes(before, scores_now(row.peer_id))
+    if wants_fragment(request):
+        return _strip(request, room, check_id, verdict=verdict, moved=moved, told=told)
+    return _after_answer(request, room, row, verdict, moved)
+
+
+@screen("POST")
+def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
+    """Take an answer back; its claim comes on screen again."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
+    before = scores_now(row.peer_id)
+    verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
+    service.withdraw_verdict(verdict=verdict, by=request.user)
+    moved = score_changes(before, scores_now(row.peer_id))
+    if wants_fragment(request):
+        row = check_of(room.project, check_id)
+        return _show(request, room, row, withdrawn=verdict, moved=moved)
+    said = ["Your answer is taken back.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
+    messages.success(request, " ".join(filter(None, said)))
+    return redirect(address(slug, check_id, filters_of(request)))
+
+
+@dataclass(frozen=True, slots=True)
+class TypedAnswer:
+    """What somebody has filled in, as it came."""
+
+    label: str = ""
+    reason: str = ""
+    error_type: str = ""
+    confidence: str = ""
+    evidence: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, form: QueryDict) -> TypedAnswer:
+        return cls(
+            label=form.get("label", ""),
+            reason=form.get("reason", ""),
+            error_type=form.get("error_type", ""),
+            confidence=form.get("confidence", ""),
+            evidence=tuple(form.getlist("evidence")),
+            quotes=tuple(form.getlist("quote")),
+        )
+
+    @classmethod
+    def own(cls, view: CheckView) -> TypedAnswer:
+        """What the reader said before, to be said again or otherwise."""
+        own = view.outcome.own
+        if own is None:
+            return cls()
+        confidence = "" if own.confidence is None else f"{own.confidence:g}"
+        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence, quotes=own.quotes)
+
+
+class Selected(NamedTuple):
+    """A passage that was selected: as the form sends it, and its words."""
+
+    value: str
+    words: str
+
+
+def reader_of(request: Request, room: Room) -> CheckReader:
+    return CheckReader.holding(request.user, room.verbs)
+
+
+def filters_of(request: Request) -> Filter:
+    return Filter.read(request.GET.dict())
+
+
+def address(slug: str, check_id: str, filters: Filter, **more: str) -> str:
+    page = reverse("check", kwargs={"slug": slug, "check_id": check_id})
+    return page + _search(filters, **more)
+
+
+def _show(
+    request: Request,
+    room: Room,
+    row: Check,
+    *,
+    refusal: Conflict | Invalid | None = None,
+    typed: TypedAnswer | None = None,
+    withdrawn: Verdict | None = None,
+    moved: list[ScoreChange] | None = None,
+    is_ahead: bool = False,
+) -> HttpResponse:
+    """The check as it stands now, with what was just done to it or what could not be."""
+    filters = filters_of(request)
+    is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
+    marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
+    view = check_view(row, request.user, marked=marked, whole_text=is_whole)
+    typed = typed or TypedAnswer.own(view)
+    context = {
+        "room": room,
+        "view": view,
+        "outcome": view.outcome,
+        "filters": filters,
+        "search": _search(filters),
+        "refusal": refusal,
+        "typed": typed,
+        "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
+        "withdrawn": withdrawn,
+        "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
+        "moved_in_words": _movement(request, room, row, moved or [], is_told=bool(view.outcome.planted)),
+        "answers": ANSWERS,
+        "error_types": ERROR_TYPES,
+        "confidences": CONFIDENCES,
+        **_counted(request, room, filters, None if is_ahead else row),
+        "before": None if is_ahead else _before(request, room, row),
+    }
+    return page_or_fragment(
+        request,
+        page="reviewing/check.html",
+        fragment="reviewing/_check.html",
+        context=context,
+        status=status_of(refusal) if refusal else 200,
+    )
+
+
+def _counted(request: Request, room: Room, filters: Filter, here: Check | None) -> dict[str, object]:
+    """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
+
+    None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
+    to counts on by itself.
+    """
+    counts_down = bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT)
+    if here is None:
+        return {
+            "left": None,
+            "counts_down": counts_down,
+            "is_counted": counts_down,
+            "is_left_counted_out": True,
+        }
+    waiting = waiting_checks(room.project, reader_of(request, room), filters)
+    left = count(waiting)
+    return {
+        "left": min(left, CHECKS_COUNTED_UP_TO),
+        "counts_down": counts_down,
+        # Whoever came by an address may answer a claim that does not wait here.
+        "is_counted": counts_down and waiting.filter(pk=here.pk).exists(),
+        "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
+    }
+
+
+def _strip(
+    request: Request,
+    room: Room,
+    check_id: str,
+    *,
+    verdict: Verdict,
+    moved: list[ScoreChange],
+    told: list[CheckLook],
+) -> HttpResponse:
+    """What is told of an answer while the next claim is on screen already."""
+    row = check_of(room.project, check_id)
+    outcome = outcome_of(row, request.user)
+    context = {
+        "room": room,
+        "before": outcome,
+        "saved": verdict,
+        "moved_in_words": _movement(request, room, row, moved, is_told=bool(outcome.planted)),
+        "told": told,
+        "search": _search(filters_of(request)),
+    }
+    return render(request, "reviewing/_strip.html", context)
+
+
+def _after_answer(
+    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[ScoreChange]
+) -> HttpResponseRedirect:
+    """The next claim, or the one on which somebody changed their mind about the one before."""
+    slug, filters = room.project.slug, filters_of(request)
+    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
+    if here := request.POST.get("at", ""):
+        return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
+    following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
+    if following is None:
+        return redirect(address(slug, row.public_id, filters))
+    return redirect(address(slug, following.public_id, filters, was=row.public_id))
+
+
+def _kept_by_a_sample(withdrawn: Verdict) -> str:
+    """What whoever takes an answer back is told, where a random draw keeps it; else nothing."""
+    if not is_kept_by_a_sample(withdrawn):
+        return ""
+    return "The draw keeps your first answer, since you have now seen what the judge says."
+
+
+def _movement(
+    request: Request, room: Room, row: Check, moved: list[ScoreChange], *, is_told: bool = False
+) -> str:
+    """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
+    if not row.is_current:
+        return "No score moves, since the claim has been changed: the answer counts in the draw alone."
+    is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
+    return "" if is_hidden else in_words(moved)
+
+
+def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:
+    slug = room.project.slug
+    if following is not None:
+        return redirect(address(slug, following.public_id, filters))
+    messages.info(request, _held_in_words(request, room, filters) or "Nothing else waits here.")
+    return redirect(_queue_address(slug, filters))
+
+
+def _held_in_words(request: Request, room: Room, filters: Filter) -> str:
+    """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
+    waiting = waiting_checks(room.project, reader_of(request, room), filters)
+    return held_in_words(held_by_others(waiting, request.user))
+
+
+def _queue_address(slug: str, filters: Filter) -> str:
+    return reverse("review", kwargs={"slug": slug}) + _search(filters)
+
+
+def _search(filters: Filter, **more: str) -> str:
+    """What an address ends with to keep the queue, its question mark included; empty for the default."""
+    query = urlencode({**filters.as_query(), **more})
+    return f"?{query}" if query else ""
+
+
+def _before(request: Request, room: Room, row: Check) -> object:
+    """What is told of the claim before this one, where the reader comes from its answer."""
+    name = request.GET.get("was", "")
+    if not name or name == row.public_id:
+        return None
+    try:
+        before = check_of(room.project, name)
+    except NotFound:
+        return None
+    outcome = outcome_of(before, request.user)
+    return outcome if outcome.own else None
+
+
+def _words_of(view: CheckView, value: str) -> str:
+    try:
+        quote = _quote(value)
+    except Invalid:
+        return ""
+    text = next((each.text for each in view.passages if each.number == quote.unit), "")
+    return text[quote.start : quote.end]
+
+
+def _numbers(given: tuple[str, ...]) -> list[int]:
+    wrong = next((number for number in given if not number.isdecimal()), None)
+    if wrong is not None:
+        raise Invalid(f"Evidence holds unit numbers, not {wrong!r}.", field="evidence")
+    return [int(number) for number in given]
+
+
+def _quote(given: str) -> Quote:
+    parts = given.split(":")
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
+        raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
+    unit, start, end = (int(part) for part in parts)
+    return Quote(unit=unit, start=start, end=end)
+
+
+def _confidence(given: str) -> float | None:
+    try:
+        return float(given) if given else None
+    except ValueError as error:
+        raise Invalid(f"Confidence is a number, not {given!r}.", field="confidence") from error
+
+
+def _milliseconds(given: str) -> int:
+    return int(given) if given.isdecimal() and len(given) < len(str(service.LONGEST_MS)) else 0

@@ -1,0 +1,243 @@
+"""The queues of checks: a filtered list, taking over the judge's verdicts on a part of it, and random draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+
+from annotation.core.permissions import Verb
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import Check, Draw, Project, System, VerdictBatch
+from annotation.reviewing.queries.reveal import keeps_back
+from annotation.reviewing.queries.review_queue import (
+    Filter,
+    Only,
+    has_panel,
+    queue,
+    reviewers,
+    waiting_checks,
+)
+from annotation.reviewing.services import accept_batch as batches
+from annotation.reviewing.services.look_at_check import tell_planted
+from annotation.reviewing.web.review import filters_of, reader_of
+from annotation.reviewing.words import OPTIONS, TITLES, narrowed_by
+from annotation.sampling.queries.check_samples import HeldChecks, check_samples, held_by_others, open_samples
+from annotation.sampling.services.sample_checks import sample_checks as draw
+from annotation.sampling.words import held_in_words
+from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+BATCHES_SHOWN = 20
+METHODS = (
+    (Draw.Method.UNIFORM, "every check alike"),
+    (Draw.Method.STRATIFIED, "the same share of every system and length"),
+    (Draw.Method.ACTIVE, "more of what the judge doubts"),
+)
+
+
+class Choice(NamedTuple):
+    """One position of a switch: its words, the address's query, and whether it is on."""
+
+    words: str
+    query: str
+    is_on: bool
+
+
+class Chosen(NamedTuple):
+    """A filter that is on and has no switch: its name, its words, and the query without it."""
+
+    name: str
+    words: str
+    query: str
+
+
+@screen("GET")
+@never_cache
+def review(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    filters = filters_of(request)
+    reader = reader_of(request, room)
+    after = request.GET.get("after", "")
+    hides_judge = keeps_back(room.project, reader)
+    # Before the list is made, which tells what is true from now on.
+    told = [] if after else tell_planted(project=room.project, by=request.user)
+    context = {
+        "room": room,
+        "filters": filters,
+        "hides_judge": hides_judge,
+        "has_panel": has_panel(room.project),
+        "is_kept_back": filters.is_of_answers and hides_judge,
+        "query": urlencode(filters.as_query()),
+        "page": queue(room.project, reader, filters, after=after),
+        "may_take_over": filters.is_narrowed and batches.may_take_over(room.project, reader),
+    }
+    if not after:
+        context |= {
+            "switches": [] if filters.draw else _switches(room.project, filters, reader),
+            "chosen": list(_chosen(room.project, filters)),
+            "systems": _systems(room, filters),
+            "reviewers": reviewers(room.project) if reader.may_see_all else [],
+            "hidden": filters.as_query(),
+            "draws": open_samples(room.project, but=request.user),
+            "held": held_in_words(_held(room, reader, filters)),
+            "told": told,
+        }
+    fragment = "reviewing/_rows.html" if after else "reviewing/_queue.html"
+    return page_or_fragment(request, page="reviewing/queue.html", fragment=fragment, context=context)
+
+
+@screen("GET")
+@never_cache
+def batch_offer(request: Request, slug: str) -> HttpResponse:
+    """What taking over the judge's verdicts on the list would do, to be confirmed; and one's earlier batches."""
+    return _offer(request, enter(request, slug, Verb.REVIEW, here="review"))
+
+
+@screen("POST")
+def accept_batch(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    expected = request.POST.get("expected", "")
+    try:
+        batch = batches.accept_batch(
+            project=room.project,
+            reader=reader_of(request, room),
+            filters=filters_of(request),
+            expected=int(expected) if expected.isdecimal() else -1,
+            fingerprint=request.POST.get("fingerprint", ""),
+        )
+    except (Conflict, Invalid) as refusal:
+        return _offer(request, room, refusal=refusal)
+    messages.success(request, f"{_verdicts(batch.count)} taken over from the judge.")
+    return redirect("batch-offer", slug)
+
+
+@screen("POST")
+def withdraw_batch(request: Request, slug: str, batch_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    rows = VerdictBatch.objects.filter(project=room.project, by=request.user).select_related("project")
+    batch = batches.withdraw_batch(batch=found(rows, batch_id, "batch"), by=request.user)
+    messages.success(request, f"{_verdicts(batch.count)} taken back; what stood before stands again.")
+    return redirect("batch-offer", slug)
+
+
+@screen("GET")
+def check_samples_page(request: Request, slug: str) -> HttpResponse:
+    return _draws(request, enter(request, slug, Verb.ASSIGN, here="assignments"))
+
+
+@screen("POST")
+def sample_checks(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    try:
+        drawn = draw(
+            project=room.project,
+            by=request.user,
+            method=request.POST.get("method", ""),
+            share=_share(request.POST.get("share", "")),
+            side=request.POST.get("side", ""),
+        )
+    except Invalid as refusal:
+        return _draws(request, room, refusal=refusal)
+    messages.success(request, f"{drawn.drawn_checks.count():,} checks are drawn and wait for reviewers.")
+    return redirect("check-draws", slug)
+
+
+def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
+    filters, reader = filters_of(request), reader_of(request, room)
+    may_take_over, offered = batches.may_take_over(room.project, reader), None
+    if may_take_over and filters.is_narrowed:
+        offered = batches.offer(project=room.project, reader=reader, filters=filters)
+    own = VerdictBatch.objects.filter(project=room.project, by=request.user).order_by("-pk")[:BATCHES_SHOWN]
+    here, *before = narrowed_by(room.project, [filters.as_query(), *(batch.filters for batch in own)])
+    context = {
+        "room": room,
+        "query": urlencode(filters.as_query()),
+        "offer": offered,
+        "kept_back": "" if may_take_over else batches.KEPT_BACK,
+        "narrowed": here,
+        "batches": list(zip(own, before, strict=True)),
+        "refusal": refusal,
+        "most": batches.MOST_AT_ONCE,
+    }
+    return render(request, "reviewing/batch.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _draws(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
+    context = {
+        "room": room,
+        "draws": check_samples(room.project),
+        "methods": METHODS,
+        "sides": Check.Side.choices,
+        "refusal": refusal,
+        "form": request.POST,
+    }
+    return render(request, "reviewing/draws.html", context, status=status_of(refusal) if refusal else 200)
+
+
+def _held(room: Room, reader: CheckReader, filters: Filter) -> HeldChecks | None:
+    """What of a draw is with somebody else; of other queues it is told at their end."""
+    if not filters.draw:
+        return None
+    return held_by_others(waiting_checks(room.project, reader, filters), reader.person)
+
+
+def _share(percent: str) -> float:
+    try:
+        return float(percent) / 100
+    except ValueError as error:
+        raise Invalid("The share is a number of percent.", field="share") from error
+
+
+def _switches(project: Project, filters: Filter, reader: CheckReader) -> list[tuple[str, list[Choice]]]:
+    """The queue's switches: title, and what each can be put to."""
+
+    def switch(name: str, options: Mapping[str, str]) -> tuple[str, list[Choice]]:
+        now = getattr(filters, name)
+        return TITLES[name], [
+            Choice(words, _with(filters, name, value), now == value) for value, words in options.items()
+        ]
+
+    options = {name: dict(words) for name, words in OPTIONS.items()}
+    if not has_panel(project):
+        del options["only"][Only.SPLIT]
+    if filters.only in (Only.WAITING, Only.SPLIT):
+        del options["label"]
+    elif not reader.may_see_all:
+        options["reviewer"] = {"": "Anybody", reader.person.username: "Me"}
+    return [switch(name, words) for name, words in options.items()]
+
+
+def _with(filters: Filter, name: str, value: str) -> str:
+    changed = {**filters.as_query(), name: value}
+    if changed.get("only", Only.WAITING) in (Only.WAITING, Only.SPLIT):
+        changed |= {"label": "", "reviewer": ""}
+    return urlencode(Filter.read(changed).as_query())
+
+
+def _chosen(project: Project, filters: Filter) -> list[Chosen]:
+    (narrowed,) = narrowed_by(project, [filters.as_query()])
+    return [
+        Chosen(each.title, each.words, _with(filters, each.name, ""))
+        for each in narrowed
+        if each.name not in OPTIONS
+    ]
+
+
+def _systems(room: Room, filters: Filter) -> list[tuple[str, str, bool]]:
+    if Verb.VIEW_SCORES not in room.verbs:
+        return []
+    rows = System.objects.filter(project=room.project).order_by("name").values_list("public_id", "name")
+    return [(public_id, name, public_id == filters.system) for public_id, name in rows]
+
+
+def _verdicts(count: int) -> str:
+    return "1 verdict is" if count == 1 else f"{count:,} verdicts are"

@@ -1,0 +1,176 @@
+"""The samples of checks for reviewers: how many were drawn of how many, answered, and are with somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
+from django.utils import timezone
+
+from annotation.core.known_checks import knows, knows_in_other_words, knows_of_earlier_words
+from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+SAMPLES_SHOWN = 25
+
+
+def blind_answers(project: Project) -> QuerySet[Verdict]:
+    """What members answered knowing nothing of what others said: a sample of these checks keeps it.
+
+    Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn. An answer
+    that was taken back counts where a sample holds it already, or where another's answer overtook it.
+    """
+    given = Verdict.objects.filter(
+        check_row__project=project,
+        source=Verdict.Source.REVIEWER,
+        person__isnull=False,
+        shown=Verdict.Shown.NOTHING,
+        batch__isnull=True,
+    )
+    held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
+    return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True) | held)
+
+
+def drawable(project: Project, side: str = "") -> QuerySet[Check]:
+    """The checks that a sample can take, of one side where it is named: in force, and not decided by a rule."""
+    checks = Check.objects.filter(project=project, is_current=True, **({"side": side} if side else {}))
+    return checks.exclude(final_source=Check.Decider.RULE)
+
+
+def answerable_in_samples(checks: QuerySet[Check], person: User) -> QuerySet[Check]:
+    """Those of drawn checks to which the person can still give an answer that knows nothing.
+
+    A claim that was changed since is asked in its old words, because an estimate's frame keeps them: one reworded claim
+    would hold its draw open for ever. It is asked of those alone who have met no other wording of it.
+    """
+    knowing = knows(person) | knows_of_earlier_words(person)
+    # In this order: what is in force is not looked up any further.
+    return checks.exclude(knowing).filter(Q(is_current=True) | ~knows_in_other_words(person))
+
+
+def is_asked_in_old_words(check: Check, person: User) -> bool:
+    """Whether a sample waits for the person's answer to a check whose claim was changed since. One query, if at all.
+
+    The answer counts in the sample and moves no score.
+    """
+    if check.is_current:
+        return False
+    drawn = Exists(DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict=None))
+    return answerable_in_samples(Check.objects.filter(drawn, pk=check.pk), person).exists()
+
+
+def is_kept_by_a_sample(verdict: Verdict) -> bool:
+    """Whether a sample holds this answer, which it keeps also once it is taken back."""
+    return DrawnCheck.objects.filter(verdict=verdict).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChecks:
+    """So many checks are on somebody's screen at this moment, and are handed to nobody else.
+
+    `since` is when the first of them was opened by whoever has it, None where it was handed out but not opened yet;
+    `until` is when the first of them is free again, unless its reader gives another sign of life.
+    """
+
+    count: int
+    since: datetime | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSample:
+    """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
+
+    `held` tells of those without an answer that are on somebody's screen; None where none is.
+    """
+
+    draw_id: str
+    method: str
+    share: float
+    seed: int
+    frame: int
+    drawn: int
+    answered: int
+    created_at: datetime
+    held: HeldChecks | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.answered == self.drawn
+
+
+def check_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
+    """The latest samples of checks, the newest first. Two queries; one more where some are not complete.
+
+    What is on the screen of `but`, the reader, does not count as held.
+    """
+    drawn = Draw.objects.filter(project=project, item=Draw.Item.CHECK).order_by("-pk")
+    # The frame may name a million checks: it is counted where it lies, and once, not with each check of the sample.
+    count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
+    framed = drawn.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
+    columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at")
+    rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
+    counts = _counts([row[0] for row in rows])
+    held = _held([key for key, (drawn, answered) in counts.items() if answered < drawn], but)
+    return [
+        CheckSample(
+            public_id, method, share, seed, frame, *counts.get(key, (0, 0)), created_at, held.get(key)
+        )
+        for key, public_id, method, share, seed, frame, created_at in rows
+    ]
+
+
+def _counts(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """By sample how many checks were drawn, and how many of them are answered."""
+    rows = DrawnCheck.objects.filter(draw__in=keys).order_by().values_list("draw")
+    counted = rows.annotate(Count("pk"), Count("verdict"))
+    return {draw: (drawn, answered) for draw, drawn, answered in counted}
+
+
+def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
+    """By sample what of it waits and is on somebody's screen."""
+    if not keys:
+        return {}
+    waiting = DrawnCheck.objects.filter(draw__in=keys, verdict__isnull=True)
+    others = waiting.filter(_is_held("check_row__", but)).annotate(opened=_opened("check_row", "check_row__"))
+    counted = (
+        others.order_by()
+        .values_list("draw")
+        .annotate(Count("pk"), Min("opened"), Min("check_row__lease_until"))
+    )
+    return {draw: HeldChecks(*columns) for draw, *columns in counted}
+
+
+def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
+    """What of a queue is on other people's screens at this moment; None where nothing is. One query.
+
+    It reads all that waits: ask it of samples, and of queues that handed out nothing.
+    """
+    others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
+    found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
+    return HeldChecks(**found) if found["count"] else None
+
+
+def _is_held(path: str, but: User | None) -> Q:
+    held = Q(**{f"{path}leased_to__isnull": False, f"{path}lease_until__gt": timezone.now()})
+    return held if but is None else held & ~Q(**{f"{path}leased_to": but})
+
+
+def _opened(check: str, path: str) -> Subquery:
+    """When whoever has the check opened it first."""
+    looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
+    return Subquery(looks.order_by().values("opened_at")[:1])
+
+
+def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
+    """Those of the latest samples in which checks still wait for their answer; `but` as for `check_samples`."""
+    return [draw for draw in check_samples(project, but=but) if not draw.is_complete]

@@ -1,0 +1,204 @@
+"""Draw checks at random for reviewers, so that what they answer tells without bias what people would say of all."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
+from django.urls import reverse
+
+from annotation.core.events import log
+from annotation.core.notices import tell
+from annotation.core.permissions import Verb, require, roles_with
+from annotation.core.refusals import Invalid
+from annotation.models import Check, Draw, DrawnCheck, Membership, Notice, Project
+from annotation.models.base import new_seed
+from annotation.sampling.queries.check_samples import blind_answers, drawable
+from evaluation.statistics import active_probabilities, fixed_size_draw, stratified_draw, uniform_draw
+
+CHECK_SAMPLE_METHODS = (Draw.Method.UNIFORM, Draw.Method.STRATIFIED, Draw.Method.ACTIVE)
+SAMPLED_AT_ONCE = 2000
+
+
+class FramedCheck(NamedTuple):
+    """A check that may be drawn."""
+
+    key: int
+    public_id: str
+    system_id: int | None
+    target_words: int | None
+    probability: float | None
+
+
+@transaction.atomic
+def sample_checks(
+    *,
+    project: Project,
+    by: User | None,
+    method: str,
+    share: float,
+    side: str = "",
+    seed: int | None = None,
+) -> Draw:
+    """Draw a share of the project's checks for reviewers, each with the chance that it had.
+
+    The frame is every check in force (of one side, where `side` names it) but those that a rule decides, and is
+    kept with the judge's probability of yes at this moment, so that the estimate holds the answers
+    against what the judge said before. `uniform` gives each the same chance, `stratified` draws the
+    share of each system and target length by itself, `active` draws more of what the judge doubts, half of
+    the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Checks that were
+    answered blind before keep their answers (see `record_sample`).
+
+    Raises Invalid, with the `field` that is wrong, where there is nothing to draw, and as `need_blind_answers`.
+    """
+    require(by, project, Verb.ASSIGN)
+    _validate(method=method, share=share, side=side)
+    need_blind_answers(project)
+    frame = frame_of(project, side)
+    seed = new_seed() if seed is None else seed
+    chances = _drawn(frame, method=method, share=share, seed=seed)
+    return record_sample(
+        project=project, by=by, method=method, share=share, side=side, seed=seed, frame=frame, chances=chances
+    )
+
+
+def need_blind_answers(project: Project) -> None:
+    """Refuse a sample that nobody could answer knowing nothing: where reviewers are shown the judge's verdict at once.
+
+    Raises Invalid (code `shown`). Until the transaction ends, nobody changes what they are shown.
+    """
+    held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
+    if held.reveal == Project.Reveal.SHOWN:
+        raise Invalid(
+            "In this project reviewers see the judge's verdict at once, and a draw needs the answers of people who do "
+            "not know it: nobody could give them. Let the settings show it after the own answer, or on request; then "
+            "draw.",
+            code="shown",
+        )
+
+
+def frame_of(project: Project, side: str) -> dict[str, FramedCheck]:
+    """The checks that may be drawn, by public id. Raises Invalid where there are none."""
+    frame = {framed.public_id: framed for framed in _frame(project, side)}
+    if not frame:
+        raise Invalid(
+            "There is no check to draw from yet: checks are made by a run or an import.", field="side"
+        )
+    return frame
+
+
+def record_sample(
+    *,
+    project: Project,
+    by: User | None,
+    method: str,
+    share: float,
+    side: str,
+    seed: int,
+    frame: Mapping[str, FramedCheck],
+    chances: Mapping[str, float],
+    details: Mapping[str, object] | None = None,
+) -> Draw:
+    """Keep what was drawn and with which chances, write it into the log, and tell reviewers. `details` go into the log.
+
+    A check that somebody answered blind before keeps its first such answer (see `blind_answers`): whoever gave it knows
+    too much by now to be asked again. The caller owns the transaction and has asked for permission.
+    """
+    draw = Draw.objects.create(
+        project=project,
+        method=method,
+        item=Draw.Item.CHECK,
+        share=share,
+        seed=seed,
+        frame=[[framed.public_id, framed.probability] for framed in frame.values()],
+    )
+    # Their keys are the order in which they are handed out, which must not be that of the frame.
+    order = list(chances)
+    random.Random(f"order:{seed}").shuffle(order)
+    rows = [
+        DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=chances[name])
+        for name in order
+    ]
+    DrawnCheck.objects.bulk_create(rows, batch_size=SAMPLED_AT_ONCE)
+    first = blind_answers(project).filter(check_row=OuterRef("check_row")).order_by("pk").values("pk")[:1]
+    DrawnCheck.objects.filter(draw=draw).update(verdict=Subquery(first))
+    waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).count()
+    log(
+        project=project,
+        actor=by,
+        verb="draw checks",
+        target=draw,
+        data={
+            "method": method,
+            "share": share,
+            "side": side,
+            "seed": seed,
+            "drawn": len(rows),
+            "frame": len(frame),
+            "answered_before": len(rows) - waiting,
+            **(details or {}),
+        },
+    )
+    if waiting:
+        tell(
+            project=project,
+            people=_reviewers(project, but=by),
+            kind=Notice.Kind.DRAWN,
+            text=f"{waiting:,} checks were drawn for review.",
+            address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
+        )
+    return draw
+
+
+def _validate(*, method: str, share: float, side: str) -> None:
+    if method not in CHECK_SAMPLE_METHODS:
+        raise Invalid(
+            f"A draw of checks is one of {', '.join(CHECK_SAMPLE_METHODS)}, not {method!r}.", field="method"
+        )
+    if not 0 < share <= 1:
+        raise Invalid("The share lies above 0 and goes up to 100 %.", field="share")
+    if side and side not in Check.Side.values:
+        raise Invalid(f"A side is {' or '.join(Check.Side.values)}, not {side!r}.", field="side")
+
+
+def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
+    rows = (
+        drawable(project, side)
+        .order_by("pk")
+        .values_list("pk", "public_id", "peer__system_id", "peer__target_words", "judge_probability")
+    )
+    return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
+
+
+def _drawn(frame: Mapping[str, FramedCheck], *, method: str, share: float, seed: int) -> dict[str, float]:
+    match method:
+        case Draw.Method.UNIFORM:
+            return uniform_draw(list(frame), share=share, seed=seed)
+        case Draw.Method.STRATIFIED:
+            strata = {name: (framed.system_id, framed.target_words) for name, framed in frame.items()}
+            return stratified_draw(strata, share=share, seed=seed)
+        case _:
+            spreads = {name: _spread(framed.probability) for name, framed in frame.items()}
+            size = max(1, round(share * len(frame)))
+            return fixed_size_draw(active_probabilities(spreads, size=size), seed=seed)
+
+
+def _spread(probability: float | None) -> float:
+    """The standard deviation of an answer that is yes with this probability; the most where nothing is known."""
+    p = 0.5 if probability is None else probability
+    return math.sqrt(p * (1 - p))
+
+
+def _reviewers(project: Project, *, but: User | None) -> list[int]:
+    able = roles_with(Verb.REVIEW)
+    members = Membership.objects.filter(project=project)
+    return [
+        member.user_id
+        for member in members
+        if member.role_set & able and (but is None or member.user_id != but.pk)
+    ]

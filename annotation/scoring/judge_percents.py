@@ -1,0 +1,119 @@
+"""The judge as one more assessor: what its checks say of each unit, as an assessor would say it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from annotation.core.unit_lists import with_linked_claims
+from annotation.models import Check, Comparison, Label, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePercent:
+    """A judge's percent for one unit of a comparison, and the peer units that it rests on.
+
+    `percent` is the share of yes over the judge's scored claims of the unit, 0 to 100; an unsure one is not
+    yes. `marks` are the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the
+    claim that stands in for one, and `number` its place in the model summary's one list of units.
+    """
+
+    judge: str
+    peer_id: int
+    comparison_id: int
+    reference_id: str
+    unit_id: str
+    number: int
+    claim_id: str | None
+    percent: float
+    marks: tuple[int, ...]
+    at: datetime
+
+
+class _JudgeAnswer(NamedTuple):
+    judge: str
+    check_id: int
+    peer_id: int
+    model_id: int
+    reference_id: str
+    unit_id: str | None
+    unit_number: int | None
+    claim_id: str
+    claim_number: int
+    label: str | None
+    evidence: list[int]
+    at: datetime
+
+
+def judge_percents(peer_ids: Sequence[int]) -> list[JudgePercent]:
+    """What every judge says of the units of these peers' comparisons, by peer, judge, comparison and unit.
+
+    A unit of whose claims a judge answered none has no percent by it.
+    """
+    answers = _latest_answers(peer_ids)
+    linked = with_linked_claims({answer.model_id for answer in answers})
+    grouped: dict[tuple[int, str, int, bool, int], list[_JudgeAnswer]] = defaultdict(list)
+    for answer in answers:
+        is_unit = answer.model_id in linked and answer.unit_number is not None
+        number = answer.unit_number if is_unit and answer.unit_number is not None else answer.claim_number
+        grouped[answer.peer_id, answer.judge, answer.model_id, is_unit, number].append(answer)
+    comparisons = _comparisons(peer_ids)
+    return [
+        _percent(group, comparisons[peer, model], number, is_unit=is_unit)
+        for (peer, _, model, is_unit, number), group in sorted(grouped.items())
+        if (peer, model) in comparisons
+    ]
+
+
+def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_unit: bool) -> JudgePercent:
+    first = group[0]
+    yes = [answer for answer in group if answer.label == Label.YES]
+    return JudgePercent(
+        judge=first.judge,
+        peer_id=first.peer_id,
+        comparison_id=comparison,
+        reference_id=first.reference_id,
+        unit_id=first.unit_id if is_unit and first.unit_id is not None else first.claim_id,
+        number=number,
+        claim_id=None if is_unit else first.claim_id,
+        percent=100 * len(yes) / len(group),
+        marks=tuple(sorted({unit for answer in yes for unit in answer.evidence})),
+        at=max(answer.at for answer in group),
+    )
+
+
+def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
+    """Each judge's latest usable verdict on each check of a model summary's active claims."""
+    verdicts = Verdict.objects.filter(
+        check_row__peer_id__in=peer_ids,
+        check_row__side=Check.Side.REFERENCE,
+        check_row__is_current=True,
+        check_row__claim__claim_set__summary__isnull=False,
+        judge__isnull=False,
+        label__isnull=False,
+        withdrawn_at=None,
+    )
+    rows = verdicts.order_by("pk").values_list(
+        "judge__name",
+        "check_row_id",
+        "check_row__peer_id",
+        "check_row__claim__claim_set__summary_id",
+        "check_row__claim__claim_set__summary__external_id",
+        "check_row__claim__unit__public_id",
+        "check_row__claim__unit__position",
+        "check_row__claim__public_id",
+        "check_row__claim__position",
+        "label",
+        "evidence",
+        "created_at",
+    )
+    latest = {(row[0], row[1]): _JudgeAnswer(*row) for row in rows}
+    return list(latest.values())
+
+
+def _comparisons(peer_ids: Sequence[int]) -> dict[tuple[int, int], int]:
+    rows = Comparison.objects.filter(peer_id__in=peer_ids).values_list("peer_id", "model_id", "pk")
+    return {(peer, model): pk for peer, model, pk in rows}

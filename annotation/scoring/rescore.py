@@ -1,0 +1,150 @@
+"""Rebuild what is derived: the columns of checks, the scores of summaries, and what waits for adjudicators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from annotation.core.current_checks import put_in_force
+from annotation.models import SCORES, Check, Score, Summary
+from annotation.scoring.open_disputes import store_disputes
+from annotation.scoring.records import CheckAnswers, SummaryRecord, peer_keys, score_rules, summary_records
+from evaluation.blend import ScoreRules, flip_effects, score
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+RESCORED_AT_ONCE = 50
+"""Summaries that are locked, read and written together."""
+
+DERIVED = (
+    "judge_label",
+    "judge_probability",
+    "human_label",
+    "final_label",
+    "final_source",
+    "unscored_reason",
+    "is_disputed",
+    "doubt",
+    "effect",
+)
+"""The columns of a check that only this module writes."""
+
+
+def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
+    """Rebuild the derived columns, scores and disputes of the project's peer summaries, or of those named.
+
+    Commits summary batch by summary batch, so that no write holds people up for long; what is said meanwhile
+    of a summary waits for its batch or is read by it. Returns the number of summaries scored. Running it
+    twice changes nothing.
+    """
+    rules = score_rules(project)
+    if summary_ids is None:
+        put_in_force(Check.objects.filter(project=project))
+    count = 0
+    keys = peer_keys(project, summary_ids)
+    for first in range(0, len(keys), RESCORED_AT_ONCE):
+        with transaction.atomic():
+            count += _rescore_locked(project, keys[first : first + RESCORED_AT_ONCE], rules)
+    return count
+
+
+def _rescore_locked(project: Project, keys: Sequence[int], rules: ScoreRules) -> int:
+    """Lock first, in the order of keys as everybody does, then read: an override in between would be lost."""
+    list(Summary.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    return store(project=project, records=list(summary_records(project, keys)), rules=rules)
+
+
+def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
+    """Bring a few summaries up to date inside the caller's transaction, which holds their locks."""
+    store(
+        project=project,
+        records=list(summary_records(project, summary_ids)),
+        rules=score_rules(project),
+    )
+
+
+def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRules) -> int:
+    """Write what is derived from some records. The caller owns the transaction."""
+    stale = [check for record in records for check in _changed_checks(record, rules)]
+    # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
+    Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
+    Score.objects.bulk_create(
+        [score_row(project=project, record=record, rules=rules) for record in records],
+        update_conflicts=True,
+        unique_fields=["summary"],
+        update_fields=[
+            "peer_words",
+            *SCORES,
+            "claims",
+            "claims_unscored",
+            "flags",
+            "signature",
+            "revision",
+            "computed_at",
+        ],
+    )
+    store_disputes(project=project, records=records)
+    return len(records)
+
+
+def score_row(*, project: Project, record: SummaryRecord, rules: ScoreRules) -> Score:
+    """The score of one summary as an unsaved row."""
+    result = score(record.value, rules)
+    return Score(
+        project=project,
+        summary=record.summary,
+        peer_words=record.value.peer_length,
+        claims=result.claims,
+        claims_unscored=result.claims_unscored,
+        flags=list(result.flags),
+        signature=result.signature,
+        **{name: getattr(result, name) for name in SCORES},
+    )
+
+
+def derived_columns(
+    answers: CheckAnswers, *, claim_id: str, effect: float
+) -> dict[str, str | float | bool | None]:
+    """What the columns of a check must say, given what has been said about it."""
+    claim = answers.scored(claim_id)
+    return {
+        "judge_label": answers.judge,
+        "judge_probability": answers.judge_probability,
+        "human_label": claim.human,
+        "final_label": claim.final,
+        "final_source": claim.final_source,
+        "unscored_reason": "" if claim.final else answers.unscored_reason[:500],
+        "is_disputed": answers.is_disputed and answers.adjudicated is None,
+        "doubt": _doubt(answers),
+        "effect": effect,
+    }
+
+
+def _doubt(answers: CheckAnswers) -> float:
+    """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
+
+    A panel's doubt is its own: the share of its votes that differ from its label.
+    """
+    if answers.rule is not None:
+        return 0.0
+    if answers.judge not in ("yes", "no"):
+        return 1.0
+    if answers.judge_doubt is not None:
+        return answers.judge_doubt
+    if answers.judge_probability is None:
+        return 0.5
+    return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
+
+
+def _changed_checks(record: SummaryRecord, rules: ScoreRules) -> Iterator[Check]:
+    effects = flip_effects(record.value, rules)
+    for row in record.checks:
+        check = row.check
+        columns = derived_columns(row.answers, claim_id=row.claim_id, effect=effects.get(row.claim_id, 0.0))
+        if any(getattr(check, name) != value for name, value in columns.items()):
+            for name, value in columns.items():
+                setattr(check, name, value)
+            yield check

@@ -1,0 +1,237 @@
+"""How summaries are cut into units: joining, splitting, undoing, weighing, and opening judged ones again.
+
+Open to the blind, who learn no system here, save for opening units again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import ApiView, PageQuery
+from annotation.api.fields import Told
+from annotation.api.schema import operation
+from annotation.core.permissions import Verb
+from annotation.models import Summary
+from annotation.texts.queries.unit_locks import Dropped
+from annotation.texts.queries.unit_texts import (
+    Cut,
+    CutUnit,
+    UnitText,
+    cut_of,
+    list_texts,
+    own_open_sets,
+    text_to_cut,
+)
+from annotation.texts.services import change_units
+from annotation.texts.services.reopen_units import reopen_units
+from annotation.texts.words import dropped_in_words, undo_in_words
+
+LARGEST_OFFSET = 2_147_483_647
+SEEN = "`cut` as it was when the unit was chosen: refused (`newer_cut`), with both, where it has changed."
+
+
+class TextRow(serializers.Serializer[UnitText]):
+    """A summary and how it is cut. Sets that one has open to judge are left out."""
+
+    id = serializers.CharField(source="summary_id")
+    document_id = serializers.CharField(source="document_set")
+    is_model = serializers.BooleanField()
+    is_peer = serializers.BooleanField()
+    reference_id = serializers.CharField(help_text="Name of a model summary, or empty; empty to the blind.")
+    target_words = serializers.IntegerField(allow_null=True)
+    system = serializers.CharField(allow_null=True, help_text="Null where unknown, and to the blind.")
+    units = serializers.IntegerField()
+    changes = serializers.IntegerField(help_text="Joins and splits by people that stand.")
+    changed_by = serializers.CharField(allow_null=True, help_text="Who made the last of them.")
+    changed_at = serializers.DateTimeField(allow_null=True)
+    is_judged = serializers.BooleanField(help_text="Its units stay as they are.")
+
+
+class CutUnitRow(serializers.Serializer[CutUnit]):
+    id = serializers.CharField(source="unit_id")
+    number = serializers.IntegerField()
+    start = serializers.IntegerField(help_text="Offset of the first character (code points).")
+    end = serializers.IntegerField(help_text="Offset after the last character.")
+    text = serializers.CharField()
+    weight = serializers.FloatField()
+
+
+class ConsequenceRow(serializers.Serializer[Dropped]):
+    """What opening the units again would undo; all of it is kept as rows."""
+
+    number = serializers.IntegerField(help_text="Statements of people that would no longer count.")
+    judgments = serializers.SerializerMethodField()
+    answers = serializers.SerializerMethodField(help_text="About unmarked peer units.")
+    decisions = serializers.SerializerMethodField(help_text="Percents of adjudicators.")
+    evidence = serializers.IntegerField(help_text="Answers to checks whose evidence follows the words.")
+    assessors = serializers.ListField(child=serializers.CharField())
+    reopened = serializers.ListField(
+        child=serializers.CharField(), help_text="Assessors whose closed sets are opened again."
+    )
+    is_published = serializers.BooleanField(help_text="A published table holds the units for good.")
+    in_words = Told(dropped_in_words)
+
+    def get_judgments(self, dropped: Dropped) -> int:
+        return len(dropped.judgments)
+
+    def get_answers(self, dropped: Dropped) -> int:
+        return len(dropped.answers)
+
+    def get_decisions(self, dropped: Dropped) -> int:
+        return len(dropped.decisions)
+
+
+class CutRow(serializers.Serializer[Cut]):
+    """The units of a summary as they stand."""
+
+    id = serializers.CharField(source="summary_id")
+    document_id = serializers.CharField(source="document_set")
+    cut = serializers.CharField(source="token", help_text="Names this cut; send it with what changes it.")
+    units = CutUnitRow(many=True)
+    changes = serializers.IntegerField(help_text="Joins and splits by people that stand.")
+    undo = Told(undo_in_words, help_text="What undoing would take back; empty for nothing.")
+    is_judged = serializers.BooleanField()
+    is_running = serializers.BooleanField(help_text="A judge is at work on the document set.")
+    reopening = ConsequenceRow(
+        source="dropped", allow_null=True, help_text="Null where nothing is judged, and to the blind."
+    )
+
+
+class Joining(serializers.Serializer[Any]):
+    unit = serializers.CharField(help_text="Id of the unit that is joined with the one after it.")
+    seen = serializers.CharField(help_text=SEEN)
+
+
+class Splitting(serializers.Serializer[Any]):
+    unit = serializers.CharField()
+    at = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_OFFSET, help_text="Offset in the summary's text at which it is split."
+    )
+    seen = serializers.CharField(help_text=SEEN)
+
+
+class Undoing(serializers.Serializer[Any]):
+    seen = serializers.CharField(help_text=SEEN)
+
+
+class Weighing(serializers.Serializer[Any]):
+    unit = serializers.CharField()
+    weight = serializers.FloatField(help_text="Above 0 and up to 1000.")
+    seen = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        help_text="The weight before: refused (`newer_weight`), with both, where it has changed.",
+    )
+
+
+class Reopening(serializers.Serializer[Any]):
+    expected = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_OFFSET, help_text="`reopening.number`: refused where it has changed."
+    )
+
+
+class Texts(ApiView):
+    tag = "units"
+
+    @operation("list_unit_texts", parameters=[PageQuery], responses=TextRow(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the summaries of a project with how they are cut."""
+        project = self.enter(Verb.CHANGE_UNITS)
+        scope = Summary.objects.filter(document_set__project=project)
+        own = own_open_sets(project, self.person)
+        return self.page(
+            scope.exclude(document_set__in=own).select_related("document_set", "system").defer("metadata"),
+            TextRow,
+            query=self.query(PageQuery),
+            scope=scope,
+            order=("document_set__external_id", "public_id"),
+            looked_up=lambda rows: list_texts(project, self.person, rows),
+        )
+
+
+class _OfSummary(ApiView):
+    tag = "units"
+
+    def summary(self, verb: Verb = Verb.CHANGE_UNITS) -> Summary:
+        return text_to_cut(self.enter(verb), self.person, self.kwargs["public_id"])
+
+    def cut(self, summary: Summary) -> Response:
+        return Response(CutRow(cut_of(summary, self.person)).data)
+
+
+class Units(_OfSummary):
+    @operation("get_units", responses=CutRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show how a summary is cut, and what may be done about it."""
+        return self.cut(self.summary())
+
+
+class UnitsJoin(_OfSummary):
+    @operation("join_units", request=Joining, responses=CutRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Join a unit with the one after it.
+
+        The new unit has their weight, the larger one where they differ, so a pyramid's sum of weights falls by the
+        smaller. Refused where the units are judged (`judged`) or a judge is at work on the set (`running`).
+        """
+        summary, asked = self.summary(), self.body(Joining)
+        change_units.join_units(summary=summary, by=self.person, unit_id=asked["unit"], seen=asked["seen"])
+        return self.cut(summary)
+
+
+class UnitsSplit(_OfSummary):
+    @operation("split_unit", request=Splitting, responses=CutRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Split a unit in two at an offset.
+
+        White space around it belongs to neither. Both halves have the unit's whole weight, so a pyramid's sum of
+        weights grows by it. Refused as joining is.
+        """
+        summary, asked = self.summary(), self.body(Splitting)
+        change_units.split_unit(
+            summary=summary, by=self.person, unit_id=asked["unit"], at=asked["at"], seen=asked["seen"]
+        )
+        return self.cut(summary)
+
+
+class UnitsUndo(_OfSummary):
+    @operation("undo_unit_change", request=Undoing, responses=CutRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Take back the last join or split that stands; refused as joining is.
+
+        The units come back with the weights that they had.
+        """
+        summary, asked = self.summary(), self.body(Undoing)
+        change_units.undo_unit_change(summary=summary, by=self.person, seen=asked["seen"])
+        return self.cut(summary)
+
+
+class UnitsWeigh(_OfSummary):
+    @operation("weigh_unit", request=Weighing, responses=CutRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Give a unit of a model summary its weight; the scores follow."""
+        summary, asked = self.summary(), self.body(Weighing)
+        change_units.weigh_unit(
+            summary=summary,
+            by=self.person,
+            unit_id=asked["unit"],
+            weight=asked["weight"],
+            seen=asked["seen"],
+        )
+        return self.cut(summary)
+
+
+class UnitsReopen(_OfSummary):
+    @operation("reopen_units", request=Reopening, responses=CutRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Open the units of a judged summary again; needs the verb "reopen units".
+
+        What was said of them is kept and no longer counts; closed sets are opened again for their assessors.
+        """
+        summary, asked = self.summary(Verb.REOPEN_UNITS), self.body(Reopening)
+        reopen_units(summary=summary, by=self.person, expected=asked["expected"])
+        return self.cut(summary)

@@ -1,0 +1,373 @@
+"""The summaries of a project and how they are cut into units, for those who review the cut.
+
+Open to the blind: to them no system is named. A document set that somebody has open to judge stays closed to
+them here: its model summaries come after the quality questions, and nobody cuts what they are judging.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import Count
+
+from annotation.core.paging import page_after
+from annotation.core.permissions import is_blind
+from annotation.core.refusals import NotAllowed, NotFound
+from annotation.core.unit_lists import with_linked_claims
+from annotation.models import DocumentSet, Job, Project, Sitting, Summary, Unit, UnitChange
+from annotation.texts.queries.unit_locks import Dropped, dropped_by_reopening, judged_texts
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+SETS_ON_A_PAGE = 20
+LONGEST_OPENING = 90
+LONGEST_RUN = 24
+"""A run of letters without a break that is longer than this may be cut anywhere: its script has no spaces."""
+
+ZERO_WIDTH_JOINER = "\u200d"
+BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitText:
+    """A summary in the list: how many units it has, and the changes that people made to them.
+
+    `system` is None where it is unknown, and to the blind; `reference_id`, which may be its author's letter, is empty
+    to them. `changed_by` made the last change that stands.
+    """
+
+    summary_id: str
+    document_set: str
+    is_model: bool
+    is_peer: bool
+    reference_id: str
+    target_words: int | None
+    system: str | None
+    opening: str
+    units: int
+    changes: int
+    changed_by: str | None
+    changed_at: datetime | None
+    is_judged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextsOfSet:
+    """The summaries of a document set; none where the reader has it open to judge."""
+
+    set_id: str
+    name: str
+    is_own_work: bool
+    texts: tuple[UnitText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    """Document sets by name; `after` names the next page, "" at the end."""
+
+    sets: tuple[TextsOfSet, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece between two places where a unit may be split; `at` is its offset in the summary's text."""
+
+    at: int
+    text: str
+    is_glued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CutUnit:
+    unit_id: str
+    number: int
+    start: int
+    end: int
+    text: str
+    weight: float
+    words: tuple[Word, ...]
+
+
+class LastChange(NamedTuple):
+    """A join or split, and the numbers of the units that it made."""
+
+    kind: str
+    units: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A summary's units as they stand, and what may be done with them.
+
+    `token` names this cut: whoever changes it says which one they saw. `undo` is what undoing would take
+    back, None for nothing. `dropped` is None while nothing is judged, and to the blind, who learn no more than
+    `is_judged`.
+    """
+
+    summary_id: str
+    set_id: str
+    document_set: str
+    is_model: bool
+    is_peer: bool
+    has_weights: bool
+    reference_id: str
+    target_words: int | None
+    system: str | None
+    token: str
+    units: tuple[CutUnit, ...]
+    changes: int
+    undo: LastChange | None
+    is_judged: bool
+    is_running: bool
+    dropped: Dropped | None
+    previous_id: str | None
+    next_id: str | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether units may be joined and split now."""
+        return not self.is_judged and not self.is_running
+
+
+def text_page(project: Project, person: User, *, after: str = "") -> TextPage:
+    """One page of document sets with their summaries. The number of queries does not grow with them.
+
+    Raises Invalid where the set that the page starts after is not there.
+    """
+    sets = DocumentSet.objects.filter(project=project).only("public_id", "external_id")
+    shown, after = page_after(sets, order=("external_id",), after=after, size=SETS_ON_A_PAGE)
+    own = own_open_sets(project, person)
+    listed = [row.pk for row in shown if row.pk not in own]
+    summaries = summaries_in_order(Summary.objects.filter(document_set__in=listed))
+    rows_of_texts = list(summaries.select_related("document_set", "system").defer("metadata"))
+    by_set: dict[str, list[UnitText]] = defaultdict(list)
+    for text in list_texts(project, person, rows_of_texts):
+        by_set[text.document_set].append(text)
+    return TextPage(
+        sets=tuple(
+            TextsOfSet(row.public_id, row.external_id, row.pk in own, tuple(by_set[row.external_id]))
+            for row in shown
+        ),
+        after=after,
+    )
+
+
+def list_texts(project: Project, person: User, summaries: Sequence[Summary]) -> list[UnitText]:
+    """How these summaries are cut, in their order. The number of queries does not grow with them."""
+    keys = [summary.pk for summary in summaries]
+    blind = is_blind(person, project)
+    units = dict(
+        Unit.objects.filter(summary__in=keys).order_by().values_list("summary_id").annotate(Count("pk"))
+    )
+    changes: dict[int, list[tuple[str | None, datetime]]] = defaultdict(list)
+    for key, name, at in _standing(keys).values_list("summary_id", "by__username", "created_at"):
+        changes[key].append((name, at))
+    judged = judged_texts(keys)
+    return [
+        UnitText(
+            summary_id=summary.public_id,
+            document_set=summary.document_set.external_id,
+            is_model=summary.is_model,
+            is_peer=summary.is_peer,
+            reference_id="" if blind else summary.external_id,
+            target_words=summary.target_words,
+            system=_author(summary, blind=blind),
+            opening=_opening(summary.text),
+            units=units.get(summary.pk, 0),
+            changes=len(changes[summary.pk]),
+            changed_by=changes[summary.pk][-1][0] if changes[summary.pk] else None,
+            changed_at=changes[summary.pk][-1][1] if changes[summary.pk] else None,
+            is_judged=summary.pk in judged,
+        )
+        for summary in summaries
+    ]
+
+
+def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
+    """The summary of that public id in the project. Raises NotFound; NotAllowed (code `blind`) as `keep_apart`."""
+    summary = (
+        Summary.objects.filter(document_set__project=project, public_id=public_id)
+        .select_related("document_set__project", "system")
+        .first()
+    )
+    if summary is None:
+        raise NotFound("There is no such summary in this project.")
+    keep_apart(person, summary)
+    return summary
+
+
+def keep_apart(person: User | None, summary: Summary) -> None:
+    """Refuse whoever has open assessor work on the summary's document set. Raises NotAllowed (code `blind`)."""
+    project = summary.document_set.project
+    if person is not None and summary.document_set_id in own_open_sets(project, person):
+        raise NotAllowed(
+            f"You have {summary.document_set.external_id} open to judge, so its units stay closed to you until "
+            "you have closed the set.",
+            code="blind",
+        )
+
+
+def own_open_sets(project: Project, person: User) -> set[int]:
+    """Keys of the document sets that the person has open to judge."""
+    own = Sitting.objects.filter(
+        assessor=person, document_set__project=project, closed_at__isnull=True, recalled_at__isnull=True
+    )
+    return set(own.values_list("document_set_id", flat=True))
+
+
+def cut_of(summary: Summary, person: User) -> Cut:
+    """The units of a summary as they stand now, for that person."""
+    project = summary.document_set.project
+    blind = is_blind(person, project)
+    units = current_units(summary)
+    changes = list(_standing([summary.pk]).values_list("pk", flat=True))
+    is_judged = bool(judged_texts([summary.pk]))
+    before, after = _neighbours(summary)
+    return Cut(
+        summary_id=summary.public_id,
+        set_id=summary.document_set.public_id,
+        document_set=summary.document_set.external_id,
+        is_model=summary.is_model,
+        is_peer=summary.is_peer,
+        has_weights=has_weights(summary),
+        reference_id="" if blind else summary.external_id,
+        target_words=summary.target_words,
+        system=_author(summary, blind=blind),
+        token=token_of(units),
+        units=tuple(_cut_unit(unit, summary.text) for unit in units),
+        changes=len(changes),
+        undo=_last_change(changes[-1]) if changes else None,
+        is_judged=is_judged,
+        is_running=is_being_judged(summary),
+        dropped=dropped_by_reopening(summary) if is_judged and not blind else None,
+        previous_id=before,
+        next_id=after,
+    )
+
+
+def current_units(summary: Summary) -> list[Unit]:
+    return list(Unit.objects.filter(summary=summary).order_by("position"))
+
+
+def token_of(units: Sequence[Unit]) -> str:
+    """A name for a cut: another one for every other series of units, the same one again after undoing."""
+    names = ",".join(unit.public_id for unit in units)
+    return hashlib.sha256(names.encode()).hexdigest()[:16]
+
+
+def has_weights(summary: Summary) -> bool:
+    """Whether the weights of its units count: it is a model summary whose claims do not stand in for them."""
+    return summary.is_model and bool(with_linked_claims([summary.pk]))
+
+
+def is_being_judged(summary: Summary) -> bool:
+    """Whether a judge works, or is about to work, at the summary's document set."""
+    jobs = Job.objects.filter(document_set=summary.document_set_id)
+    return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
+
+
+def last_change(summary: Summary) -> UnitChange | None:
+    """The join or split that undoing takes back; None where no change stands."""
+    return _standing([summary.pk]).last()
+
+
+def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
+    """Model summaries first, then falling target; at random beyond, so that no order tells a system."""
+    return summaries.order_by("document_set__external_id", "-is_model", "-target_words", "public_id")
+
+
+def words_of(text: str, start: int, end: int) -> Iterator[Word]:
+    """The pieces of a unit between which it may be split: words, parts of words after a dash and the like, and
+    single characters where a script has no spaces."""
+    for run in re.finditer(r"\S+", text[start:end]):
+        at = start + run.start()
+        for number, piece in enumerate(_pieces(run[0])):
+            yield Word(at, piece, is_glued=number > 0)
+            at += len(piece)
+
+
+def is_between_characters(text: str, at: int) -> bool:
+    """Whether an offset lies between two characters as people see them, and not within one of them.
+
+    A letter and its combining accents, a joined sequence, a flag's pair and an emoji's skin are one character.
+    """
+    if not 0 < at < len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if unicodedata.category(after).startswith("M") or ZERO_WIDTH_JOINER in (before, after):
+        return False
+    if "\U0001f3fb" <= after <= "\U0001f3ff":
+        return False
+    if not _is_flag_part(before) or not _is_flag_part(after):
+        return True
+    first = at
+    while first and _is_flag_part(text[first - 1]):
+        first -= 1
+    return (at - first) % 2 == 0
+
+
+def _is_flag_part(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _pieces(run: str) -> list[str]:
+    parts = BREAKS_AFTER.split(run)
+    return [piece for part in parts for piece in (_characters(part) if len(part) > LONGEST_RUN else [part])]
+
+
+def _characters(run: str) -> list[str]:
+    borders = [at for at in range(len(run) + 1) if at in (0, len(run)) or is_between_characters(run, at)]
+    return [run[start:end] for start, end in pairwise(borders)]
+
+
+def _cut_unit(unit: Unit, text: str) -> CutUnit:
+    return CutUnit(
+        unit_id=unit.public_id,
+        number=unit.position,
+        start=unit.start,
+        end=unit.end,
+        text=text[unit.start : unit.end],
+        weight=unit.weight,
+        words=tuple(words_of(text, unit.start, unit.end)),
+    )
+
+
+def _standing(summary_ids: Collection[int]) -> QuerySet[UnitChange]:
+    changes = UnitChange.objects.filter(summary__in=summary_ids, undone_at__isnull=True)
+    return changes.exclude(kind=UnitChange.Kind.REOPEN).order_by("pk")
+
+
+def _last_change(change_id: int) -> LastChange:
+    change = UnitChange.objects.get(pk=change_id)
+    made = Unit.objects.filter(made_by=change).order_by("position").values_list("position", flat=True)
+    return LastChange(change.kind, tuple(made))
+
+
+def _neighbours(summary: Summary) -> tuple[str | None, str | None]:
+    """The summaries of the same set before and after, in the order of the list."""
+    others = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
+    order = list(others.values_list("public_id", flat=True))
+    place = order.index(summary.public_id)
+    return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
+
+
+def _author(summary: Summary, *, blind: bool) -> str | None:
+    return None if blind or summary.system is None else summary.system.name
+
+
+def _opening(text: str) -> str:
+    words = " ".join(text[: 4 * LONGEST_OPENING].split())
+    if len(words) <= LONGEST_OPENING:
+        return words
+    return f"{words[:LONGEST_OPENING].rsplit(' ', 1)[0]} …"

@@ -1,0 +1,104 @@
+"""Workers: how one is started, and how the others know that it is alive."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import threading
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from annotation.assessing.services.recall_sitting import lapse_leases
+from annotation.core.jobs import reap
+from annotation.models import Worker
+
+BEAT_SECONDS = 5.0
+FORGOTTEN_AFTER = timedelta(days=1)
+
+logger = logging.getLogger(__name__)
+
+
+def worker_command() -> list[str]:
+    """The command that starts a worker which does one job at a time."""
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
+    return [*celery, "worker", "--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
+
+
+def worker_environment() -> dict[str, str]:
+    """What a worker that belongs to this process needs in its environment besides what is there.
+
+    It says what goes wrong and nothing else, since it shares the terminal.
+    """
+    temporary = settings.VAR_DIR / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
+    return {
+        "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
+        # On the queue's own file system, or kombu may lose messages.
+        "TMPDIR": str(temporary),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "PYTHONWARNINGS": "ignore:::celery.platforms",
+        "LOG_LEVEL": os.environ.get("LOG_LEVEL", "WARNING"),
+    }
+
+
+def new_worker_name() -> str:
+    """A name for this process that no other worker has."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class Heartbeat:
+    """Reports a worker as alive every few seconds from a thread of its own, until it is stopped.
+
+    At each beat the worker also reaps, and lapses the leases of assessors: wherever a worker lives, no job
+    and no document set is left behind for want of a scheduler.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Report the worker as gone."""
+        self._ended.set()
+        self._thread.join(timeout=BEAT_SECONDS)
+        Worker.objects.filter(name=self._name).delete()
+
+    def _beat_on(self) -> None:
+        pause = min(BEAT_SECONDS, settings.WORKER_SILENT_SECONDS / 3)
+        while True:
+            self._beat()
+            if self._ended.wait(pause):
+                return
+
+    def _beat(self) -> None:
+        try:
+            report_alive(self._name)
+            reap()
+            lapse_leases()
+        except DatabaseError:
+            logger.warning("The heartbeat did not reach the database", exc_info=True)
+        finally:
+            # Nothing is kept between beats: a pool that forks its processes must not hand a connection down.
+            connection.close()
+
+
+def report_alive(name: str) -> None:
+    """Write down that the worker is alive now, and forget workers long gone."""
+    now = timezone.now()
+    Worker.objects.bulk_create(
+        [Worker(name=name, started_at=now, seen_at=now)],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["seen_at"],
+    )
+    Worker.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()

@@ -1,0 +1,46 @@
+"""The blend: from what judges and people said about one peer summary to its scores."""
+
+from evaluation._signature import VERSION, signature
+from evaluation.blend._effects import flip_effects
+from evaluation.blend._score import (
+    AssessorAverage,
+    Blend,
+    ComparisonScore,
+    FinalSource,
+    OverLength,
+    ScoredClaim,
+    ScoredComparison,
+    ScoredSummary,
+    ScoredUnit,
+    ScoreRules,
+    SummarizationPart,
+    SummaryScore,
+    UnitCoverage,
+    UnitSource,
+    left_out_of_averages,
+    score,
+    unit_coverage,
+)
+
+__all__ = [
+    "VERSION",
+    "AssessorAverage",
+    "Blend",
+    "ComparisonScore",
+    "FinalSource",
+    "OverLength",
+    "ScoreRules",
+    "ScoredClaim",
+    "ScoredComparison",
+    "ScoredSummary",
+    "ScoredUnit",
+    "SummarizationPart",
+    "SummaryScore",
+    "UnitCoverage",
+    "UnitSource",
+    "flip_effects",
+    "left_out_of_averages",
+    "score",
+    "signature",
+    "unit_coverage",
+]

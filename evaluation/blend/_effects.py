@@ -1,0 +1,60 @@
+"""How much one more answer could move a score: what a review queue sorts by."""
+
+from evaluation.blend._score import (
+    DEFAULT_RULES,
+    ComparisonScore,
+    ScoredSummary,
+    ScoreRules,
+    SummaryScore,
+    UnitCoverage,
+    score,
+)
+
+
+def flip_effects(
+    summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES, *, result: SummaryScore | None = None
+) -> dict[str, float]:
+    """The largest change of the summary's coverage that another answer to each check could make.
+
+    By claim id, in [0, 1], over the claims of the reference side. 0 where percents stand alone over the
+    claim's unit. Another answer to a scored claim moves its unit by one claim's share; an unscored claim may
+    come out either way. The peer summary's own claims are not in it: they move alignment, never coverage.
+    `result` is the summary's score where the caller has it already.
+    Example: the only claim of one unit out of four equal ones has the effect 0.25.
+    """
+    result = score(summary, rules) if result is None else result
+    with_value = sum(comparison.coverage is not None for comparison in result.comparisons)
+    claims_of = {
+        unit.unit_id: unit.claims for comparison in summary.comparisons for unit in comparison.units
+    } | {claim.claim_id: (claim,) for claim in summary.document_claims}
+    return {
+        claim.claim_id: _effect(comparison, unit, is_scored=claim.final is not None, rules=rules)
+        / (with_value + (comparison.coverage is None))
+        for comparison in result.comparisons
+        for unit in comparison.units
+        for claim in claims_of[unit.unit_id]
+    }
+
+
+def _effect(comparison: ComparisonScore, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules) -> float:
+    """The largest change of one comparison's coverage that another answer in this unit could make."""
+    if unit.source in ("adjudicated", "rule") or (
+        unit.source == "assessors" and rules.blend == "human_first"
+    ):
+        return 0.0
+    weights = sum(other.weight for other in comparison.units if other.value is not None)
+    if unit.value is None:
+        coverage = comparison.coverage
+        reach = 1.0 if coverage is None else max(coverage, 1 - coverage)
+        return reach * unit.weight / (weights + unit.weight)
+    claims_weight = 1.0 if unit.source == "claims" else 1 - rules.human_weight
+    return claims_weight * _share_of_answer(unit, is_scored=is_scored) * unit.weight / weights
+
+
+def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
+    """The largest change of a unit's share of yes that one answer could make; 1 if it is the first."""
+    if is_scored:
+        return 1 / unit.scored_claims
+    if unit.judge_share is None:
+        return 1.0
+    return max(unit.judge_share, 1 - unit.judge_share) / (unit.scored_claims + 1)

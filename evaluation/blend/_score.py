@@ -1,0 +1,517 @@
+"""The blend: from what judges and people said about one peer summary to its scores.
+
+Everything here is a pure function of its values: the same rows give the same scores, in any order.
+
+Final verdict of a check: adjudicator, else reviewer, else the rule (an empty summary expresses nothing), else
+the deciding judge. Unit coverage: adjudicated percent, else the assessors' average, else the share of yes
+over the final verdicts of the unit's claims; with the `weighted` blend assessors' average and share of yes
+are mixed where a unit has both.
+"""
+
+import math
+import statistics
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from evaluation._guards import check_choice, checked_percent, checked_share, checked_weight
+from evaluation._labels import Label, checked_labels, count_labels
+from evaluation._means import mean, weighted_mean
+from evaluation._signature import signature
+from evaluation.errors import InvalidBudget, InvalidWeight
+from evaluation.metrics._alignment import alignment, factual_alignment
+from evaluation.metrics._brevity import brevity
+from evaluation.metrics._composite import DUC_COVERAGE_WEIGHT, composite
+from evaluation.metrics._coverage import claim_coverage
+from evaluation.metrics._summarization import SummarizationResult, summarization
+from evaluation.text._lengths import LengthUnit
+
+Blend = Literal["human_first", "weighted"]
+AssessorAverage = Literal["mean", "median"]
+OverLength = Literal["zero", "truncate"]
+FinalSource = Literal["adjudicator", "reviewer", "rule", "judge"]
+UnitSource = Literal["adjudicated", "assessors", "claims", "blend", "rule"]
+SummarizationPart = Literal["questions", "claims"]
+
+DOCUMENT_COMPARISON = "document"
+"""Id of the comparison with the documents' own claims, made where there is no model summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredClaim:
+    """A claim with the latest answer of each source to its check; None where a source has not answered.
+
+    `rule` is the answer that needs nobody: "no" for every claim checked against an empty summary.
+    Raises InvalidLabel.
+    """
+
+    claim_id: str
+    judge: Label | None = None
+    reviewer: Label | None = None
+    adjudicated: Label | None = None
+    rule: Label | None = None
+
+    def __post_init__(self) -> None:
+        checked_labels((self.judge, self.reviewer, self.adjudicated, self.rule))
+
+    @property
+    def human(self) -> Label | None:
+        """What people say: the adjudicator, else the reviewer."""
+        return self.adjudicated if self.adjudicated is not None else self.reviewer
+
+    @property
+    def automatic(self) -> Label | None:
+        """What stands without people: the rule, else the deciding judge."""
+        return self.rule if self.rule is not None else self.judge
+
+    @property
+    def final(self) -> Label | None:
+        """The final verdict; None means unscored."""
+        return self.human if self.human is not None else self.automatic
+
+    @property
+    def final_source(self) -> FinalSource | None:
+        """Who gave the final verdict."""
+        if self.adjudicated is not None:
+            return "adjudicator"
+        if self.reviewer is not None:
+            return "reviewer"
+        if self.rule is not None:
+            return "rule"
+        return "judge" if self.judge is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnit:
+    """A model unit, or a claim that stands as a unit of its own, with everything that was said of it.
+
+    `percents` are the assessors' submitted ones, 0 to 100, hidden repeats left out.
+    Raises InvalidPercent, InvalidWeight.
+    """
+
+    unit_id: str
+    weight: float = 1.0
+    percents: tuple[float, ...] = ()
+    adjudicated_percent: float | None = None
+    claims: tuple[ScoredClaim, ...] = ()
+
+    def __post_init__(self) -> None:
+        checked_weight(f"The weight of unit {self.unit_id}", self.weight)
+        for percent in self.percents:
+            checked_percent(percent)
+        if self.adjudicated_percent is not None:
+            checked_percent(self.adjudicated_percent)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredComparison:
+    """One peer summary held against one model summary, over its one list of units."""
+
+    comparison_id: str
+    units: tuple[ScoredUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSummary:
+    """Everything that the scores of one peer summary are made of.
+
+    `comparisons` has one entry per model summary; where there is none, `document_claims` are the reference.
+    `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False where
+    nobody has looked for the reference's claims yet: having none then says nothing. `questions_asked` is True
+    where closed questions were asked, even if `question_coverage` came out as None. `peer_length` and
+    `target` are in the project's length unit.
+    Raises InvalidBudget, InvalidPercent.
+    """
+
+    summary_id: str
+    comparisons: tuple[ScoredComparison, ...] = ()
+    document_claims: tuple[ScoredClaim, ...] = ()
+    peer_claims: tuple[ScoredClaim, ...] = ()
+    peer_length: int = 0
+    target: int | None = None
+    has_word_breaks: bool = True
+    is_empty: bool = False
+    question_coverage: float | None = None
+    completeness: float | None = None
+    conciseness: float | None = None
+    claims_extracted: bool = True
+    questions_asked: bool = False
+
+    def __post_init__(self) -> None:
+        if self.peer_length < 0:
+            raise InvalidBudget(f"The length of summary {self.summary_id} is {self.peer_length}, below 0.")
+        if self.target is not None and self.target < 1:
+            raise InvalidBudget(f"The target length of summary {self.summary_id} is {self.target}, below 1.")
+        for name in ("question_coverage", "completeness", "conciseness"):
+            value = getattr(self, name)
+            if value is not None:
+                checked_share(name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRules:
+    """A project's choices; the defaults are DUC's and the peers'.
+
+    `human_weight` is the share of people in the `weighted` blend, `composite_weight` the weight of coverage
+    in the project's own composite; `threshold`, `strict` and `scale` are those of `summarization`.
+    Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
+    """
+
+    blend: Blend = "human_first"
+    human_weight: float = 0.5
+    assessor_average: AssessorAverage = "mean"
+    composite_weight: float = DUC_COVERAGE_WEIGHT
+    length_unit: LengthUnit = "words"
+    over_length: OverLength = "zero"
+    threshold: float = 0.5
+    strict: bool = False
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_choice("blend", self.blend, get_args(Blend))
+        check_choice("assessor_average", self.assessor_average, get_args(AssessorAverage))
+        check_choice("length_unit", self.length_unit, get_args(LengthUnit))
+        check_choice("over_length", self.over_length, get_args(OverLength))
+        checked_share("human_weight", self.human_weight)
+        checked_share("composite_weight", self.composite_weight)
+        checked_share("threshold", self.threshold)
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise InvalidWeight(f"scale must be a finite number above 0, got {self.scale!r}.")
+
+    @property
+    def signature(self) -> str:
+        """Which rules made a score; equal rules give equal texts."""
+        return signature(
+            blend=self.blend,
+            # It decides nothing under the other blend: equal scores must not look different.
+            human_weight=float(self.human_weight) if self.blend == "weighted" else None,
+            assessors=self.assessor_average,
+            composite=float(self.composite_weight),
+            length=self.length_unit,
+            over_length=self.over_length,
+            threshold=float(self.threshold),
+            strict=self.strict,
+            scale=float(self.scale),
+        )
+
+
+DEFAULT_RULES = ScoreRules()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCoverage:
+    """The coverage of one unit, in [0, 1], and what it is made of.
+
+    `judge_share` is the share of yes of the deciding judge alone, `human_value` what people alone give (None
+    unless they gave a percent or answered every claim), `human_share` how much of `value` people gave, in [0,
+    1].
+    """
+
+    unit_id: str
+    weight: float
+    value: float | None
+    source: UnitSource | None
+    judge_share: float | None
+    human_value: float | None
+    human_share: float | None
+    scored_claims: int
+    unscored_claims: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonScore:
+    """The coverage figures of one comparison, in [0, 1], and its units.
+
+    `units_without_value` counts units that nobody has said anything of.
+    """
+
+    comparison_id: str
+    coverage: float | None
+    coverage_judge: float | None
+    coverage_human: float | None
+    human_share: float | None
+    claim_coverage: float | None
+    claims: int
+    claims_unscored: int
+    units_without_value: int
+    units: tuple[UnitCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryScore:
+    """All scores of one peer summary; None where nothing can be said.
+
+    In [0, 1], `summarization` in [0, scale].
+
+    `claims` and `claims_unscored` count both sides, reference and peer. `flags` are plain words: "no_claims",
+    "empty_peer", "no_word_breaks", "over_length", "no_model_summary", "partial:N" for N units without a
+    value, "comparisons_left_out:N" for N comparisons without coverage.
+    """
+
+    summary_id: str
+    coverage: float | None
+    coverage_judge: float | None
+    coverage_human: float | None
+    human_share: float | None
+    claim_coverage: float | None
+    alignment: float | None
+    factual_alignment: float | None
+    question_coverage: float | None
+    summarization: float | None
+    summarization_part: SummarizationPart | None
+    passed: bool | None
+    reason: str
+    completeness: float | None
+    conciseness: float | None
+    brevity: float | None
+    composite_1: float | None
+    composite_2_3: float | None
+    composite_custom: float | None
+    claims: int
+    claims_unscored: int
+    flags: tuple[str, ...]
+    comparisons: tuple[ComparisonScore, ...]
+    signature: str
+
+    @property
+    def left_out_of_averages(self) -> frozenset[str]:
+        """Names of the scores that must not enter an average; see the function of that name."""
+        return left_out_of_averages(self.flags, by_questions=self.summarization_part != "claims")
+
+
+def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> frozenset[str]:
+    """Names of a summary's scores that must not enter an average: those that rest on there being no claims.
+
+    `flags` are those of its `SummaryScore`. `by_questions`: coverage by questions, not by claims, stands in its
+    summarization. Empty where the flags do not hold "no_claims": a reference without claims counts as covered, which
+    says nothing of the summary.
+    Example: `left_out_of_averages(["no_claims"], by_questions=True)` holds claim_coverage and factual_alignment.
+    """
+    if "no_claims" not in flags:
+        return frozenset()
+    resting = frozenset({"claim_coverage", "factual_alignment"})
+    return resting if by_questions else resting | {"summarization"}
+
+
+def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
+    """How much of one unit the peer summary expresses, and who says so.
+
+    In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes
+    over the final verdicts of its scored claims. Under the `weighted` blend a unit with both of the latter
+    gets `human_weight` of the first and the rest of the second. None where there is none of these.
+    Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with
+    0.5.
+    """
+    finals = count_labels(claim.final for claim in unit.claims)
+    answered_by_people = sum(claim.human is not None for claim in unit.claims)
+    # People's verdicts are final verdicts, so they are among the scored ones.
+    claims_human_share = answered_by_people / finals.scored if finals.scored else None
+    assessed = _assessed(unit, rules)
+    value, source, human_share = _blend(unit, rules, assessed, finals.share_of_yes, claims_human_share)
+    return UnitCoverage(
+        unit_id=unit.unit_id,
+        weight=unit.weight,
+        value=value,
+        source=source,
+        judge_share=count_labels(claim.automatic for claim in unit.claims).share_of_yes,
+        human_value=_human_value(unit, assessed),
+        human_share=human_share,
+        scored_claims=finals.scored,
+        unscored_claims=finals.unscored,
+    )
+
+
+def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
+    """All scores of one peer summary from everything that was said of it.
+
+    - Coverage: the weighted mean over the units that have a value. Without a model summary each claim of the
+      documents is a unit of its own.
+    - Claim coverage: yes over scored of all claims of a reference, whatever the units. A reference without
+      claims is left out where another has some.
+    - Several model summaries: the mean over the comparisons that have the figure; `coverage_human` needs all.
+    - An empty summary: every check is no by rule; coverage 0 unless people said otherwise, brevity 1, no alignment.
+    - Any score built from a None is None.
+    Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).
+    Example: percents 60 and 80 on a unit, yes and no on another's claims give a coverage of (0.7 + 0.5) / 2 = 0.6.
+    """
+    summary = _with_rule(summary) if summary.is_empty else summary
+    comparisons = tuple(_score_comparison(comparison, rules, summary) for comparison in _references(summary))
+    coverage = mean(comparison.coverage for comparison in comparisons)
+    covered_claims = _claim_coverage(comparisons)
+    aligned = None if summary.is_empty else alignment(claim.final for claim in summary.peer_claims)
+    part, result = _summarization(summary, aligned, covered_claims, rules)
+    saved = _brevity(summary, rules)
+    return SummaryScore(
+        summary_id=summary.summary_id,
+        coverage=coverage,
+        coverage_judge=mean(comparison.coverage_judge for comparison in comparisons),
+        coverage_human=_mean_of_all([comparison.coverage_human for comparison in comparisons]),
+        human_share=mean(comparison.human_share for comparison in comparisons),
+        claim_coverage=covered_claims,
+        alignment=aligned,
+        factual_alignment=factual_alignment(covered_claims, aligned),
+        question_coverage=summary.question_coverage,
+        summarization=result.score,
+        summarization_part=part,
+        passed=result.passed,
+        reason=result.reason,
+        completeness=summary.completeness,
+        conciseness=summary.conciseness,
+        brevity=saved,
+        composite_1=composite(coverage, saved, 1),
+        composite_2_3=composite(coverage, saved, DUC_COVERAGE_WEIGHT),
+        composite_custom=composite(coverage, saved, rules.composite_weight),
+        claims=len(summary.peer_claims) + sum(comparison.claims for comparison in comparisons),
+        claims_unscored=sum(claim.final is None for claim in summary.peer_claims)
+        + sum(comparison.claims_unscored for comparison in comparisons),
+        flags=tuple(_flags(summary, comparisons, rules)),
+        comparisons=comparisons,
+        signature=rules.signature,
+    )
+
+
+def _assessed(unit: ScoredUnit, rules: ScoreRules) -> float | None:
+    """The average of the assessors' percents as a share."""
+    if not unit.percents:
+        return None
+    if rules.assessor_average == "median":
+        return statistics.median(unit.percents) / 100
+    return math.fsum(unit.percents) / len(unit.percents) / 100
+
+
+def _blend(
+    unit: ScoredUnit,
+    rules: ScoreRules,
+    assessed: float | None,
+    claimed: float | None,
+    claims_human_share: float | None,
+) -> tuple[float | None, UnitSource | None, float | None]:
+    """Value, source and human share of a unit, by the order of precedence."""
+    if unit.adjudicated_percent is not None:
+        return unit.adjudicated_percent / 100, "adjudicated", 1.0
+    if assessed is None:
+        return claimed, None if claimed is None else "claims", claims_human_share
+    if rules.blend == "human_first" or claimed is None or claims_human_share is None:
+        return assessed, "assessors", 1.0
+    weight = rules.human_weight
+    value = weight * assessed + (1 - weight) * claimed
+    return min(value, 1.0), "blend", min(weight + (1 - weight) * claims_human_share, 1.0)
+
+
+def _human_value(unit: ScoredUnit, assessed: float | None) -> float | None:
+    """What people alone give: a percent, or the share of yes where they answered every claim."""
+    if unit.adjudicated_percent is not None:
+        return unit.adjudicated_percent / 100
+    if assessed is not None:
+        return assessed
+    counts = count_labels(claim.human for claim in unit.claims)
+    return None if counts.unscored else counts.share_of_yes
+
+
+def _with_rule(summary: ScoredSummary) -> ScoredSummary:
+    """The summary with "no" by rule on every claim of the reference."""
+    comparisons = tuple(
+        replace(
+            comparison,
+            units=tuple(replace(unit, claims=_ruled_out(unit.claims)) for unit in comparison.units),
+        )
+        for comparison in summary.comparisons
+    )
+    return replace(
+        summary, comparisons=comparisons, document_claims=_ruled_out(summary.document_claims), peer_length=0
+    )
+
+
+def _ruled_out(claims: Iterable[ScoredClaim]) -> tuple[ScoredClaim, ...]:
+    return tuple(replace(claim, rule="no") for claim in claims)
+
+
+def _references(summary: ScoredSummary) -> tuple[ScoredComparison, ...]:
+    if summary.comparisons:
+        return summary.comparisons
+    units = tuple(ScoredUnit(unit_id=claim.claim_id, claims=(claim,)) for claim in summary.document_claims)
+    return (ScoredComparison(comparison_id=DOCUMENT_COMPARISON, units=units),)
+
+
+def _score_comparison(
+    comparison: ScoredComparison, rules: ScoreRules, summary: ScoredSummary
+) -> ComparisonScore:
+    units = tuple(unit_coverage(unit, rules) for unit in comparison.units)
+    if summary.is_empty:
+        units = tuple(_nothing_expressed(unit) for unit in units)
+    weights = [unit.weight for unit in units]
+    human_values = [unit.human_value for unit in units]
+    labels = [claim.final for unit in comparison.units for claim in unit.claims]
+    return ComparisonScore(
+        comparison_id=comparison.comparison_id,
+        coverage=weighted_mean([unit.value for unit in units], weights),
+        coverage_judge=weighted_mean([unit.judge_share for unit in units], weights),
+        coverage_human=None if None in human_values else weighted_mean(human_values, weights),
+        human_share=weighted_mean([unit.human_share for unit in units], weights),
+        claim_coverage=claim_coverage(labels) if labels or summary.claims_extracted else None,
+        claims=len(labels),
+        claims_unscored=labels.count(None),
+        units_without_value=sum(unit.value is None for unit in units),
+        units=units,
+    )
+
+
+def _nothing_expressed(unit: UnitCoverage) -> UnitCoverage:
+    """A unit that nobody judged, held against an empty summary."""
+    if unit.value is not None:
+        return unit
+    return replace(unit, value=0.0, source="rule", judge_share=0.0, human_share=0.0)
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    return None if None in values else mean(values)
+
+
+def _claim_coverage(comparisons: Sequence[ComparisonScore]) -> float | None:
+    """The mean over the references that have claims; what the others say where none of them has any."""
+    with_claims = [comparison.claim_coverage for comparison in comparisons if comparison.claims]
+    return mean(with_claims or [comparison.claim_coverage for comparison in comparisons])
+
+
+def _summarization(
+    summary: ScoredSummary, aligned: float | None, covered_claims: float | None, rules: ScoreRules
+) -> tuple[SummarizationPart | None, SummarizationResult]:
+    asked = summary.questions_asked or summary.question_coverage is not None
+    covered = summary.question_coverage if asked else covered_claims
+    result = summarization(
+        aligned, covered, threshold=rules.threshold, strict=rules.strict, scale=rules.scale
+    )
+    if result.score is None:
+        return None, result
+    return "questions" if asked else "claims", result
+
+
+def _counts_no_words(summary: ScoredSummary, rules: ScoreRules) -> bool:
+    return rules.length_unit == "words" and not summary.has_word_breaks
+
+
+def _brevity(summary: ScoredSummary, rules: ScoreRules) -> float | None:
+    return None if _counts_no_words(summary, rules) else brevity(summary.peer_length, summary.target)
+
+
+def _flags(
+    summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
+) -> Iterable[str]:
+    if not summary.comparisons:
+        yield "no_model_summary"
+    if summary.claims_extracted and not any(comparison.claims for comparison in comparisons):
+        yield "no_claims"
+    if summary.is_empty:
+        yield "empty_peer"
+    if _counts_no_words(summary, rules):
+        yield "no_word_breaks"
+    elif summary.target is not None and summary.peer_length > summary.target:
+        yield "over_length"
+    partial = sum(
+        comparison.units_without_value for comparison in comparisons if comparison.coverage is not None
+    )
+    if partial:
+        yield f"partial:{partial}"
+    left_out = sum(comparison.coverage is None for comparison in comparisons)
+    if 0 < left_out < len(comparisons):
+        yield f"comparisons_left_out:{left_out}"

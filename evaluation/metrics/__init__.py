@@ -1,0 +1,52 @@
+"""Metrics: each a formula of its own, from labels, percents or texts to one number."""
+
+from evaluation.metrics._alignment import alignment, factual_alignment
+from evaluation.metrics._brevity import brevity
+from evaluation.metrics._completeness import Completeness, completeness
+from evaluation.metrics._composite import composite, length_adjusted
+from evaluation.metrics._conciseness import ConcisenessTerms, conciseness, conciseness_terms
+from evaluation.metrics._coverage import (
+    CoverageStatistics,
+    claim_coverage,
+    coverage_statistics,
+    mean_coverage,
+)
+from evaluation.metrics._marks import Marks, MarkWarning
+from evaluation.metrics._pyramid import MeanRounding, PyramidScore, pyramid_score
+from evaluation.metrics._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
+from evaluation.metrics._questions import question_coverage, question_coverage_or_none, topic_preservation
+from evaluation.metrics._redundancy import redundancy, repeated_sentences
+from evaluation.metrics._summarization import SummarizationResult, summarization
+
+__all__ = [
+    "QUESTION_SETS",
+    "Completeness",
+    "ConcisenessTerms",
+    "CoverageStatistics",
+    "MarkWarning",
+    "Marks",
+    "MeanRounding",
+    "PyramidScore",
+    "QualityQuestion",
+    "SummarizationResult",
+    "alignment",
+    "brevity",
+    "claim_coverage",
+    "completeness",
+    "composite",
+    "conciseness",
+    "conciseness_terms",
+    "coverage_statistics",
+    "factual_alignment",
+    "length_adjusted",
+    "mean_coverage",
+    "own_questions",
+    "pyramid_score",
+    "quality_questions",
+    "question_coverage",
+    "question_coverage_or_none",
+    "redundancy",
+    "repeated_sentences",
+    "summarization",
+    "topic_preservation",
+]

@@ -1,0 +1,88 @@
+"""The scores of a pyramid: what a peer summary expresses of content that several model summaries share."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation._guards import check_choice, check_same_length, checked_weight
+from evaluation.errors import EvaluationError
+
+MeanRounding = Literal["floor", "ceil"]
+
+
+@dataclass(frozen=True, slots=True)
+class PyramidScore:
+    """What a peer summary reached in a pyramid, and the best it could have.
+
+    `weight` is the sum of the weights of the expressed content units, `modified_ideal` and `original_ideal`
+    what as many units as in the mean model summary, or as in the peer summary, weigh together at best.
+    The scores lie in [0, 1] and are None where nothing can be said; `model_units` is None where the number
+    of model summaries is not known.
+    """
+
+    weight: float
+    modified: float | None
+    original: float | None
+    modified_ideal: float | None
+    original_ideal: float
+    model_units: int | None
+    peer_units: int
+
+
+def pyramid_score(
+    weights: Sequence[float],
+    expressed: Sequence[bool],
+    *,
+    models: int | None,
+    contributors: int | None = None,
+    unmatched: int = 0,
+    mean_rounding: MeanRounding = "floor",
+) -> PyramidScore:
+    """How much of a pyramid's weight a peer summary expresses, against the best that it could.
+
+    `weights` has one weight per content unit of the pyramid, `expressed` whether the summary has it, `unmatched`
+    counts its units outside of the pyramid. Scores are in [0, 1], higher is better. The modified one compares with as
+    many units as a model summary has on average (recall; None without `models`, or with a mean of 0 units), the
+    original one with as many as the peer summary has (density; None without any). `contributors` replaces the sum of
+    the weights in that mean, which `mean_rounding` makes whole: `floor` as DUCView, `ceil` as a later implementation.
+    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 model summary.
+    Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
+    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 model summaries, the 4 and one 3
+    expressed: modified 7/17 = .411765, original 7/7 = 1.
+    """
+    check_same_length("weights", weights, "expressed", expressed)
+    check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))
+    _check_counts(models, contributors, unmatched)
+    ordered = sorted((checked_weight("A weight", weight) for weight in weights), reverse=True)
+    reached = math.fsum(weight for weight, is_there in zip(weights, expressed, strict=True) if is_there)
+    peer_units = sum(map(bool, expressed)) + unmatched
+    total = math.fsum(ordered) if contributors is None else contributors
+    model_units = None if models is None else _rounded(total / models, mean_rounding)
+    modified_ideal = None if model_units is None else math.fsum(ordered[:model_units])
+    original_ideal = math.fsum(ordered[:peer_units])
+    return PyramidScore(
+        weight=reached,
+        modified=_share(reached, modified_ideal),
+        original=_share(reached, original_ideal),
+        modified_ideal=modified_ideal,
+        original_ideal=original_ideal,
+        model_units=model_units,
+        peer_units=peer_units,
+    )
+
+
+def _check_counts(models: int | None, contributors: int | None, unmatched: int) -> None:
+    if models is not None and models < 1:
+        raise EvaluationError(f"A pyramid is made of at least 1 model summary, got {models}.")
+    for name, count in (("contributors", contributors), ("unmatched", unmatched)):
+        if count is not None and count < 0:
+            raise EvaluationError(f"{name} must be at least 0, got {count}.")
+
+
+def _rounded(mean: float, rounding: MeanRounding) -> int:
+    return math.floor(mean) if rounding == "floor" else math.ceil(mean)
+
+
+def _share(reached: float, ideal: float | None) -> float | None:
+    return min(reached / ideal, 1.0) if ideal else None

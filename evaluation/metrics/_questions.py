@@ -1,0 +1,59 @@
+"""Question coverage and topic preservation: whether a summary still deals with what its source does."""
+
+from collections.abc import Iterable, Sequence
+
+from evaluation._guards import check_same_length
+from evaluation._labels import Label, checked_labels, count_labels
+
+
+def question_coverage(
+    source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
+) -> float | None:
+    """Share of the questions answered yes from the source that are answered yes from the summary too.
+
+    In [0, 1], higher is better. Answers stand in the order of the questions; a pair with an unscored side
+    (None) leaves the denominator. 0 where no question is answered yes from the source, as DeepEval has it;
+    None where that cannot be known, because every pair that might have counted is unscored.
+    Raises LengthMismatch, InvalidLabel.
+    Source: the coverage part of the summarization metric of DeepEval.
+    Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
+    """
+    if _count_pairs(source_answers, summary_answers) == (0, 0, 0):
+        return 0.0
+    return question_coverage_or_none(source_answers, summary_answers)
+
+
+def question_coverage_or_none(
+    source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
+) -> float | None:
+    """Question coverage for a row of scores: as `question_coverage`, but None where no source answer is yes.
+
+    A question set that the source cannot answer says nothing of the summary, so a row must not count it as 0.
+    Raises LengthMismatch, InvalidLabel.
+    Example: `question_coverage_or_none(["no"], ["yes"])` is None.
+    """
+    both_yes, source_yes, _ = _count_pairs(source_answers, summary_answers)
+    return both_yes / source_yes if source_yes else None
+
+
+def topic_preservation(labels: Iterable[Label | None]) -> float | None:
+    """Share of the source's main topics that the summary deals with.
+
+    In [0, 1], higher is better: yes over scored; unscored (None) topics leave the denominator. None where
+    there are no topics, or none is scored.
+    Raises InvalidLabel.
+    Source: the topic preservation metric of Assert LLM Tools; unlike there, no topics give no score instead
+    of 0.
+    Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
+    """
+    return count_labels(labels).share_of_yes
+
+
+def _count_pairs(source: Sequence[Label | None], summary: Sequence[Label | None]) -> tuple[int, int, int]:
+    """Scored pairs that are yes on both sides, yes at the source; and unscored ones that might have been."""
+    check_same_length("source answers", source, "summary answers", summary)
+    pairs = list(zip(checked_labels(source), checked_labels(summary), strict=True))
+    scored = [(left, right) for left, right in pairs if left is not None and right is not None]
+    open_pairs = [left for left, right in pairs if (left is None or right is None) and left in ("yes", None)]
+    source_yes = [right for left, right in scored if left == "yes"]
+    return source_yes.count("yes"), len(source_yes), len(open_pairs)

@@ -1,0 +1,53 @@
+"""Redundancy: whether a summary says things twice."""
+
+import re
+
+from evaluation.text._lengths import has_word_breaks
+from evaluation.text._splitting import split_sentences
+
+SHARE_REPEATED = 0.8
+_WORD = re.compile(r"\w+")
+
+
+def repeated_sentences(summary: str, language: str = "en") -> list[str]:
+    """The sentences that say again what an earlier one says, in order.
+
+    A sentence repeats another if that one holds at least 80 % of its different words, all its numbers among
+    them; in scripts without spaces between words, 80 % of its pairs of characters.
+    Example: `repeated_sentences("It rained all day. We left. It rained all day.")` is `["It rained all day."]`.
+    """
+    seen: list[frozenset[str]] = []
+    repeated: list[str] = []
+    for sentence in split_sentences(summary, language):
+        words = _words(sentence)
+        if any(_is_within(words, earlier) for earlier in seen):
+            repeated.append(sentence)
+        seen.append(words)
+    return repeated
+
+
+def redundancy(summary: str, language: str = "en") -> float | None:
+    """Freedom from repetition: 1 less the share of sentences that repeat an earlier one.
+
+    In [0, 1], higher is better: 1 where nothing is said twice, also for a single sentence. None for a blank
+    summary. It compares words and asks no judge, so it does not see a repetition in other words.
+    Source: the redundancy metric of Assert LLM Tools, which asks an LLM which sentences are redundant.
+    Example: `redundancy("It rained all day. We left. It rained all day.")` is 0.666667.
+    """
+    sentences = split_sentences(summary, language)
+    if not sentences:
+        return None
+    return 1 - len(repeated_sentences(summary, language)) / len(sentences)
+
+
+def _words(sentence: str) -> frozenset[str]:
+    words = _WORD.findall(sentence.casefold())
+    if has_word_breaks(sentence):
+        return frozenset(words)
+    run = "".join(words)
+    return frozenset(run[place : place + 2] for place in range(max(1, len(run) - 1)))
+
+
+def _is_within(words: frozenset[str], earlier: frozenset[str]) -> bool:
+    numbers = {word for word in words if any(character.isdigit() for character in word)}
+    return bool(words) and numbers <= earlier and len(words & earlier) >= SHARE_REPEATED * len(words)

@@ -1,0 +1,229 @@
+"""What is evaluated, by which metrics, with which options."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from evaluation._guards import checked_share
+from evaluation.errors import EvaluationError, InvalidBudget, InvalidPercent, InvalidWeight
+from evaluation.judging.protocol import DocumentRequest, RatingName, Text
+
+Metric = Literal[
+    "coverage",
+    "claim_coverage",
+    "alignment",
+    "factual_consistency",
+    "faithfulness",
+    "factual_alignment",
+    "question_coverage",
+    "summarization",
+    "completeness",
+    "conciseness",
+    "topic_preservation",
+    "redundancy",
+    "coherence",
+    "brevity",
+]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+"""What can be asked for; of all higher is better, in [0, 1], but for `summarization`, in [0, scale].
+
+- `coverage`: mean over the reference's sentences of the share of their claims that the summary expresses.
+- `claim_coverage`: the share of all those claims; without a reference, and `coverage` too, of the document's.
+- `alignment`, by other names `factual_consistency` and `faithfulness`: held against the document itself.
+- `summarization`: the lower of alignment and question coverage, where questions were asked, else claim coverage.
+- `brevity`: needs `target_words`.
+An empty summary covers nothing and has no alignment; the judge is not asked.
+"""
+DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
+Reasons: TypeAlias = bool | Literal["judge"]
+MOST_QUESTIONS = 100
+"""How many questions a judge can be asked to make up about one document."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInput:
+    """One summary to evaluate.
+
+    `reference` is the model summary that content is measured against; without one it is the document.
+    `questions` and `target_words` override those given for all. `key` is the caller's own name for it.
+    """
+
+    document: str
+    summary: str
+    reference: str | None = None
+    questions: Sequence[str] | None = None
+    target_words: int | None = None
+    language: str = "en"
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is wanted of every summary, as `evaluate_summary` describes it.
+
+    Raises EvaluationError, InvalidPercent and InvalidWeight for options that cannot be.
+    """
+
+    metrics: tuple[Metric, ...]
+    questions: tuple[str, ...]
+    n_questions: int
+    target_words: int | None
+    instruction: str
+    threshold: float
+    strict: bool
+    scale: float
+    include_reason: Reasons
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        checked_target(self.target_words)
+        if not (_is(self.n_questions, Integral) and 0 <= self.n_questions <= MOST_QUESTIONS):
+            raise EvaluationError(
+                f"n_questions must be a whole number of 0 to {MOST_QUESTIONS}, got {self.n_questions!r}."
+            )
+        if not _is(self.threshold, Real):
+            raise InvalidPercent(f"The threshold must be a number of 0 to 1, got {self.threshold!r}.")
+        checked_share("The threshold", self.threshold)
+        if not (_is(self.scale, Real) and 0 < self.scale < float("inf")):
+            raise InvalidWeight(f"The scale must be a finite number above 0, got {self.scale!r}.")
+        for name, value in (("strict", self.strict), ("verbose", self.verbose)):
+            if not isinstance(value, bool):
+                raise EvaluationError(f"{name} must be True or False, got {value!r}.")
+        if self.include_reason not in (True, False, "judge"):
+            raise EvaluationError(
+                f"include_reason must be True, False or 'judge', got {self.include_reason!r}."
+            )
+
+    def wants(self, *names: Metric) -> bool:
+        return any(name in self.metrics for name in names)
+
+    @property
+    def asks_questions(self) -> bool:
+        """Whether questions are asked, given or made up."""
+        can_ask = bool(self.questions or self.n_questions)
+        return can_ask and self.wants("question_coverage", "summarization")
+
+    @property
+    def needs_claims(self) -> bool:
+        """Whether the reference's claims are needed."""
+        by_claims = self.wants("summarization") and not self.asks_questions
+        return by_claims or self.wants("coverage", "claim_coverage", "factual_alignment")
+
+    @property
+    def needs_alignment(self) -> bool:
+        """Whether the summary's own claims are needed."""
+        return self.wants(
+            "factual_alignment", "summarization", "alignment", "factual_consistency", "faithfulness"
+        )
+
+    @property
+    def ratings(self) -> tuple[RatingName, ...]:
+        """What the judge has to rate."""
+        names: tuple[RatingName, ...] = ("coherence", "conciseness")
+        return tuple(name for name in names if name in self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One summary as it is judged, with the options that hold for it."""
+
+    item: SummaryInput
+    options: Options
+    document: Text
+    summary: Text
+    reference: Text | None
+
+    @property
+    def request(self) -> DocumentRequest:
+        """What is wanted of the document."""
+        options = self.options
+        return DocumentRequest(
+            self.document,
+            self.reference if options.needs_claims else None,
+            claims=options.needs_claims,
+            questions=options.questions if options.asks_questions else (),
+            n_questions=0 if options.questions or not options.asks_questions else options.n_questions,
+            topics=options.wants("topic_preservation"),
+            instruction=options.instruction,
+        )
+
+
+def checked_metrics(metrics: object) -> tuple[Metric, ...]:
+    if isinstance(metrics, str):
+        raise EvaluationError(f"metrics is a list of names, got one string; write [{metrics!r}].")
+    if not isinstance(metrics, Iterable):
+        raise EvaluationError(f"metrics is a list of names, got {metrics!r}. Known: {', '.join(METRICS)}.")
+    names = tuple(metrics)
+    if unknown := [str(name) for name in names if name not in METRICS]:
+        raise EvaluationError(f"Unknown metrics: {', '.join(unknown)}. Known: {', '.join(METRICS)}.")
+    if not names:
+        raise EvaluationError(f"No metrics are asked for. Known: {', '.join(METRICS)}.")
+    return cast("tuple[Metric, ...]", tuple(dict.fromkeys(names)))
+
+
+def checked_items(items: object) -> Iterable[object]:
+    """The summaries to evaluate. Raises EvaluationError for one that does not stand in a list."""
+    wanted = "items is a list of summaries, each a SummaryInput or (document, summary)"
+    if isinstance(items, SummaryInput):
+        raise EvaluationError(f"{wanted}, got one SummaryInput; write [item].")
+    if isinstance(items, tuple | list) and items and all(isinstance(each, str) for each in items):
+        raise EvaluationError(f"{wanted}, got {len(items)} texts; write [(document, summary)].")
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise EvaluationError(f"{wanted}, got {type(items).__name__}.")
+    return items
+
+
+def checked_instruction(instruction: object) -> str:
+    """The user's addition to what the judge is told, "" where there is none."""
+    if not isinstance(instruction, str | None):
+        raise EvaluationError(f"custom_instruction must be a text or None, got {instruction!r}.")
+    return (instruction or "").strip()
+
+
+def _is(value: object, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def checked_questions(questions: object) -> tuple[str, ...]:
+    if isinstance(questions, str):
+        raise EvaluationError("questions is a list of questions, got one string; write [question].")
+    if not isinstance(questions, Iterable | None):
+        raise EvaluationError(f"questions is a list of questions, got {type(questions).__name__}.")
+    given = () if questions is None else tuple(questions)
+    if odd := [each for each in given if not isinstance(each, str)]:
+        raise EvaluationError(f"Every question must be a text, got {type(odd[0]).__name__}.")
+    if blank := [position for position, each in enumerate(given, start=1) if not each.strip()]:
+        raise EvaluationError(f"Question {blank[0]} is empty. Write it out or leave it away.")
+    return tuple(dict.fromkeys(given))
+
+
+def checked_target(target_words: object) -> None:
+    if target_words is None:
+        return
+    # Numbers of a table's column are whole numbers too.
+    if isinstance(target_words, bool) or not isinstance(target_words, Integral):
+        raise InvalidBudget(f"A target length must be a whole number, got {target_words!r}.")
+    if int(target_words) < 1:
+        raise InvalidBudget(f"A target length must be at least 1, got {target_words}.")
+
+
+def checked_input(item: SummaryInput) -> None:
+    texts: dict[str, object] = {"document": item.document, "summary": item.summary, "language": item.language}
+    if item.reference is not None:
+        texts["reference"] = item.reference
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise EvaluationError(
+                f"The {name} must be a text, got {type(text).__name__}; an empty one is ''."
+            )
+    checked_target(item.target_words)
+
+
+def input_of(given: object) -> SummaryInput:
+    if isinstance(given, tuple | list) and len(given) in (2, 3):
+        return SummaryInput(*given)
+    raise EvaluationError(
+        "A summary to evaluate is a SummaryInput, or (document, summary) or (document, summary, reference); "
+        f"got {type(given).__name__}."
+    )

@@ -1,0 +1,337 @@
+"""From what a judge found out about a summary to its scores, each with a reason in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluation._labels import Label, count_labels
+from evaluation._means import mean
+from evaluation.judging._claims import is_worded
+from evaluation.judging.protocol import (
+    CoverReading,
+    DocumentReading,
+    ExtractedClaim,
+    Json,
+    JudgedClaim,
+    Rating,
+    RatingName,
+    Verdict,
+)
+from evaluation.metrics._alignment import alignment, factual_alignment
+from evaluation.metrics._brevity import brevity
+from evaluation.metrics._completeness import completeness
+from evaluation.metrics._conciseness import conciseness
+from evaluation.metrics._coverage import claim_coverage
+from evaluation.metrics._questions import question_coverage_or_none, topic_preservation
+from evaluation.metrics._redundancy import redundancy, repeated_sentences
+from evaluation.metrics._summarization import summarization
+from evaluation.running._cases import Case, Metric
+from evaluation.running._results import EvaluationDetails, JudgedQuestion, JudgedTopic
+from evaluation.text._lengths import count_words, has_word_breaks
+
+EMPTY_DOCUMENT = "The document is empty."
+EMPTY_SUMMARY = "The summary is empty."
+EMPTY_REFERENCE = "The reference is empty."
+
+_ALIGNMENT_NAMES = frozenset({"alignment", "factual_consistency", "faithfulness"})
+_MOST_NAMED = 3
+_LONGEST_NAMED = 160
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was found out about one summary; a part that failed is None and `faults` says why."""
+
+    reading: DocumentReading = field(default_factory=DocumentReading)
+    aligned: tuple[JudgedClaim, ...] | None = ()
+    covered: CoverReading | None = field(default_factory=CoverReading)
+    faults: dict[str, str] = field(default_factory=dict)
+
+
+class Scores:
+    """The scores that follow from the facts, with their reasons."""
+
+    def __init__(self, case: Case, facts: Facts) -> None:
+        self.case = case
+        self.facts = facts
+        self.passed: bool | None = None
+        self.flags: tuple[str, ...] = ()
+        self._missing_elements: tuple[str, ...] = ()
+        self._claims = self._judged_claims()
+        self._questions = self._judged_questions()
+        self._topics = self._judged_topics()
+        self._parts: dict[str, tuple[float | None, str]] = {}
+        self.values: dict[str, float | None] = {}
+        self.reasons: dict[str, str] = {}
+        for name in case.options.metrics:
+            value, reason = self._part(name)
+            self.values[name] = value
+            if case.options.include_reason or value is None:
+                self.reasons[name] = reason
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims, questions and topics there are, are yes, and are unscored."""
+        kinds: dict[str, list[Label | None]] = {
+            "reference_claims": [judged.verdict.label for judged in self._claims or ()],
+            "summary_claims": [judged.verdict.label for judged in self.facts.aligned or ()],
+            "questions": [judged.summary.label for judged in self._questions or ()],
+            "topics": [judged.verdict.label for judged in self._topics or ()],
+        }
+        counts: dict[str, int] = {}
+        for kind, labels in kinds.items():
+            counts[kind] = len(labels)
+            counts[f"{kind}_yes"] = labels.count("yes")
+            counts[f"{kind}_unscored"] = labels.count(None)
+        return counts
+
+    def details(self) -> EvaluationDetails:
+        """Every verdict behind the scores."""
+        covered = self.facts.covered
+        return EvaluationDetails(
+            self._claims or (),
+            self.facts.aligned or (),
+            self._questions or (),
+            self._topics or (),
+            {} if covered is None else covered.ratings,
+            self._missing_elements,
+        )
+
+    def told(self) -> dict[str, Json]:
+        """What a judge needs to explain the scores."""
+        told: dict[str, Json] = {"scores": self.values}
+        for name, judged in (("reference_claims", self._claims), ("summary_claims", self.facts.aligned)):
+            if judged:
+                told[name] = [
+                    {"claim": each.claim.text, "label": each.verdict.label, "reason": each.verdict.reason}
+                    for each in judged
+                ]
+        if self._questions:
+            told["questions"] = [
+                {"question": each.text, "source": each.source.label, "summary": each.summary.label}
+                for each in self._questions
+            ]
+        return told
+
+    def _part(self, name: Metric) -> tuple[float | None, str]:
+        known = "alignment" if name in _ALIGNMENT_NAMES else name
+        if known not in self._parts:
+            self._parts[known] = getattr(self, f"_{known}")()
+        return self._parts[known]
+
+    # What the judge's answers belong to
+
+    def _judged_claims(self) -> tuple[JudgedClaim, ...] | None:
+        claims, covered = self.facts.reading.claims, self.facts.covered
+        if claims is None or covered is None:
+            return None
+        return tuple(map(JudgedClaim, claims, covered.claims))
+
+    def _judged_questions(self) -> tuple[JudgedQuestion, ...] | None:
+        questions, covered = self.facts.reading.questions, self.facts.covered
+        if questions is None or covered is None:
+            return None
+        return tuple(
+            JudgedQuestion(question.text, question.answer, answer)
+            for question, answer in zip(questions, covered.questions, strict=True)
+        )
+
+    def _judged_topics(self) -> tuple[JudgedTopic, ...] | None:
+        topics, covered = self.facts.reading.topics, self.facts.covered
+        if topics is None or covered is None:
+            return None
+        return tuple(map(JudgedTopic, topics, covered.topics))
+
+    # One method per metric, by its name
+
+    def _coverage(self) -> tuple[float | None, str]:
+        value, reason = self._part("claim_coverage")
+        if self.case.reference is None or not self._claims:
+            return value, reason
+        by_unit: dict[int, list[Label | None]] = {}
+        for judged in self._claims:
+            by_unit.setdefault(judged.claim.unit, []).append(judged.verdict.label)
+        return mean(count_labels(labels).share_of_yes for labels in by_unit.values()), reason
+
+    def _claim_coverage(self) -> tuple[float | None, str]:
+        if self.case.summary.is_blank:
+            return 0.0, EMPTY_SUMMARY
+        if nothing := self._nothing_to_cover():
+            return None, nothing
+        if self._claims is None:
+            return None, self._fault("claims")
+        if not self._claims:
+            self.flags = (*self.flags, "no_claims")
+            return 1.0, "There are no claims to cover."
+        value = claim_coverage(judged.verdict.label for judged in self._claims)
+        whose = "document" if self.case.reference is None else "reference"
+        return value, _told(f"claims of the {whose} are expressed", "Not expressed", self._claims)
+
+    def _nothing_to_cover(self) -> str:
+        """Why the text whose claims are to be covered cannot have any, or nothing."""
+        reference = self.case.reference
+        text = self.case.document if reference is None else reference
+        if text.is_blank:
+            return EMPTY_DOCUMENT if reference is None else EMPTY_REFERENCE
+        whose = "document" if reference is None else "reference"
+        return "" if is_worded(text.text) else f"The {whose} holds no words."
+
+    def _alignment(self) -> tuple[float | None, str]:
+        if self.case.summary.is_blank:
+            return None, EMPTY_SUMMARY
+        aligned = self.facts.aligned
+        if aligned is None:
+            return None, self._fault("alignment")
+        if not aligned:
+            return None, "The summary makes no claims."
+        value = alignment(judged.verdict.label for judged in aligned)
+        return value, _told("claims of the summary are supported", "Not supported", aligned)
+
+    def _factual_alignment(self) -> tuple[float | None, str]:
+        (covered, _), (aligned, _) = self._part("claim_coverage"), self._part("alignment")
+        value = factual_alignment(covered, aligned)
+        if value is None or covered is None or aligned is None:
+            return None, self._lacking({"claim_coverage": covered, "alignment": aligned})
+        return value, f"Harmonic mean of claim coverage {covered:.2f} and alignment {aligned:.2f}."
+
+    def _question_coverage(self) -> tuple[float | None, str]:
+        if not self.case.options.asks_questions:
+            return None, "No questions were asked."
+        if self.case.summary.is_blank:
+            return 0.0, EMPTY_SUMMARY
+        if self._questions is None:
+            return None, self._fault("questions")
+        counting = [judged for judged in self._questions if judged.source.label == "yes"]
+        value = question_coverage_or_none(
+            [judged.source.label for judged in self._questions],
+            [judged.summary.label for judged in self._questions],
+        )
+        if value is None:
+            return None, _first_reason(
+                [judged.source for judged in self._questions] + [judged.summary for judged in counting],
+                "No question is answered yes by the document.",
+            )
+        judged = [JudgedClaim(ExtractedClaim(each.text, 0), each.summary) for each in counting]
+        return value, _told(
+            "questions that the document answers yes are answered yes", "Not answered", judged
+        )
+
+    def _summarization(self) -> tuple[float | None, str]:
+        options = self.case.options
+        by: Metric = "question_coverage" if options.asks_questions else "claim_coverage"
+        parts = {"alignment": self._part("alignment"), by: self._part(by)}
+        result = summarization(
+            parts["alignment"][0],
+            parts[by][0],
+            threshold=options.threshold,
+            strict=options.strict,
+            scale=options.scale,
+        )
+        self.passed = result.passed
+        if result.score is None:
+            return None, self._lacking({name: value for name, (value, _) in parts.items()})
+        return result.score, " ".join([result.reason, *(reason for _, reason in parts.values())])
+
+    def _completeness(self) -> tuple[float | None, str]:
+        item = self.case.item
+        found = completeness(item.document, item.summary, item.language)
+        self._missing_elements = tuple(found.missing_elements)
+        if not found.input_elements:
+            beside = "and neither does the summary" if found.score else "but the summary does"
+            return found.score, f"The document holds no elements that could be covered, {beside}."
+        return found.score, _listed("Every element is found.", "Missing", found.missing_elements)
+
+    def _conciseness(self) -> tuple[float | None, str]:
+        rating = self._rating("conciseness")
+        item = self.case.item
+        value = conciseness(item.document, item.summary, rating.value, item.language)
+        if value is None:
+            countable = has_word_breaks(item.document) and has_word_breaks(item.summary)
+            missing = rating.reason if rating.value is None else EMPTY_DOCUMENT
+            return None, missing if countable else "Words cannot be counted in this script."
+        words, source_words = count_words(item.summary), count_words(item.document)
+        said = f" {rating.reason}" if rating.reason else ""
+        return value, f"{words} words of {source_words}; rated {rating.value:.2f}.{said}"
+
+    def _topic_preservation(self) -> tuple[float | None, str]:
+        if self.case.summary.is_blank:
+            return 0.0, EMPTY_SUMMARY
+        if self._topics is None:
+            return None, self._fault("topics")
+        value = topic_preservation(judged.verdict.label for judged in self._topics)
+        if value is None:
+            return None, _first_reason([judged.verdict for judged in self._topics], "There are no topics.")
+        missing = [judged.text for judged in self._topics if judged.verdict.label not in ("yes", None)]
+        return value, _listed("Every topic is dealt with.", "Not dealt with", missing)
+
+    def _redundancy(self) -> tuple[float | None, str]:
+        item = self.case.item
+        value = redundancy(item.summary, item.language)
+        if value is None:
+            return None, EMPTY_SUMMARY
+        return value, _listed(
+            "Nothing is said twice.", "Said again", repeated_sentences(item.summary, item.language)
+        )
+
+    def _coherence(self) -> tuple[float | None, str]:
+        rating = self._rating("coherence")
+        return rating.value, rating.reason
+
+    def _brevity(self) -> tuple[float | None, str]:
+        target, item = self.case.options.target_words, self.case.item
+        if target is None:
+            return None, "No target length was given."
+        if not has_word_breaks(item.summary):
+            return None, "Words cannot be counted in this script."
+        words = count_words(item.summary)
+        return brevity(words, target), f"{words} words of a target of {target}."
+
+    def _rating(self, name: RatingName) -> Rating:
+        if self.case.summary.is_blank:
+            return Rating(None, EMPTY_SUMMARY)
+        if self.facts.covered is None:
+            return Rating(None, self._fault("ratings"))
+        return self.facts.covered.ratings.get(name, Rating(None, self._fault("ratings")))
+
+    def _fault(self, part: str) -> str:
+        return self.facts.faults.get(part, "Unscored: the judge was not asked.")
+
+    def _lacking(self, parts: Mapping[Metric, float | None]) -> str:
+        lacking = [name for name, value in parts.items() if value is None]
+        return " ".join(f"No {name.replace('_', ' ')}: {self._part(name)[1]}" for name in lacking)
+
+
+def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
+    """How many are yes, and the first of those that are not, with the judge's reasons."""
+    counts = count_labels(each.verdict.label for each in judged)
+    if not counts.scored:
+        return _first_reason([each.verdict for each in judged], "Nothing is scored.")
+    told = f"{counts.yes} of {counts.scored} {what}."
+    if counts.unscored:
+        told += f" {counts.unscored} unscored."
+    failing = [each for each in judged if each.verdict.label not in ("yes", None)]
+    named = [
+        f'"{_short(each.claim.text)}"' + (f" ({_short(each.verdict.reason)})" if each.verdict.reason else "")
+        for each in failing[:_MOST_NAMED]
+    ]
+    more = len(failing) - len(named)
+    if more > 0:
+        named.append(f"{more} more")
+    return f"{told} {otherwise}: {'; '.join(named)}." if named else told
+
+
+def _listed(nothing: str, what: str, missing: Sequence[str]) -> str:
+    if not missing:
+        return nothing
+    named = ", ".join(_short(each) for each in missing[: 3 * _MOST_NAMED])
+    more = len(missing) - 3 * _MOST_NAMED
+    return f"{what}: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def _first_reason(verdicts: Sequence[Verdict], otherwise: str) -> str:
+    return next(
+        (verdict.reason for verdict in verdicts if verdict.label is None and verdict.reason), otherwise
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAMED else f"{text[:_LONGEST_NAMED].rstrip()}…"

@@ -1,0 +1,203 @@
+"""Statistics: how sure scores are, how far people and judges agree, whom to ask next.
+
+- `agreement`: alpha, kappa, AC1, intraclass correlation, percents, consensus of crowds
+- `systems`: differences, ranks, correlations, analysis of variance, crossings
+- `judges`: a judge against people, calibration
+- `estimates`: draws, prediction-powered means, plans
+- `assignments`: who judges what, and in which order
+"""
+
+from evaluation.statistics._intervals import (
+    FEWEST_FOR_INTERVAL,
+    Interval,
+    IntervalMethod,
+    bootstrap_interval,
+    bootstrap_means,
+    expanded_tails,
+    system_intervals,
+)
+from evaluation.statistics._resampling import Estimate
+from evaluation.statistics.agreement._alpha import (
+    Level,
+    alpha_interval,
+    item_disagreements,
+    krippendorff_alpha,
+)
+from evaluation.statistics.agreement._crowd import CrowdConsensus, dawid_skene
+from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
+from evaluation.statistics.agreement._percents import PERCENT_STEP, PercentAgreement, percent_agreement
+from evaluation.statistics.agreement._reliability import (
+    IntraclassForm,
+    gwet_ac1,
+    gwet_ac1_interval,
+    intraclass_correlation,
+    intraclass_interval,
+    observed_agreement,
+    observed_agreement_interval,
+)
+from evaluation.statistics.assignments._balance import balanced_plan
+from evaluation.statistics.assignments._presentation import (
+    Presented,
+    Showing,
+    drawn_repeats,
+    presentation_order,
+    repeat_count,
+)
+from evaluation.statistics.estimates._draw_estimates import (
+    FEW_DOCUMENTS,
+    TOO_FEW_DOCUMENTS,
+    DrawEstimate,
+    DrawnItem,
+    estimate_from_draw,
+    estimate_systems_from_draw,
+)
+from evaluation.statistics.estimates._planner import (
+    AnsweredDocuments,
+    Design,
+    Forecast,
+    documents_for_all,
+    forecast_widths,
+    forecast_without_pilot,
+    with_pooled_variance,
+)
+from evaluation.statistics.estimates._planner_extremes import median_fewest, median_widest
+from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from evaluation.statistics.estimates._sampling import (
+    UNIFORM_FLOOR,
+    active_probabilities,
+    fixed_size_draw,
+    neyman_allocation,
+    neyman_draw,
+    stratified_draw,
+    uniform_draw,
+)
+from evaluation.statistics.judges._calibration import (
+    Binning,
+    CalibrationBin,
+    CalibrationCurve,
+    calibration_curve,
+)
+from evaluation.statistics.judges._calibrators import (
+    CalibrationMethod,
+    Calibrator,
+    cross_fitted_calibration,
+    fit_calibrator,
+)
+from evaluation.statistics.judges._judge_report import (
+    JudgeComparison,
+    JudgeReport,
+    compare_judges,
+    judge_report,
+    judge_reports,
+)
+from evaluation.statistics.systems._anova import SystemAnova, TukeyPair, VarianceRow, system_anova
+from evaluation.statistics.systems._correlation import (
+    MetricCorrelation,
+    kendall_tau,
+    metric_correlation,
+    pearson,
+)
+from evaluation.statistics.systems._crossings import Crossing, Lead, crossings, leads, means_between
+from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
+from evaluation.statistics.systems._significance import (
+    PairComparison,
+    PermutationTest,
+    compare_systems,
+    holm,
+    permutation_test,
+)
+
+__all__ = [
+    "FEWEST_FOR_INTERVAL",
+    "FEW_DOCUMENTS",
+    "PERCENT_STEP",
+    "TOO_FEW_DOCUMENTS",
+    "UNIFORM_FLOOR",
+    "AnsweredDocuments",
+    "Binning",
+    "CalibrationBin",
+    "CalibrationCurve",
+    "CalibrationMethod",
+    "Calibrator",
+    "Crossing",
+    "CrowdConsensus",
+    "Design",
+    "DrawEstimate",
+    "DrawnItem",
+    "Estimate",
+    "Forecast",
+    "Interval",
+    "IntervalMethod",
+    "IntraclassForm",
+    "JudgeComparison",
+    "JudgeReport",
+    "KappaWeights",
+    "Lead",
+    "Level",
+    "MetricCorrelation",
+    "PairComparison",
+    "PercentAgreement",
+    "PermutationTest",
+    "PredictionPoweredMean",
+    "Presented",
+    "RankRange",
+    "Showing",
+    "SystemAnova",
+    "TukeyPair",
+    "VarianceRow",
+    "active_probabilities",
+    "alpha_interval",
+    "balanced_plan",
+    "bootstrap_interval",
+    "bootstrap_means",
+    "calibration_curve",
+    "cohen_kappa",
+    "compact_letters",
+    "compare_judges",
+    "compare_systems",
+    "cross_fitted_calibration",
+    "crossings",
+    "dawid_skene",
+    "documents_for_all",
+    "drawn_repeats",
+    "estimate_from_draw",
+    "estimate_systems_from_draw",
+    "expanded_tails",
+    "fit_calibrator",
+    "fixed_size_draw",
+    "forecast_widths",
+    "forecast_without_pilot",
+    "gwet_ac1",
+    "gwet_ac1_interval",
+    "holm",
+    "indistinct_groups",
+    "intraclass_correlation",
+    "intraclass_interval",
+    "item_disagreements",
+    "judge_report",
+    "judge_reports",
+    "kappa_interval",
+    "kendall_tau",
+    "krippendorff_alpha",
+    "leads",
+    "means_between",
+    "median_fewest",
+    "median_widest",
+    "metric_correlation",
+    "neyman_allocation",
+    "neyman_draw",
+    "observed_agreement",
+    "observed_agreement_interval",
+    "pearson",
+    "percent_agreement",
+    "permutation_test",
+    "prediction_powered_mean",
+    "presentation_order",
+    "rank_ranges",
+    "repeat_count",
+    "stratified_draw",
+    "system_anova",
+    "system_intervals",
+    "uniform_draw",
+    "with_pooled_variance",
+]

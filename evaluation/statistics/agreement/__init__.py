@@ -1,0 +1,1 @@
+"""How far ratings of the same items agree."""

@@ -1,0 +1,16 @@
+"""Text: its words and lengths, its sentences and clauses."""
+
+from evaluation.text._lengths import LengthUnit, count_length, count_words, has_word_breaks, truncate
+from evaluation.text._splitting import Span, clause_spans, sentence_spans, split_sentences
+
+__all__ = [
+    "LengthUnit",
+    "Span",
+    "clause_spans",
+    "count_length",
+    "count_words",
+    "has_word_breaks",
+    "sentence_spans",
+    "split_sentences",
+    "truncate",
+]

@@ -1,0 +1,359 @@
+"""The adjudicators' queue, and one dispute in view: deciding, undoing, and what stays hidden."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.adjudicating.queries.voices import voices_on_check as voices_on
+from annotation.assessing.services.assign import assign
+from annotation.models import Adjudication, Check, Dispute, Membership, Role
+from annotation.reviewing.services.review import override
+from tests.annotation.cast import add_imported_verdict
+from tests.annotation.conftest import HTMX
+from tests.annotation.exports.acts import assess_and_close
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+ROOM = "/p/harbour/adjudicate/"
+
+
+@pytest.fixture
+def cleo(world: World, signed_in: Callable[[User], Client]) -> Client:
+    world.project.audit_share = 0
+    world.project.save()
+    return signed_in(world.cleo)
+
+
+def dispute_on(world: World, number: int, first: str = "no", second: str = "yes") -> Dispute:
+    """Rex and an imported reviewer differ on alder's claim of that number."""
+    check = world.check("alder", number)
+    override(check=check, by=world.rex, label=first, reason=f"Rex on {number}.")
+    add_imported_verdict(world.check("alder", number), second)
+    return Dispute.objects.get(check_row=check)
+
+
+def percents_differ(world: World) -> Dispute:
+    for person, first in ((world.ana, 20), (world.ben, 60)):
+        assess_and_close(
+            world, person, {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
+        )
+    return Dispute.objects.get(comparison__isnull=False)
+
+
+def at(dispute: Dispute, rest: str = "") -> str:
+    return f"{ROOM}{dispute.public_id}/{rest}"
+
+
+def html(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def listed(page: str) -> list[str]:
+    return re.findall(r'<th scope="row">\s*<a [^>]*>([^<]*)</a>', page)
+
+
+def test_the_queue_has_both_kinds_worst_first(world: World, cleo: Client) -> None:
+    percents_differ(world)
+    dispute_on(world, 3, "no", "unsure")
+    dispute_on(world, 1)
+    # Yes and no are 1 apart, no and unsure .5, 20 and 60 % .4.
+    assert listed(html(cleo, ROOM)) == [
+        "The harbour closes in April",
+        "Ferries move to the southern quay",
+        "The harbour closes in April because its wall is weak.",
+    ]
+
+
+def test_switches_show_one_kind_or_what_was_settled(world: World, cleo: Client) -> None:
+    percents_differ(world)
+    dispute = dispute_on(world, 1)
+    assert listed(html(cleo, f"{ROOM}?kind=unit")) == [
+        "The harbour closes in April because its wall is weak."
+    ]
+    assert listed(html(cleo, f"{ROOM}?kind=check")) == ["The harbour closes in April"]
+    assert listed(html(cleo, f"{ROOM}?why=audit")) == []
+    cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""})
+    assert listed(html(cleo, f"{ROOM}?state=settled")) == ["The harbour closes in April"]
+    assert listed(html(cleo, f"{ROOM}?kind=check")) == []
+
+
+def test_a_switch_that_is_none_is_refused(world: World, cleo: Client) -> None:
+    assert cleo.get(f"{ROOM}?kind=everything").status_code == 422
+
+
+def test_ones_own_are_left_out_and_counted(world: World, cleo: Client) -> None:
+    dispute_on(world, 1)
+    override(check=world.check("alder", 3), by=world.cleo, label="no")
+    add_imported_verdict(world.check("alder", 3), "yes")
+    page = html(cleo, ROOM)
+    assert listed(page) == ["The harbour closes in April"]
+    assert "1 more holds an answer of your own and is left to others." in page
+    cleo.post(f"{ROOM}next/")
+    assert list(Dispute.objects.filter(leased_to=world.cleo).values_list("check_row", flat=True)) == [
+        world.check("alder", 1).pk
+    ]
+
+
+def test_where_the_project_says_so_ones_own_are_there(world: World, cleo: Client) -> None:
+    world.project.own_adjudication = True
+    world.project.save()
+    override(check=world.check("alder", 3), by=world.cleo, label="no")
+    add_imported_verdict(world.check("alder", 3), "yes")
+    assert listed(html(cleo, ROOM)) == ["Ferries move to the southern quay"]
+
+
+def test_ones_own_dispute_can_be_read_and_not_settled(world: World, cleo: Client) -> None:
+    override(check=world.check("alder", 3), by=world.cleo, label="no")
+    add_imported_verdict(world.check("alder", 3), "yes")
+    dispute = Dispute.objects.get()
+    page = html(cleo, at(dispute))
+    assert "You have judged this yourself" in page
+    assert 'id="decision"' not in page
+    assert cleo.post(at(dispute, "decide/"), {"label": "no"}).status_code == 403
+
+
+def test_the_queue_is_paged_by_place(world: World, cleo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.adjudicating.queries.disputes.DISPUTES_ON_A_PAGE", 2)
+    dispute_on(world, 1)
+    dispute_on(world, 2, "no", "unsure")
+    dispute_on(world, 3)
+    page = html(cleo, ROOM)
+    after = re.search(r"after=([a-z2-7]{16})", page)
+    assert after
+    rest = cleo.get(f"{ROOM}?after={after[1]}", headers=HTMX).content.decode()
+    assert listed(rest) == ["its wall is weak"]
+    assert len(listed(page)) == 2
+
+
+def test_two_people_are_handed_different_ones(
+    world: World, cleo: Client, signed_in: Callable[[User], Client]
+) -> None:
+    Membership.objects.filter(user=world.vic).update(roles=[Role.ADJUDICATOR])
+    vic = signed_in(world.vic)
+    dispute_on(world, 1)
+    dispute_on(world, 3)
+    first, second = cleo.post(f"{ROOM}next/")["Location"], vic.post(f"{ROOM}next/")["Location"]
+    assert first != second
+    assert vic.post(f"{ROOM}next/")["Location"] == second
+    assert "somebody has it open" in html(cleo, ROOM)
+
+
+def test_a_lease_that_ran_out_holds_nothing_back(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    Dispute.objects.update(leased_to=world.olga, lease_until=timezone.now() + timedelta(minutes=1))
+    assert cleo.post(f"{ROOM}next/")["Location"] == ROOM
+    Dispute.objects.update(lease_until=timezone.now() - timedelta(minutes=1))
+    assert cleo.post(f"{ROOM}next/")["Location"] == at(dispute)
+
+
+def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
+    world.project.dispute_voices = "judge"
+    world.project.save()
+    dispute = dispute_on(world, 2)
+    page = html(cleo, at(dispute)).partition('<main id="main"')[2]
+    assert page.count('class="voice"') == 3
+    for hidden in ("rex", "gold.jsonl", "lexical", "judge", "alder"):
+        assert (hidden, hidden in page) == (hidden, False)
+    assert "Rex on 2." in page
+
+
+def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> None:
+    for number in (1, 2, 3):
+        dispute_on(world, number)
+    checks = [world.check("alder", number) for number in (1, 2, 3)]
+
+    def order(person: User) -> list[str | None]:
+        return [voice.label for check in checks for voice in voices_on(check, person)]
+
+    assert order(world.cleo) == order(world.cleo)
+    people = [world.cleo, world.olga, world.vic, world.mona, world.ben, world.ana, world.dan]
+    # Each of 7 people has 3 pairs to be turned round: the same for all in 1 of 8^6 runs.
+    assert len({tuple(order(person)) for person in people}) > 1
+
+
+def test_evidence_of_several_is_lit_where_it_overlaps(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    check = dispute.check_row
+    assert check is not None
+    check.verdicts.filter(person=world.rex).update(evidence=[1], quotes=[{"unit": 1, "start": 0, "end": 11}])
+    check.verdicts.filter(origin_name="gold.jsonl").update(evidence=[1, 2])
+    page = html(cleo, at(dispute))
+    lit = re.findall(
+        r'<mark class="lit (\w*)"\s*>([^<]*)<sup><span class="sr">evidence of </span>([A-B ]+)</sup>', page
+    )
+    letters = {voice.label: voice.letter for voice in voices_on(check, world.cleo)}
+    assert lit == [
+        ("shared", "The harbour", "A B"),
+        ("", " of Lund closes in April.", letters["yes"]),
+        ("", "Ferries will use the southern quay.", letters["yes"]),
+    ]
+
+
+def test_percents_are_dots_on_one_axis_with_a_table(world: World, cleo: Client) -> None:
+    page = html(cleo, at(percents_differ(world)))
+    dots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)
+    # 18 + .2 * 444 = 106.8 and 18 + .6 * 444 = 284.4, both on the line.
+    assert sorted(dots) == [("106.8", "12"), ("284.4", "12")]
+    assert sorted(re.findall(r'<td class="num">(\d+) %</td>', page)) == ["20", "60"]
+
+
+def test_an_answer_is_taken_over_and_the_next_is_on_screen(world: World, cleo: Client) -> None:
+    first, second = dispute_on(world, 1), dispute_on(world, 3, "no", "unsure")
+    check = first.check_row
+    assert check is not None
+    voice = next(voice for voice in voices_on(check, world.cleo) if voice.label == "no")
+    answer = cleo.post(at(first, "decide/"), {"adopt": voice.token, "seen": ""}, headers=HTMX)
+    decision = Adjudication.objects.get()
+    assert answer["HX-Push-Url"] == f"{at(second)}?last={decision.public_id}"
+    page = answer.content.decode()
+    assert f'data-dispute="{second.public_id}"' in page
+    # Unit 1 was (yes by the imported reviewer, no) = .5, unit 2 unsure = 0: .25; now unit 1 is 0: 0.
+    assert "Settled: no. Coverage 0.250 → 0.000" in page
+    second.refresh_from_db()
+    assert second.leased_to == world.cleo
+
+
+def test_without_scripts_the_next_page_tells_what_was_done_and_undoes_it(world: World, cleo: Client) -> None:
+    first = dispute_on(world, 1)
+    dispute_on(world, 3, "no", "unsure")
+    address = cleo.post(at(first, "decide/"), {"label": "no", "seen": ""})["Location"]
+    assert "Settled: no." in html(cleo, address)
+    decision = Adjudication.objects.get()
+    undone = cleo.post(f"{ROOM}decisions/{decision.public_id}/withdraw/")
+    assert undone["Location"] == at(first)
+    decision.refresh_from_db()
+    assert decision.withdrawn_at is not None
+    assert "Decisions taken back (1)" in html(cleo, at(first))
+
+
+def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    answer = cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""}, headers=HTMX)
+    decision = Adjudication.objects.get()
+    assert answer["HX-Redirect"] == f"{ROOM}?last={decision.public_id}"
+    page = html(cleo, answer["HX-Redirect"])
+    assert "Settled: no." in page
+    assert "Nothing waits here." in page
+    assert f"decisions/{decision.public_id}/withdraw/" in page
+
+
+def test_leaving_one_shows_the_one_after_it_and_comes_round(world: World, cleo: Client) -> None:
+    first, second = dispute_on(world, 1), dispute_on(world, 3, "no", "unsure")
+    assert cleo.post(f"{ROOM}next/", {"after": first.public_id})["Location"] == at(second)
+    assert cleo.post(f"{ROOM}next/", {"after": second.public_id})["Location"] == at(first)
+
+
+def test_an_answer_that_nobody_gave_keeps_what_was_typed(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    typed = {"label": "unsure", "error_type": "not_checkable", "is_guideline_gap": "1", "seen": ""}
+    answer = cleo.post(at(dispute, "decide/"), typed, headers=HTMX)
+    assert (answer.status_code, answer["HX-Retarget"]) == (422, "#dispute-room")
+    page = answer.content.decode()
+    assert "Say why" in page
+    assert '<option value="not_checkable" selected>' in page
+    assert re.search(r'name="is_guideline_gap"[^>]* checked', page)
+    answer = cleo.post(at(dispute, "decide/"), {**typed, "reason": "It says neither."})
+    decision = Adjudication.objects.get()
+    assert (decision.label, decision.is_against_all, decision.is_guideline_gap) == ("unsure", True, True)
+
+
+@pytest.mark.parametrize("percent", ["101", "-1", "4.5", "half", "9999"])
+def test_a_percent_that_is_none_is_refused(world: World, cleo: Client, percent: str) -> None:
+    dispute = percents_differ(world)
+    typed = {"own_percent": percent, "typed": "1", "reason": "So."}
+    assert cleo.post(at(dispute, "decide/"), typed).status_code == 422
+    assert not Adjudication.objects.exists()
+
+
+def test_a_typed_percent_counts_where_its_button_was_pressed(world: World, cleo: Client) -> None:
+    dispute = percents_differ(world)
+    cleo.post(at(dispute, "decide/"), {"own_percent": "35", "typed": "1", "reason": "A third.", "seen": ""})
+    assert Adjudication.objects.get().percent == 35
+
+
+def test_a_newer_decision_is_a_conflict_that_shows_both(
+    world: World, cleo: Client, signed_in: Callable[[User], Client]
+) -> None:
+    Membership.objects.filter(user=world.vic).update(roles=[Role.ADJUDICATOR])
+    dispute = dispute_on(world, 1)
+    signed_in(world.vic).post(at(dispute, "decide/"), {"label": "no", "reason": "Read it.", "seen": ""})
+    answer = cleo.post(
+        at(dispute, "decide/"), {"label": "yes", "reason": "It is there.", "seen": ""}, headers=HTMX
+    )
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "Somebody was quicker" in page
+    assert "“Read it.”" in page
+    assert "“It is there.”" in page
+    assert Adjudication.objects.count() == 1
+
+
+def test_a_decision_of_ones_own_in_another_window_is_told_once(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""})
+    page = cleo.post(at(dispute, "decide/"), {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert page.count("in another window") == 1
+
+
+def test_a_settled_one_is_taken_up_again(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""})
+    page = html(cleo, at(dispute))
+    assert "Settled: no" in page
+    assert 'id="decision"' not in page
+    seen = Adjudication.objects.get().public_id
+    answer = cleo.post(at(dispute, "reopen/"), {"reason": "New rules.", "seen": seen})
+    assert answer["Location"] == at(dispute)
+    assert 'id="decision"' in html(cleo, at(dispute))
+    assert world.check("alder", 1).final_source == Check.Decider.REVIEWER
+
+
+def test_an_adjudicator_with_open_assessor_work_sees_nothing(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    Membership.objects.filter(user=world.cleo).update(roles=[Role.ADJUDICATOR, Role.ASSESSOR])
+    assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
+    assert cleo.get(ROOM).status_code == 403
+    assert cleo.get(at(dispute)).status_code == 403
+
+
+def test_a_dispute_of_another_project_is_not_found(world: World, signed_in: Callable[[User], Client]) -> None:
+    dispute = dispute_on(world, 1)
+    dan = signed_in(world.dan)
+    assert dan.get(f"/p/quarry/adjudicate/{dispute.public_id}/").status_code == 404
+    assert dan.post(f"/p/quarry/adjudicate/{dispute.public_id}/decide/", {"label": "no"}).status_code == 404
+
+
+def test_the_queue_asks_the_database_as_often_for_more(world: World, cleo: Client) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            html(cleo, ROOM)
+        return len(queries)
+
+    dispute_on(world, 1)
+    before = asked()
+    dispute_on(world, 2)
+    dispute_on(world, 3)
+    assert asked() == before
+
+
+def test_a_field_has_the_key_that_it_has_in_review(world: World, cleo: Client) -> None:
+    dispute = dispute_on(world, 1)
+    assert dispute.check_row is not None
+    pages = (html(cleo, at(dispute)), html(cleo, f"/p/harbour/review/{dispute.check_row.public_id}/"))
+    keys = [dict(re.findall(r'name="(reason|error_type)" data-key="(\w)"', page)) for page in pages]
+    assert keys[0] == keys[1] == {"reason": "w", "error_type": "x"}

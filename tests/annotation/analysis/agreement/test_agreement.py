@@ -1,0 +1,196 @@
+"""The agreement of a project: every figure with its calculation by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.analysis.agreement.agreement import agreement, agreement_inputs
+from annotation.analysis.agreement.words import told
+from annotation.models import Dispute
+from tests.annotation.answering import add_checks, answer_fourteen, look, say
+from tests.annotation.cast import add_imported_verdict, answer_rest, finish
+from tests.annotation.sitting import repeat, sit
+from tests.annotation.sitting import say as judge_units
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+VERDICTS = "verdicts-reference"
+
+
+def scale(world: World, key: str) -> dict[str, Any]:
+    return next(each for each in told(agreement(world.project))["scales"] if each["key"] == key)
+
+
+def judged_by_two(world: World) -> None:
+    """Ana gives 20, 60 to alder's units and 0, 40 to birch's; Ben the same but for 80 in the second place."""
+    for name, second in (("ana", 60), ("ben", 80)):
+        sitting = sit(world, name, "port")
+        answer_rest(sitting)
+        judge_units(sitting, "alder", (20, [1], 0), (second, [1], 0))
+        judge_units(sitting, "birch", (0, [], 0), (40, [1], 0))
+        finish(sitting)
+
+
+def test_without_answers_there_are_no_scales(world: World) -> None:
+    found = told(agreement(world.project))
+    assert (found["scales"], found["repeats"], found["touched"], found["imported"]) == ([], [], 0, 0)
+
+
+def test_verdicts_by_hand(world: World) -> None:
+    answer_fourteen(world)
+    of = scale(world, VERDICTS)
+    # Rex and Cleo both answered 12 of the 14, and 9 alike. 9 of 24 answers are no: of the 24 * 23 ordered pairs 270
+    # differ, so alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
+    assert (of["items"], of["single"], of["answers"]) == (12, 2, 24)
+    assert of["equal"]["value"] == 0.75
+    assert of["alpha"]["value"] == pytest.approx(132 / 270)
+    # Over the same 12, no is 4.5 and yes 7.5 of them; nobody was unsure, so that these are the two answers there are.
+    chance = 2 * 4.5 * 7.5 / 144
+    assert of["ac1"]["value"] == pytest.approx((0.75 - chance) / (1 - chance))
+    # One document set says nothing of others.
+    assert of["alpha"]["low"] is None
+
+
+def test_each_pair_by_itself(world: World) -> None:
+    checks = answer_fourteen(world)
+    add_imported_verdict(checks[0], "no")
+    pairs = scale(world, VERDICTS)["pairs"]
+    assert [(pair["first"], pair["second"], pair["items"]) for pair in pairs] == [
+        ("cleo", "rex", 12),
+        ("cleo", "gold.jsonl", 1),
+        ("gold.jsonl", "rex", 1),
+    ]
+    # By chance (4 * 5 + 8 * 7) / 144; kappa (108 - 76) / (144 - 76).
+    assert pairs[0]["kappa"]["value"] == pytest.approx(8 / 17)
+
+
+def test_the_judge_stands_beside_and_is_mixed_into_nothing(world: World) -> None:
+    answer_fourteen(world)
+    of = scale(world, VERDICTS)
+    assert of["raters"] == ("cleo", "rex")
+    # It says no to all: Cleo to 5 of 12, Rex to 4 of 14.
+    assert [(each["first"], each["second"], each["items"], each["equal"]) for each in of["judge"]] == [
+        ("lexical", "cleo", 12, 5 / 12),
+        ("lexical", "rex", 14, 4 / 14),
+    ]
+
+
+def test_answers_that_knew_the_judges_are_counted_and_left_out(world: World) -> None:
+    answer_fourteen(world)
+    # Rex changed four of them afterwards.
+    assert told(agreement(world.project))["touched"] == 4
+
+
+def test_percents_by_hand(world: World) -> None:
+    judged_by_two(world)
+    of = scale(world, "percents")
+    (pair,) = of["pairs"]
+    assert (pair["first"], pair["second"], pair["items"]) == ("ana", "ben", 4)
+    assert (pair["equal"], pair["within_step"], pair["mean_difference"]) == (0.75, 1, 5)
+    # 20 20, 60 80, 0 0, 40 40: the sum is 260, of squares 14000 - of all pairs 2 * (8 * 14000 - 260^2) = 88800;
+    # 2 * 400 within, so alpha is 1 - 7 * 800 / 88800.
+    assert of["alpha"]["value"] == pytest.approx(1 - 7 * 800 / 88800)
+    assert (of["level"], of["ac1"]) == ("interval", None)
+
+
+def test_the_judges_percents_are_its_shares_of_yes(world: World) -> None:
+    judged_by_two(world)
+    # Lexical says yes, no of alder's first unit and yes of its second, no throughout of birch: 50, 100, 0, 0.
+    ana, ben = scale(world, "percents")["judge"]
+    assert (ana["second"], ana["items"], ana["equal"]) == ("ana", 4, 0.25)
+    # From Ana it is 30, 40, 0 and 40 points apart, from Ben 30, 20, 0 and 40.
+    assert (ana["mean_difference"], ben["mean_difference"]) == (27.5, 22.5)
+
+
+def test_work_is_cut_into_thirds_by_when_it_was_answered(world: World) -> None:
+    for number, check in enumerate(add_checks(world, 30)):
+        look(check, world.rex)
+        say(check, world.rex, "yes" if number % 2 else "no", minutes_ago=1000 - number)
+        # Cleo differs on five of the last ten.
+        differs = number >= 20 and number % 2
+        say(check, world.cleo, "yes" if number % 2 and not differs else "no", minutes_ago=1000 - number)
+    of = scale(world, VERDICTS)
+    assert [(third["number"], third["items"], third["equal"]) for third in of["thirds"]] == [
+        (1, 10, 1),
+        (2, 10, 1),
+        (3, 10, 0.5),
+    ]
+    assert of["thirds"][0]["last_at"] < of["thirds"][1]["first_at"]
+    assert of["drift"] == (
+        "Whether agreement moved cannot be said: a third of the work holds too little (no interval: 1 document set, 5 "
+        "needed)."
+    )
+
+
+def test_little_work_is_not_cut(world: World) -> None:
+    answer_fourteen(world)
+    assert scale(world, VERDICTS)["thirds"] == ()
+
+
+def test_a_yes_against_a_no_divides_most(world: World) -> None:
+    first, second, third = world.checks("alder")
+    for check, ours, theirs in ((first, "yes", "unsure"), (second, "yes", "no"), (third, "no", "no")):
+        say(check, world.rex, ours)
+        say(check, world.cleo, theirs)
+    dispute = Dispute.objects.create(
+        project=world.project, check_row=second, why="differs", spread=1, voices=2, queue_key=1
+    )
+    divided = scale(world, VERDICTS)["divided"]
+    assert [each["check_id"] for each in divided] == [second.public_id, first.public_id]
+    worst = divided[0]
+    assert worst["answers"] == [("yes", 1), ("no", 1)]
+    assert (worst["text"], worst["system"], worst["document_id"]) == ("its wall is weak", "alder", "port")
+    assert (worst["summary_id"], worst["dispute_id"]) == (second.peer.public_id, dispute.public_id)
+    assert divided[1]["dispute_id"] == ""
+
+
+def test_a_divided_unit_says_where_it_is(world: World) -> None:
+    judged_by_two(world)
+    (item,) = scale(world, "percents")["divided"]
+    unit = world.units("port")[1]
+    assert (item["unit_id"], item["text"]) == (unit.public_id, "Ferries move to the southern quay.")
+    assert (item["answers"], item["disagreement"]) == ([("60 %", 1), ("80 %", 1)], 400)
+
+
+def test_quality_answers_agree_by_question(world: World) -> None:
+    world.project.question_set = "duc2006"
+    world.project.save(update_fields=["question_set"])
+    judged_by_two(world)
+    keys = [each["key"] for each in told(agreement(world.project))["scales"]]
+    assert keys[0] == "percents"
+    assert sum(key.startswith("quality-") for key in keys) == 5
+    quality = scale(world, keys[1])
+    # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
+    assert (quality["level"], quality["items"], quality["equal"]["value"]) == ("ordinal", 2, 1)
+    assert quality["alpha"]["value"] is None
+
+
+def test_self_agreement_stands_apart(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    repeat(sitting, "alder")
+    judge_units(sitting, "alder", (60, [1], 0), (60, [1], 0))
+    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
+    judge_units(sitting, "alder", (60, [1], 0), (100, [1], 0), again=True)
+    finish(sitting)
+    found = told(agreement(world.project))
+    (own,) = found["repeats"]
+    assert (own["person"], own["agreement"]["items"], own["agreement"]["exact"]) == ("ana", 2, 0.5)
+    # 60 60, 60 100: 2 * (4 * 20800 - 280^2) = 4 * 2400 over all, 2 * 1600 within: 1 - 3 * 3200 / 9600.
+    assert own["alpha"]["value"] == pytest.approx(1 - 3 * 3200 / 9600)
+    assert found["scales"][0]["items"] == 0
+
+
+def test_json_holds_it_all(world: World) -> None:
+    answer_fourteen(world)
+    judged_by_two(world)
+    assert json.loads(json.dumps(told(agreement(world.project)), allow_nan=False))["judge"] == "lexical"
+
+
+def test_another_set_of_questions_is_another_agreement(world: World) -> None:
+    before = agreement_inputs(world.project)
+    world.project.question_set = "duc2006"
+    assert agreement_inputs(world.project) != before

@@ -1,0 +1,157 @@
+"""Which answers agreement may be read from: first ones, given before anything was revealed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.analysis.agreement.ratings import (
+    RatedItem,
+    by_pair,
+    check_answers,
+    check_facts,
+    percent_categories,
+    percent_ratings,
+    slots,
+    touched_count,
+    whole_ratings,
+)
+from annotation.assessing.services.close_sitting import close_sitting
+from annotation.models import Assignment, UnitChange, UnitJudgment, Verdict, VerdictBatch
+from tests.annotation.answering import add_checks, say
+from tests.annotation.cast import add_imported_verdict, answer_rest, finish
+from tests.annotation.sitting import repeat, sit
+from tests.annotation.sitting import say as judge_units
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def rating(item: str, rater: str, value: str | int) -> RatedItem:
+    return RatedItem(item, rater, value, "port", None)
+
+
+def test_the_first_answer_counts_and_no_later_one(world: World) -> None:
+    check = world.check("alder", 1)
+    say(check, world.rex, "no")
+    say(check, world.rex, "yes", shown="judge")
+    assert [(each.check, each.rater, each.label) for each in check_answers(world.project)] == [
+        (check.pk, "rex", "no")
+    ]
+
+
+def test_an_answer_counts_though_its_owner_took_it_back(world: World) -> None:
+    say(world.check("alder", 1), world.rex, "no", withdrawn=True)
+    assert [each.label for each in check_answers(world.project)] == ["no"]
+
+
+def test_an_answer_that_was_set_aside_counts_and_the_one_after_it_does_not(world: World) -> None:
+    check = world.check("alder", 1)
+    say(check, world.cleo, "yes")
+    say(check, world.rex, "no", set_aside=True)
+    say(check, world.rex, "yes", shown="person")
+    assert [(each.rater, each.label) for each in check_answers(world.project)] == [
+        ("cleo", "yes"),
+        ("rex", "no"),
+    ]
+    assert touched_count(world.project) == 1
+
+
+def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
+    first, second, third = world.checks("alder")
+    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=1)
+    say(first, world.rex, "yes", shown="judge")
+    say(second, world.rex, "no", shown="planted")
+    say(third, world.rex, "yes", batch=batch)
+    assert check_answers(world.project) == []
+    assert check_facts(world.project) == {}
+    assert touched_count(world.project) == 3
+
+
+def test_what_was_taken_back_is_not_counted_as_left_out(world: World) -> None:
+    say(world.check("alder", 1), world.rex, "yes", shown="judge", withdrawn=True)
+    assert touched_count(world.project) == 0
+
+
+def test_an_import_that_was_taken_away_does_not_count(world: World) -> None:
+    verdict = add_imported_verdict(world.check("alder", 1), "yes")
+    (answer,) = check_answers(world.project)
+    assert (answer.rater, answer.at) == ("gold.jsonl", None)
+    Verdict.objects.filter(pk=verdict.pk).update(withdrawn_at=verdict.created_at)
+    assert check_answers(world.project) == []
+
+
+def test_checks_that_are_not_in_force_do_not_count(world: World) -> None:
+    check = world.check("alder", 1)
+    say(check, world.rex, "no")
+    check.is_current = False
+    check.save(update_fields=["is_current"])
+    assert check_answers(world.project) == []
+
+
+def test_a_check_tells_what_figures_are_split_by(world: World) -> None:
+    check = add_checks(world, 1)[0]
+    say(check, world.rex, "no")
+    of = check_facts(world.project)[check.pk]
+    assert (of.side, of.system, of.target_words, of.cluster) == ("reference", "alder", 20, "port")
+    world.sets["port"].group = "coast"
+    world.sets["port"].save(update_fields=["group"])
+    assert check_facts(world.project)[check.pk].cluster == "coast"
+
+
+def test_percents_are_those_of_closed_sets_without_hidden_repeats(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    repeat(sitting, "alder")
+    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
+    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
+    judge_units(sitting, "alder", (40, [1], 0), (80, [1], 0), again=True)
+    assert percent_ratings(world.project) == []
+    answer_rest(sitting)
+    close_sitting(sitting=sitting, by=world.ana)
+    found = percent_ratings(world.project)
+    assert sorted(each.value for each in found) == [0, 0, 20, 60]
+    assert {(each.rater, each.cluster) for each in found} == {("ana", "port")}
+
+
+def test_percents_of_units_that_are_cut_anew_are_left_out(world: World) -> None:
+    sitting = sit(world, "ana", "port")
+    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
+    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
+    finish(sitting)
+    change = UnitChange.objects.create(summary=world.models["port"], kind="join")
+    unit = world.units("port")[0]
+    unit.retired_by = change
+    unit.save(update_fields=["retired_by"])
+    assert sorted(each.value for each in percent_ratings(world.project)) == [0, 60]
+    assert UnitJudgment.objects.filter(assignment__state=Assignment.State.SUBMITTED).count() == 4
+
+
+def test_quality_answers_are_kept_by_question(world: World) -> None:
+    world.project.question_set = "duc2006"
+    world.project.save(update_fields=["question_set"])
+    sitting = sit(world, "ana", "port")
+    answer_rest(sitting)
+    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
+    judge_units(sitting, "birch", (20, [1], 0), (0, [], 0))
+    finish(sitting)
+    by_question, unmarked = whole_ratings(world.project)
+    # The first answer of each of the five questions is 1; both peers' second units are unmarked.
+    assert {len(ratings) for ratings in by_question.values()} == {2}
+    assert {each.value for ratings in by_question.values() for each in ratings} == {1}
+    assert [each.value for each in unmarked] == [0, 0]
+
+
+def test_percents_lie_on_the_coarsest_scale_that_holds_them() -> None:
+    assert percent_categories([rating("a", "ana", 40), rating("b", "ana", 100)]) == (0, 20, 40, 60, 80, 100)
+    assert len(percent_categories([rating("a", "ana", 45)])) == 21
+    assert len(percent_categories([rating("a", "ana", 33)])) == 101
+
+
+def test_answers_are_laid_out_by_item_with_gaps() -> None:
+    groups = [[rating("a", "ana", 1), rating("a", "ben", 2)], [rating("b", "ben", 3)]]
+    assert slots(groups) == [[1, 3], [2, None]]
+    assert slots([]) == []
+
+
+def test_pairs_have_one_order_of_names() -> None:
+    one, other = rating("a", "ben", 2), rating("a", "ana", 1)
+    assert by_pair([[one, other]]) == {("ana", "ben"): [(other, one)]}

@@ -1,0 +1,176 @@
+"""The agreement page and the judge page: what stands on them, who may see them, and their tables as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from django.template.loader import render_to_string
+
+from annotation.assessing.services.assign import assign
+from annotation.models import Analysis, Check, Verdict
+from evaluation.judging import LABELS
+from evaluation.statistics import calibration_curve
+from tests.annotation.answering import answer_fourteen
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+    SignedIn = Callable[[User], Client]
+
+AGREEMENT, JUDGE = "/p/harbour/scores/agreement/", "/p/harbour/scores/judge/"
+
+
+@pytest.fixture
+def answered(world: World) -> World:
+    """Rex and Cleo answered fourteen checks before they saw the judge's no to all of them."""
+    Verdict.objects.bulk_create(
+        Verdict(check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
+        for check in answer_fourteen(world)
+    )
+    return world
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [(AGREEMENT, "There is nothing to compare yet."), (JUDGE, "No judge can be held against people yet.")],
+)
+def test_a_project_without_answers_says_so(
+    world: World, signed_in: SignedIn, address: str, words: str
+) -> None:
+    assert words in signed_in(world.olga).get(address).content.decode()
+
+
+def test_agreement_shows_scales_pairs_and_what_divides(answered: World, signed_in: SignedIn) -> None:
+    html = " ".join(signed_in(answered.olga).get(AGREEMENT).content.decode().split())
+    assert "Alpha is 0.49 (no interval: 1 document set, 5 needed) over 12 checks in 1 document set" in html
+    assert "<bdi>cleo</bdi> and <bdi>rex</bdi>" in html
+    assert "<bdi>lexical</bdi> and <bdi>rex</bdi>" in html
+    assert "4 answers to checks are left out" in html
+    assert html.count('<span class="chip">1 × no</span>') == 3
+    assert "nothing has changed since" in html
+
+
+def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: SignedIn) -> None:
+    html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
+    assert "Should I trust <bdi>lexical</bdi> alone?" in html
+    # Of 14 checks people are divided on three; of the rest Rex and Cleo say no to 1 to 3 alone, and so does the judge.
+    assert "it is right on 27 % of 11 checks in 1 document set" in html
+    assert "People chose which checks to answer" in html
+    assert "3 checks on which people are evenly divided are left out, which flatters the judge." in html
+
+
+def test_one_document_set_says_nothing_of_chance(answered: World, signed_in: SignedIn) -> None:
+    Verdict.objects.filter(source="judge", origin_name="lexical|v:1").update(probability=0.25)
+    html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
+    # People say yes to 8 of the 11 on which they are not divided: .727 - .25.
+    said = "On average its probability of yes is 48 % away from people's share of yes, over 11 answers in 1 group."
+    assert said in html
+    assert "exactly right" not in html
+
+
+def test_calibration_stands_beside_chance_in_as_many_document_sets(world: World) -> None:
+    # Six sets of two answers at .5, by turns both yes and both no: excesses of 1 and -1, squares 6, by 6/5: 7.2. Chance
+    # is .7979 * 2.683 / 12 = .178; the answers are half yes, as was said.
+    curve = calibration_curve([0.5] * 12, [True, True, False, False] * 3, [place // 2 for place in range(12)])
+    context = {"curve": curve, "room": {"project": world.project}, "version": {"id": "lexical"}}
+    html = " ".join(render_to_string("analysis/judge/_calibration.html", context).split())
+    assert "is 0 % away from people's share of yes, over 12 answers in 1 group." in html
+    assert "exactly right would show about 18 % with as many answers in 6 document sets." in html
+
+
+def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, signed_in: SignedIn) -> None:
+    html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
+    assert "<dt>Checks that people answered</dt>" in html
+    # Of the fourteen, people are divided on three; the judge is taken back its answer to one of the eleven.
+    said = Verdict.objects.filter(source="reviewer").values_list("check_row", "label")
+    both_yes = {key for key, _ in said if {label for check, label in said if check == key} == {"yes"}}
+    Verdict.objects.filter(source="judge", check_row=min(both_yes), origin_name="lexical|v:1").delete()
+    Analysis.objects.all().delete()
+    html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
+    assert "<dt>Checks that people answered, of those it was asked</dt>" in html
+    assert "<dd>10 of 11 <span" in html
+
+
+def test_only_who_may_see_scores_sees_them(answered: World, signed_in: SignedIn) -> None:
+    for address in (AGREEMENT, JUDGE, f"{AGREEMENT}pairs/file/", f"{JUDGE}pairs/file/"):
+        assert signed_in(answered.vic).get(address).status_code == 200
+        assert signed_in(answered.rex).get(address).status_code == 403
+        assert signed_in(answered.dan).get(address).status_code == 404
+
+
+def test_the_blind_see_nothing_of_either(answered: World, signed_in: SignedIn) -> None:
+    answered.project.memberships.filter(user=answered.olga).update(roles=["owner", "assessor"])
+    assign(document_set=answered.sets["bridge"], assessor=answered.olga, by=None, seed=1)
+    for address in (AGREEMENT, JUDGE):
+        assert signed_in(answered.olga).get(address).status_code == 403
+
+
+def test_what_was_computed_is_kept(answered: World, signed_in: SignedIn) -> None:
+    client = signed_in(answered.olga)
+    client.get(AGREEMENT)
+    row = Analysis.objects.get(kind=Analysis.Kind.AGREEMENT)
+    client.get(AGREEMENT)
+    assert Analysis.objects.get(kind=Analysis.Kind.AGREEMENT).made_at == row.made_at
+
+
+def test_a_scale_or_judge_that_is_not_there_is_not_found(answered: World, signed_in: SignedIn) -> None:
+    client = signed_in(answered.olga)
+    assert client.get(f"{AGREEMENT}?scale=percents").status_code == 404
+    assert client.get(f"{JUDGE}?judge=nobody").status_code == 404
+    assert client.get(f"{AGREEMENT}sums/file/").status_code == 404
+
+
+def test_htmx_gets_the_fragment(answered: World, signed_in: SignedIn) -> None:
+    client = signed_in(answered.olga)
+    assert client.get(AGREEMENT, headers=HTMX).content.decode().lstrip().startswith('<div id="agreement"')
+    assert client.get(JUDGE, headers=HTMX).content.decode().lstrip().startswith('<div id="judge"')
+
+
+@pytest.mark.parametrize("table", ["scales", "pairs", "thirds", "divided", "repeats"])
+def test_agreement_comes_as_files(answered: World, signed_in: SignedIn, table: str) -> None:
+    client = signed_in(answered.olga)
+    told = client.get(f"{AGREEMENT}{table}/file/?format=csv").content.decode()
+    lines = list(csv.DictReader(io.StringIO(told)))
+    rows = json.loads(client.get(f"{AGREEMENT}{table}/file/?format=json").content)
+    assert len(lines) == len(rows) == {"scales": 1, "pairs": 3, "divided": 3}.get(table, 0)
+    assert client.get(f"{AGREEMENT}{table}/file/?format=xls").status_code == 422
+
+
+def test_pairs_in_the_file_are_those_on_the_page(answered: World, signed_in: SignedIn) -> None:
+    rows = json.loads(signed_in(answered.olga).get(f"{AGREEMENT}pairs/file/?format=json").content)
+    assert [(row["first"], row["second"], row["items"], row["first_is_judge"]) for row in rows] == [
+        ("cleo", "rex", 12, False),
+        ("lexical", "cleo", 12, True),
+        ("lexical", "rex", 14, True),
+    ]
+    assert rows[0]["kappa"] == pytest.approx(8 / 17)
+
+
+@pytest.mark.parametrize(
+    ("table", "count"), [("versions", 1), ("confusion", len(LABELS) + 1), ("bins", 0), ("pairs", 0)]
+)
+def test_judges_come_as_files(answered: World, signed_in: SignedIn, table: str, count: int) -> None:
+    client = signed_in(answered.olga)
+    rows = json.loads(client.get(f"{JUDGE}{table}/file/?format=json").content)
+    assert len(rows) == count
+    assert client.get(f"{JUDGE}{table}/file/").status_code == 200
+
+
+def test_parts_stand_in_their_file(answered: World, signed_in: SignedIn) -> None:
+    # All eleven are about one summary; one of them is made to hold a figure.
+    Check.objects.filter(claim__text="Claim 4").update(has_number=True)
+    rows = json.loads(signed_in(answered.olga).get(f"{JUDGE}parts/file/?format=json").content)
+    assert [(row["split"], row["part"], row["checks"]) for row in rows] == [
+        ("figure", "holds a figure", 1),
+        ("figure", "holds none", 10),
+    ]

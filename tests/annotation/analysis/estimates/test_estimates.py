@@ -1,0 +1,212 @@
+"""Estimates from draws, and in words why there are none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from annotation.analysis.estimates.estimates import SampleProgress, estimate_table, estimates
+from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
+from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
+from annotation.assessing.services.plan_assignments import carry_out
+from annotation.models import Assignment, Check, Draw
+from annotation.reviewing.services.review import override
+from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
+from annotation.sampling.services.sample_checks import sample_checks
+from evaluation.statistics import DrawnItem
+from tests.annotation.answering import add_checks
+from tests.annotation.cast import World
+from tests.annotation.laying import judge_and_close
+
+ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
+
+
+def draw_of(world: World, share: float = 1.0) -> Draw:
+    return sample_checks(project=world.project, by=world.mona, method="uniform", share=share, seed=1)
+
+
+def answer(world: World, system: str, *, but: int = 0) -> None:
+    """Rex answers every check of the system's summary, but for the last ones."""
+    for check, label in list(zip(world.checks(system), ANSWERS[system], strict=True))[: 3 - but]:
+        override(check=check, by=world.rex, label=label)
+
+
+@pytest.mark.django_db
+def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> None:
+    answer(world, "alder")
+    found = estimates(world.project).at(20)
+    assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
+    assert "it enters only where chance draws it too" in estimate_in_words(found)
+    assert found.average("alder").mean is None
+
+
+@pytest.mark.django_db
+def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -> None:
+    asked = Check.objects.filter(project=world.project, side=Check.Side.REFERENCE, is_current=True)
+    last, *others = asked.exclude(final_source=Check.Decider.RULE)
+    for check in others:
+        override(check=check, by=world.rex, label="yes")
+    assert estimate_in_words(estimates(world.project).at(20)) == NO_SAMPLE
+    override(check=last, by=world.rex, label="no")
+    assert estimate_in_words(estimates(world.project).at(20)) == ALL_ANSWERED
+
+
+@pytest.mark.django_db
+def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
+    draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch", but=1)
+    found = estimates(world.project).at(20)
+    assert found.state == "open"
+    assert "5 of 6 are answered; until all are there is no estimate from it." in estimate_in_words(found)
+
+
+@pytest.mark.django_db
+def test_of_few_document_sets_people_stand_alone(world: World) -> None:
+    draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch")
+    found = estimates(world.project).at(20)
+    assert found.state == "people"
+    # Alder: yes and no in the first unit, yes in the second: (.5 + 1) / 2. Birch: (.5 + 0) / 2.
+    assert found.average("alder").mean == pytest.approx(0.75)
+    assert found.average("birch").mean == pytest.approx(0.25)
+    assert "fewest: 1" in estimate_in_words(found)
+    # One document set gives no interval.
+    assert (found.average("alder").low, found.average("alder").n) == (None, 1)
+
+
+@pytest.mark.django_db
+def test_what_is_answered_after_the_draw_by_choice_does_not_enter(world: World) -> None:
+    draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch")
+    override(check=world.check("alder", 2), by=world.cleo, label="yes")
+    # The final answer to the second claim is yes now; the drawn answer was no.
+    assert estimates(world.project).at(20).average("alder").mean == pytest.approx(0.75)
+
+
+@pytest.mark.django_db
+def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -> None:
+    first = draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch")
+    add_checks(world, 1)
+    # Six of its seven checks keep the answers of the first draw.
+    draw_of(world)
+    found = estimates(world.project).at(20)
+    assert found.draw_id == first.public_id
+    assert "until all are there is no estimate from it." in estimate_in_words(found)
+
+
+@pytest.mark.django_db
+def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
+    items = framed_items(world.project, draw_of(world)).items[20]["alder"]
+    # Two units of weight 1; two claims in the first, one in the second.
+    assert [item.share for item in items] == [0.25, 0.25, 0.5]
+    assert {item.document for item in items} == {"set port"}
+    assert [item.probability for item in items] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.django_db
+def test_the_judge_is_the_one_of_the_draw(world: World) -> None:
+    Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.3)
+    draw = draw_of(world)
+    Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.9)
+    assert {item.judge for item in framed_items(world.project, draw).items[20]["alder"]} == {0.3}
+
+
+@pytest.mark.django_db
+def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
+    Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule", final_label="no")
+    items = framed_items(world.project, draw_of(world)).items[20]["birch"]
+    assert {(item.is_drawn, item.probability, item.judge, item.answer) for item in items} == {
+        (True, 1.0, 0.0, 0.0)
+    }
+
+
+@pytest.mark.django_db
+def test_checks_that_came_after_the_draw_are_counted(world: World) -> None:
+    draw = draw_of(world)
+    draw.frame = draw.frame[1:]
+    draw.save()
+    assert framed_items(world.project, draw).came_after == 1
+
+
+@pytest.mark.django_db
+def test_whole_sets_of_assessors_are_estimated_from_their_percents(world: World) -> None:
+    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
+    sittings = carry_out(project=world.project, order=order, by=world.mona)
+    assert estimates(world.project).at(20).state == "open"
+    for sitting in sittings:
+        judge_and_close(sitting)
+    found = estimates(world.project).at(20)
+    # Ana gave every unit 20 %, in both sets.
+    assert (found.state, found.average("alder").n) == ("people", 2)
+    assert found.average("alder").mean == pytest.approx(0.2)
+    assert "4 blind judgments of document sets" in estimate_in_words(found)
+
+
+@pytest.mark.django_db
+def test_judgments_that_were_taken_away_end_a_draw(world: World) -> None:
+    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
+    first, second = carry_out(project=world.project, order=order, by=world.mona)
+    judge_and_close(first)
+    type(second).objects.filter(pk=second.pk).update(recalled_at=datetime.now(UTC))
+    Assignment.objects.filter(sitting=second).update(state=Assignment.State.RECALLED)
+    assert "were taken away unanswered" in estimate_in_words(estimates(world.project).at(20))
+
+
+def framed(documents: int, *, answered: int, judge: bool = True) -> SampleFrame:
+    """A claim for each document, answered in the first of them; the judge is right in four of five."""
+    items = [
+        DrawnItem(
+            document=f"set {number}",
+            share=1.0,
+            judge=(0.9 if (number % 2 == 0) ^ (number % 5 == 0) else 0.1) if judge else None,
+            probability=answered / documents,
+            is_drawn=number < answered,
+            answer=float(number % 2 == 0) if number < answered else None,
+        )
+        for number in range(documents)
+    ]
+    return SampleFrame(items={20: {"alder": items}})
+
+
+DRAW = SampleProgress(
+    draw_id="d",
+    item="check",
+    method="uniform",
+    drawn=18,
+    answered=18,
+    withdrawn=0,
+    day="2026-05-04",
+)
+
+
+@pytest.mark.parametrize(("answered", "state"), [(14, "people"), (15, "few"), (19, "few"), (20, "fine")])
+def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twenty(
+    answered: int, state: str
+) -> None:
+    found = estimate_table(DRAW, framed(60, answered=answered), 20)
+    assert found.state == state
+    shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
+    assert (shown == people) is (state == "people")
+    assert ("may miss more often" in estimate_in_words(found)) is (state == "few")
+
+
+def test_without_probabilities_people_stand_alone() -> None:
+    found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
+    assert found.state == "people"
+    assert "The judge recorded no probability for any of it" in estimate_in_words(found)
+
+
+def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
+    found = estimate_table(DRAW, framed(200, answered=60), 20)
+    each = (found.systems or {})["alder"]
+    assert each.shown.low is not None
+    assert each.people.low is not None
+    assert each.shown.low > each.people.low
+    assert each.labels_saved is not None
+    assert f"worth {each.labels_saved:,.0f} more of people's" in estimate_in_words(found)

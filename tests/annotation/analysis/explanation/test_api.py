@@ -1,0 +1,106 @@
+"""Why a number is what it is, over the API: the same content as the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.models import CheckLook, Claim
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.texts.services.change_claims import reword_claim
+from tests.annotation.cast import add_imported_verdict
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+
+def address(world: World, summary: str = "") -> str:
+    key = summary or world.peers["port", "alder"].public_id
+    return f"/api/v1/projects/harbour/summaries/{key}/explanation/"
+
+
+def explained(world: World, client_of: ApiDoor) -> Any:
+    answer = client_of("vic").get(address(world))
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> None:
+    made = explained(world, client_of)
+    scores = {each["score"]: (each["value"], each["formula"]) for each in made["scores"]}
+    # The judge says yes, no, yes: unit 1 has one of two, unit 2 its only claim; 13 of 20 words.
+    assert scores["coverage"] == (0.75, "(0.50 + 1.00) / 2")
+    assert scores["brevity"] == (0.35, "(20 − 13) / 20")
+    assert scores["alignment"] == (None, "")
+    assert (made["document_id"], made["system"], made["kind"]) == ("port", "alder", "summariser")
+    assert [unit["number"] for unit in made["peer_units"]] == [1, 2]
+
+
+def test_every_statement_names_its_author_in_order(world: World, client_of: ApiDoor) -> None:
+    check = world.check("alder", 2)
+    verdict = override(check=check, by=world.rex, label="yes", reason="it leans")
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    override(check=check, by=world.olga, label="yes")
+    add_imported_verdict(check, "no")
+    decide_check(check=check, by=world.cleo, label="unsure", reason="Neither", is_guideline_gap=True)
+    unit = explained(world, client_of)["comparisons"][0]["units"][0]
+    claim = unit["claims"][1]
+    assert [
+        (each["who"], each["kind"], each["answer"], each["shown"], each["is_withdrawn"])
+        for each in claim["answers"]
+    ] == [
+        ("lexical", "judge", "no", "", False),
+        ("rex", "reviewer", "yes", "nothing", True),
+        ("olga", "reviewer", "yes", "nothing", False),
+        ("gold.jsonl", "import", "no", "", False),
+        ("cleo", "adjudicator", "unsure", "", False),
+    ]
+    assert claim["answers"][-1]["decision"] == {
+        "adopted_from": "",
+        "is_against_all": True,
+        "is_guideline_gap": True,
+    }
+    assert (claim["final_label"], claim["final_source"]) == ("unsure", "adjudicator")
+    assert (claim["dispute"]["state"], claim["dispute"]["voices"]) == ("settled", 2)
+    # Unsure is not yes: one of two.
+    assert (unit["coverage"], unit["formula"]) == (0.5, "1 yes / 2 scored")
+
+
+def test_earlier_wordings_keep_their_verdicts(world: World, client_of: ApiDoor) -> None:
+    claim = Claim.objects.get(text="its wall is weak")
+    reword_claim(claim=claim, by=world.rex, text="The wall is weak", reason="Whose wall?")
+    told = explained(world, client_of)["comparisons"][0]["units"][0]["claims"][1]
+    assert (told["text"], told["final_label"], told["answers"]) == ("The wall is weak", None, [])
+    [earlier] = told["earlier"]
+    assert (earlier["text"], earlier["change"]["who"], earlier["change"]["reason"]) == (
+        "its wall is weak",
+        "rex",
+        "Whose wall?",
+    )
+    assert [(each["who"], each["answer"]) for each in earlier["answers"]] == [("lexical", "no")]
+
+
+def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDoor) -> None:
+    assert client_of("vic").get(address(world, world.models["port"].public_id)).status_code == 404
+
+
+def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: ApiDoor) -> None:
+    explained(world, client_of)
+    assert not CheckLook.objects.exists()
+    client, check = client_of("cleo"), world.check("alder", 2)
+    assert client.get(address(world)).status_code == 200
+    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
+    answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
+    said = client.post(answer, {"label": "yes", "shown": "nothing"}, format="json").json()
+    assert said["verdict"]["shown"] == "judge"
+
+
+def test_nobody_is_told_over_the_api_how_an_answer_moved_the_scores(world: World, client_of: ApiDoor) -> None:
+    answer = f"/api/v1/projects/harbour/checks/{world.check('alder', 2).public_id}/verdicts/"
+    client = client_of("rex")
+    said = client.post(answer, {"label": "yes"}, format="json")
+    assert set(said.json()) == {"verdict", "check", "told"}
+    assert "coverage" not in said.content.decode()
+    taken = client.delete(f"/api/v1/projects/harbour/verdicts/{said.json()['verdict']['id']}/")
+    assert (taken.status_code, taken.content) == (204, b"")

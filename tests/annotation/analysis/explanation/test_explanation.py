@@ -1,0 +1,365 @@
+"""A score taken apart: weights, claims in the place of units, documents without a model summary, people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.adjudicating.queries.voices import voices_on_check, voices_on_unit
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.formulas import coverage_formula
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.core.refusals import NotFound
+from annotation.core.summaries import summary_of
+from annotation.models import Check, Claim, ClaimSet, Comparison, Summary, VerdictBatch
+from annotation.reviewing.services.comment import comment_on_claim
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.scoring.records import score_rules, summary_records
+from annotation.texts.services.change_claims import delete_claim, reword_claim, split_claim, undo_claim_change
+from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
+from tests.annotation.answering import look, say
+from tests.annotation.cast import add_imported_verdict, finish
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.analysis.explanation.explanation import ExplainedClaim
+    from tests.annotation.cast import World
+
+
+def claims_of_alder(world: World) -> list[ExplainedClaim]:
+    """The claims of the model summary of "port", as they are held against alder's summary."""
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    return [claim for unit in made.units for claim in unit.claims]
+
+
+def judge_port(world: World, person: User, percent: int) -> None:
+    """The person gives every unit of "port" this percent for both systems, and closes the set."""
+    sitting = assign(document_set=world.sets["port"], assessor=person, by=None)
+    for assignment in sitting.assignments.select_related(
+        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    ):
+        for place in world.units("port"):
+            judge_unit(assignment=assignment, by=person, unit_id=place.public_id, percent=percent, marks=[1])
+    finish(sitting)
+
+
+def explanation(world: World, peer: Summary) -> Explanation:
+    summary = summary_of(world.project, peer.public_id)
+    record = next(summary_records(world.project, [summary.pk]))
+    return explain(world.project, summary, record.value, score(record.value, score_rules(world.project)))
+
+
+def formula(*units: ScoredUnit) -> str:
+    summary = ScoredSummary("s", comparisons=(ScoredComparison("c", units),))
+    return coverage_formula(score(summary).comparisons[0])
+
+
+def unit(name: str, percent: float | None, weight: float = 1.0) -> ScoredUnit:
+    return ScoredUnit(name, weight=weight, percents=() if percent is None else (percent,))
+
+
+def test_a_plain_mean() -> None:
+    assert formula(unit("a", 100), unit("b", 60)) == "(1.00 + 0.60) / 2"
+
+
+def test_weights_are_named_where_they_differ_from_1() -> None:
+    assert formula(unit("a", 100, 2.0), unit("b", 60)) == "(2·1.00 + 1·0.60) / 3"
+
+
+def test_units_without_a_value_are_not_in_it() -> None:
+    assert formula(unit("a", 100), unit("b", None)) == "(1.00) / 1"
+
+
+def test_no_value_no_formula() -> None:
+    assert formula(unit("a", None)) == ""
+
+
+def test_a_long_mean_is_cut_in_the_middle() -> None:
+    units = [unit(str(number), 100 if number == 11 else 0) for number in range(12)]
+    assert formula(*units).endswith("+ … + 1.00) / 12")
+
+
+def test_percents_name_their_assessor_and_marks(world: World) -> None:
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    for assignment in sitting.assignments.select_related(
+        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    ):
+        for place in world.units("port"):
+            judge_unit(assignment=assignment, by=world.ana, unit_id=place.public_id, percent=40, marks=[1])
+    finish(sitting)
+    first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert [(said.who, said.percent, said.marks) for said in first.percents] == [("ana", 40, (1,))]
+    assert (first.source, first.coverage.value) == ("assessors' percents", 0.4)
+
+
+def test_adjudications_name_who_settled_and_why(world: World) -> None:
+    place = world.units("port")[0]
+    comparison = world.comparison("port", "alder")
+    decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
+    decide_check(check=world.check("alder", 3), by=world.cleo, label="unsure", reason="another quay")
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    (settled,) = made.units[0].percents
+    assert (settled.who, settled.percent, settled.reason, settled.is_adjudicated) == (
+        "cleo",
+        80,
+        "most of it",
+        True,
+    )
+    last = made.units[1].claims[0].answers[-1]
+    assert (last.who, last.kind, last.label, last.reason) == ("cleo", "adjudicator", "unsure", "another quay")
+
+
+def test_claims_that_stand_for_units_are_shown_as_units(world: World) -> None:
+    Claim.objects.update(unit=None)
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    assert [unit.text for unit in made.units] == [
+        "The harbour closes in April",
+        "its wall is weak",
+        "Ferries move to the southern quay",
+    ]
+
+
+def test_without_a_model_summary_the_documents_claims_are_shown(world: World) -> None:
+    Comparison.objects.all().delete()
+    claim_set = ClaimSet.objects.create(
+        document_set=world.sets["bridge"], origin="judge", origin_name="lexical"
+    )
+    for position, text in enumerate(("asked", "not asked yet"), start=1):
+        Claim.objects.create(claim_set=claim_set, position=position, text=text, origin="judge")
+    peer = world.peers["bridge", "alder"]
+    Check.objects.create(
+        project=world.project, claim=claim_set.claims.earliest("position"), peer=peer, side="reference"
+    )
+    made = explanation(world, peer)
+    assert [(claim.text, claim.final) for claim in made.document_claims] == [
+        ("asked", None),
+        ("not asked yet", None),
+    ]
+    assert any("no model summary" in flag for flag in made.flags)
+
+
+def test_a_summary_of_another_project_is_not_found(world: World) -> None:
+    with pytest.raises(NotFound):
+        summary_of(world.other_project, world.peers["port", "alder"].public_id)
+
+
+def test_every_claim_says_who_decided(world: World) -> None:
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    claims = [claim for unit in made.units for claim in unit.claims]
+    assert {claim.source for claim in claims} == {"judge"}
+
+
+def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
+    check = world.check("alder", 2)
+    first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8)
+    override(check=check, by=world.rex, label="no", error_type="hallucination", evidence=[2])
+    withdraw_verdict(verdict=first, by=world.rex)
+    add_imported_verdict(check, "yes")
+    judge, blind, seen, imported = claims_of_alder(world)[1].answers
+    assert (judge.who, judge.kind, judge.label, judge.shown) == ("lexical", "judge", "no", "")
+    assert (blind.label, blind.shown, blind.confidence, blind.is_withdrawn) == ("yes", "nothing", 0.8, True)
+    assert (seen.label, seen.shown, seen.error, seen.evidence) == ("no", "judge", "Hallucination", (2,))
+    # Nobody knows what the author of an imported verdict had seen.
+    assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
+
+
+def test_an_answer_that_was_set_aside_is_told_apart_from_one_taken_back(world: World) -> None:
+    check = world.check("alder", 2)
+    say(check, world.rex, "yes", set_aside=True)
+    say(check, world.rex, "no", shown="person", withdrawn=True)
+    answers = [each for each in claims_of_alder(world)[1].answers if each.who == "rex"]
+    assert [(each.shown, each.is_withdrawn, each.is_set_aside) for each in answers] == [
+        ("nothing", True, True),
+        ("person", True, False),
+    ]
+
+
+def test_a_planted_verdict_is_named(world: World) -> None:
+    check = world.check("alder", 1)
+    look(check, world.rex, planted="no", told=True)
+    say(check, world.rex, "no", shown="planted")
+    answers = claims_of_alder(world)[0].answers
+    assert [(answer.shown, answer.planted) for answer in answers if answer.who == "rex"] == [
+        ("planted", "no")
+    ]
+
+
+def test_a_verdict_taken_over_in_a_list_says_how_long_the_list_was(world: World) -> None:
+    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=12)
+    say(world.check("alder", 1), world.rex, "yes", shown="judge", batch=batch, minutes_ago=0)
+    assert claims_of_alder(world)[0].answers[-1].in_list == 12
+
+
+def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.rex, label="yes")
+    override(check=check, by=world.olga, label="no")
+    [voice] = [each for each in voices_on_check(check, world.cleo) if each.label == "no"]
+    decide_check(check=check, by=world.cleo, adopt=voice.token, is_guideline_gap=True)
+    claim = claims_of_alder(world)[0]
+    decision = claim.answers[-1].decision
+    assert decision is not None
+    assert (decision.adopted_from, decision.is_against_all, decision.is_guideline_gap) == (
+        "olga",
+        False,
+        True,
+    )
+    assert claim.dispute is not None
+    assert (claim.dispute.why, claim.dispute.state, claim.dispute.spread, claim.dispute.voices) == (
+        "answers differ",
+        "settled",
+        1.0,
+        2,
+    )
+
+
+def test_decisions_taken_back_stay_in_sight(world: World) -> None:
+    decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="no", reason="It does not.")
+    withdraw_decision(decision=decision, by=world.cleo)
+    last = claims_of_alder(world)[0].answers[-1]
+    assert (last.kind, last.label, last.is_withdrawn) == ("adjudicator", "no", True)
+    place, comparison = world.units("port")[0], world.comparison("port", "alder")
+    settled = decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
+    withdraw_decision(decision=settled, by=world.cleo)
+    [percent] = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0].percents
+    assert (percent.percent, percent.is_withdrawn) == (80, True)
+
+
+def test_an_adopted_percent_names_its_assessor_and_the_dispute(world: World) -> None:
+    judge_port(world, world.ana, 20)
+    judge_port(world, world.ben, 80)
+    place, comparison = world.units("port")[0], world.comparison("port", "alder")
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert (unit.formula, unit.coverage.value) == ("mean of 20 and 80 %", 0.5)
+    assert unit.dispute is not None
+    assert (unit.dispute.state, unit.dispute.voices) == ("open", 2)
+    assert unit.dispute.spread == pytest.approx(0.6)
+    [voice] = [each for each in voices_on_unit(comparison, place, world.cleo) if each.percent == 80]
+    decide_unit(comparison=comparison, unit=place, by=world.cleo, adopt=voice.token)
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert [(said.who, said.kind, said.percent) for said in unit.percents] == [
+        ("ana", "assessor", 20),
+        ("ben", "assessor", 80),
+        ("cleo", "adjudicator", 80),
+    ]
+    assert unit.percents[-1].decision is not None
+    assert unit.percents[-1].decision.adopted_from == "ben"
+    assert (unit.source, unit.formula, unit.coverage.value) == ("settled by an adjudicator", "", 0.8)
+
+
+def test_a_blended_unit_shows_both_parts(world: World) -> None:
+    world.project.blend, world.project.blend_human_weight = "weighted", 0.75
+    world.project.save()
+    judge_port(world, world.ana, 40)
+    # .75 * .4 + .25 * 1/2 = .425
+    unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert unit.formula == "0.75·(40 %) + 0.25·(1 yes / 2 scored)"
+    assert unit.coverage.value == pytest.approx(0.425)
+
+
+def test_people_and_the_judge_have_formulas_of_their_own(world: World) -> None:
+    judge_port(world, world.ana, 40)
+    made = explanation(world, world.peers["port", "alder"])
+    formulas = {formula.column: (formula.text, formula.value) for formula in made.formulas}
+    assert formulas["coverage_human"] == ("(0.40 + 0.40) / 2", 0.4)
+    assert formulas["coverage_judge"] == ("(0.50 + 1.00) / 2", 0.75)
+    assert formulas["human_share"] == ("(1.00 + 1.00) / 2", 1.0)
+
+
+def test_a_reworded_claim_tells_what_it_was_and_what_was_said_of_it(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="it leans")
+    claim = Claim.objects.get(text="its wall is weak")
+    reword_claim(claim=claim, by=world.cleo, text="The harbour's wall is weak", reason="Stands alone")
+    again = Claim.objects.get(text="The harbour's wall is weak")
+    reword_claim(claim=again, by=world.cleo, text="The wall of the harbour is weak")
+    told = claims_of_alder(world)[1]
+    assert (told.text, told.answers) == ("The wall of the harbour is weak", ())
+    assert told.change is not None
+    assert (told.change.kind, told.change.who) == ("reworded", "cleo")
+    assert [(each.text, each.change.reason) for each in told.earlier] == [
+        ("The harbour's wall is weak", ""),
+        ("its wall is weak", "Stands alone"),
+    ]
+    assert [(answer.who, answer.label) for answer in told.earlier[1].answers] == [
+        ("lexical", "no"),
+        ("rex", "yes"),
+    ]
+
+
+def test_a_claim_that_was_split_is_told_of_once(world: World) -> None:
+    claim = Claim.objects.get(text="The harbour closes in April")
+    split_claim(claim=claim, by=world.cleo, texts=["The harbour closes", "It closes in April"])
+    first, second = claims_of_alder(world)[:2]
+    assert [(each.text, each.is_repeated) for each in first.earlier] == [
+        ("The harbour closes in April", False)
+    ]
+    assert [(each.text, each.is_repeated) for each in second.earlier] == [
+        ("The harbour closes in April", True)
+    ]
+
+
+def test_deleted_claims_and_undone_wordings_are_listed_with_their_verdicts(world: World) -> None:
+    delete_claim(claim=Claim.objects.get(text="its wall is weak"), by=world.cleo, reason="No claim")
+    changed = reword_claim(
+        claim=Claim.objects.get(text="The harbour closes in April"), by=world.cleo, text="It shuts in April"
+    )
+    undo_claim_change(change=changed.change, by=world.cleo)
+    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
+    gone = {each.text: each for each in made.gone}
+    assert set(gone) == {"its wall is weak", "It shuts in April"}
+    deleted = gone["its wall is weak"]
+    assert (deleted.change.kind, deleted.change.reason) == ("deleted", "No claim")
+    assert [(answer.who, answer.label) for answer in deleted.answers] == [("lexical", "no")]
+    assert gone["It shuts in April"].change.is_undone
+    assert [claim.earlier for claim in claims_of_alder(world)] == [(), ()]
+
+
+def test_a_deleted_claim_brings_all_its_wordings_with_what_was_said_and_decided_of_them(world: World) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="yes", reason="it leans")
+    decide_check(check=check, by=world.cleo, label="no", reason="another wall")
+    reword_claim(claim=check.claim, by=world.cleo, text="The wall is weak", reason="Stands alone")
+    again = Claim.objects.get(text="The wall is weak")
+    reword_claim(claim=again, by=world.cleo, text="The wall gives way")
+    delete_claim(claim=Claim.objects.get(text="The wall gives way"), by=world.rex, reason="No claim")
+    gone = explanation(world, world.peers["port", "alder"]).comparisons[0].gone
+    assert [(each.text, each.change.kind, each.change.who) for each in gone] == [
+        ("The wall gives way", "deleted", "rex"),
+        ("The wall is weak", "reworded", "cleo"),
+        ("its wall is weak", "reworded", "cleo"),
+    ]
+    assert [(answer.who, answer.kind, answer.label) for answer in gone[2].answers] == [
+        ("lexical", "judge", "no"),
+        ("rex", "reviewer", "yes"),
+        ("cleo", "adjudicator", "no"),
+    ]
+
+
+def test_a_unit_whose_only_claim_was_deleted_says_who_did_it_and_when(world: World) -> None:
+    only = Claim.objects.get(text="Ferries move to the southern quay")
+    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
+    first, second = explanation(world, world.peers["port", "alder"]).comparisons[0].units
+    assert (second.coverage.value, second.source) == (None, "its one claim was deleted by rex")
+    assert second.emptied is not None
+    assert (second.emptied.at, second.emptied.reason) == (changed.change.created_at, "No claim")
+    assert first.emptied is None
+    undo_claim_change(change=changed.change, by=world.rex)
+    assert explanation(world, world.peers["port", "alder"]).comparisons[0].units[1].emptied is None
+
+
+def test_of_several_deleted_claims_the_last_one_is_told(world: World) -> None:
+    for text, person in (("its wall is weak", world.cleo), ("The harbour closes in April", world.rex)):
+        delete_claim(claim=Claim.objects.get(text=text), by=person)
+    first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
+    assert first.source == "its claims were deleted, the last one by rex"
+
+
+def test_comments_on_a_claim_are_counted(world: World) -> None:
+    claim = Claim.objects.get(text="its wall is weak")
+    for text in ("Whose?", "The harbour's."):
+        comment_on_claim(project=world.project, claim=claim, by=world.rex, text=text)
+    assert [each.comments for each in claims_of_alder(world)] == [0, 2, 0]

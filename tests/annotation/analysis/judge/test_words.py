@@ -1,0 +1,200 @@
+"""Sentences about a judge are true of their numbers, and none is said that the numbers leave open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from annotation.analysis.intervals import shown
+from annotation.analysis.judge.judge_answers import AnswerBasis
+from annotation.analysis.judge.words import (
+    basis_in_words,
+    commonest_share,
+    trust_in_words,
+    weakness_in_words,
+)
+from evaluation.judging import Label
+from evaluation.statistics import Estimate, JudgeReport, judge_report
+
+YES: list[Label | None] = ["yes"]
+NO: list[Label | None] = ["no"]
+ALL = AnswerBasis(kind="all", frame=2400, sides=("reference",))
+DRAWN = AnswerBasis(kind="drawn", frame=2400, method="by lot", drawn=240, answered=240)
+CHOSEN = AnswerBasis(kind="chosen", frame=2400)
+UNKNOWN = Estimate(value=None, low=None, high=None, clusters=0, draws=0, seed=0)
+
+
+def of(value: float, low: float, high: float, clusters: int = 30) -> Estimate:
+    return Estimate(value=value, low=low, high=high, clusters=clusters, draws=2000, seed=0)
+
+
+def report(wrong_yes: int, wrong_no: int, *, sets: int = 40, yes: int = 30, no: int = 30) -> JudgeReport:
+    """In each set the judge says yes to so many of people's no, and no to so many of their yes."""
+    judge: list[Label | None] = []
+    people: list[Label | None] = []
+    for _ in range(sets):
+        people += [*YES * yes, *NO * no]
+        judge += [*NO * wrong_no, *YES * (yes - wrong_no), *YES * wrong_yes, *NO * (no - wrong_yes)]
+    documents = [place // (yes + no) for place in range(len(people))]
+    return judge_report(judge, people, documents, draws=100)
+
+
+def trust(of_judge: JudgeReport, basis: AnswerBasis = ALL) -> tuple[str, bool | None]:
+    return trust_in_words(of_judge, basis=basis, people=UNKNOWN, compared=0)
+
+
+def test_a_good_judge_is_trusted() -> None:
+    said, is_trusted = trust(report(1, 1))
+    assert is_trusted is True
+    assert said == (
+        "Yes, by the bar of 90 % right answers and 5 points of bias: it is right on 97 % (97 % to 97 %) of 2,400 "
+        "checks in 40 document sets, where the "
+        "commonest answer alone would be right on 50 %, and it says yes as often as people (+0.0 to +0.0)."
+    )
+
+
+def test_a_judge_that_is_wrong_too_often_is_not() -> None:
+    said, is_trusted = trust(report(6, 6))
+    assert is_trusted is False
+    assert said.startswith("No, for it stays below the 90 % of right answers that are asked for here: ")
+
+
+@pytest.mark.parametrize(
+    ("wrong_yes", "wrong_no", "words"),
+    [
+        (5, 0, "raises the share of yes by more than 5 points"),
+        (0, 5, "lowers the share of yes by more than 5 points"),
+    ],
+)
+def test_a_judge_that_leans_is_not(wrong_yes: int, wrong_no: int, words: str) -> None:
+    said, is_trusted = trust(report(wrong_yes, wrong_no))
+    assert (is_trusted, words in said) == (False, True)
+
+
+def test_always_giving_the_commonest_answer_is_no_merit() -> None:
+    # Right on 56 of 60, where saying yes to all would be right on 57.
+    said, is_trusted = trust(report(2, 2, yes=57, no=3))
+    assert (is_trusted, "always giving the commonest answer would be right more often" in said) == (
+        False,
+        True,
+    )
+
+
+def test_few_document_sets_settle_nothing() -> None:
+    said, is_trusted = trust(report(0, 0, sets=19))
+    assert is_trusted is None
+    assert said.startswith("Nobody can say yet, for 19 document sets are fewer than the 20 that this takes: ")
+    assert trust(report(0, 0, sets=1))[0].startswith(
+        "Nobody can say yet, for there is no interval: 1 document set, 5 needed: "
+    )
+
+
+def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
+    # Half of the sets 80 %, the other half all right: 90 % with an interval around it.
+    people: list[Label | None] = [*YES * 5, *NO * 5] * 40
+    judge: list[Label | None] = [*YES * 4, *NO * 5, *YES, *YES * 5, *NO * 5] * 20
+    documents = [place // 10 for place in range(400)]
+    said, is_trusted = trust(judge_report(judge, people, documents, draws=200))
+    assert is_trusted is None
+    assert said.startswith(
+        "It cannot be told, for the intervals reach to both sides of the bar of 90 % right"
+    )
+
+
+def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
+    # Right on 57 of 60 in every set, as saying yes to all would be.
+    said, is_trusted = trust(report(1, 2, yes=57, no=3))
+    assert is_trusted is None
+    assert said.startswith(
+        "It cannot be told, for always giving the commonest answer may be right as often: "
+    )
+
+
+def test_a_volunteered_sample_is_named_in_the_answer() -> None:
+    said, _ = trust(report(1, 1), CHOSEN)
+    assert said.startswith(
+        "Yes on the checks that people answered, which are no random sample, by the bar of "
+    )
+
+
+@pytest.mark.parametrize(
+    ("basis", "words"),
+    [
+        (
+            AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240),
+            "Yes on the checks that were drawn, with unequal chances, by the bar of ",
+        ),
+        (
+            AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240, others=3),
+            "Yes on the checks that were drawn, with unequal chances, or that people chose, by the bar of ",
+        ),
+        (
+            AnswerBasis(kind="open", frame=2400, drawn=240, answered=100),
+            "Yes on the checks answered so far, by the bar of ",
+        ),
+    ],
+)
+def test_drawn_checks_are_not_called_chosen(basis: AnswerBasis, words: str) -> None:
+    assert trust(report(1, 1), basis)[0].startswith(words)
+
+
+def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said() -> None:
+    said, is_trusted = trust(shown(report(0, 0)))
+    assert is_trusted is None
+    assert said.startswith(
+        "Nobody can say yet, for there is no interval of its bias, the same in all document sets: it is right on 100 %"
+    )
+
+
+def test_people_among_themselves_stand_beside() -> None:
+    said, _ = trust_in_words(report(1, 1), basis=ALL, people=of(0.86, 0.8, 0.9), compared=120)
+    assert said.endswith(
+        "; two people's answers agree in 86 % (80 % to 90 %) of their pairs, over 120 checks that both answered."
+    )
+
+
+def test_a_judge_without_answers_is_nobodys() -> None:
+    assert trust(judge_report([None], ["yes"], ["a"]))[1] is None
+
+
+def test_unscored_checks_are_not_in_the_commonest_share() -> None:
+    # Of the two that it answered one is yes; the three others would make no the commonest by far.
+    assert (
+        commonest_share(judge_report(["yes", "no", None, None, None], ["yes", "no", "no", "no", "no"])) == 0.5
+    )
+
+
+def test_the_worst_part_is_named_where_the_intervals_part() -> None:
+    whole = of(0.8, 0.76, 0.84)
+    parts = [
+        ("System", "a", of(0.7, 0.6, 0.75)),
+        ("System", "b", of(0.6, 0.5, 0.7)),
+        ("Side", "c", of(0.5, 0.2, 0.8)),
+    ]
+    assert weakness_in_words(whole, parts) == (
+        "It errs most at system “b”: right on 60 % (50 % to 70 %) there, against 80 % (76 % to 84 %) over all."
+    )
+    assert weakness_in_words(whole, parts[2:]).startswith(
+        "No system, length, side or type of claim stands out"
+    )
+    assert weakness_in_words(whole, [("System", "d", shown(of(0.1, 0.0, 0.2, clusters=4)))]).startswith(
+        "No system"
+    )
+
+
+def test_divided_checks_are_no_part_of_all() -> None:
+    assert basis_in_words(ALL, 2390).endswith("describe the 2,390 on which they are not divided.")
+
+
+def test_drawn_claims_that_were_changed_since_are_said_to_be_left_out() -> None:
+    assert basis_in_words(replace(DRAWN, changed=2), 238) == (
+        "240 checks of 2,400 were drawn (by lot) and all of them are answered: 2 of them, whose claims were changed "
+        "since, left out, the figures stand for the claims that kept their words."
+    )
+
+
+def test_a_draw_is_named_by_how_it_was_drawn() -> None:
+    assert basis_in_words(DRAWN, 240) == (
+        "240 checks of 2,400 were drawn (by lot) and all of them are answered: the figures stand for all 2,400."
+    )

@@ -1,0 +1,234 @@
+"""The leaderboard's averages, by hand."""
+
+import json
+import math
+
+import pytest
+
+from annotation.analysis.leaderboard.leaderboard import (
+    RANKABLE,
+    Leaderboard,
+    leaderboard,
+    means_at,
+    payload,
+)
+from annotation.analysis.leaderboard.words import CAPTIONS, caption_of, mixed_in_words
+from annotation.analysis.stored import read
+from annotation.core.refusals import Invalid
+from annotation.models import Score, Summary
+from tests.annotation.cast import World
+from tests.annotation.mixing import mix_summarization
+
+
+@pytest.mark.django_db
+def test_every_score_has_a_caption() -> None:
+    assert set(CAPTIONS) == set(RANKABLE)
+
+
+@pytest.mark.django_db
+def test_the_world_by_hand(world: World) -> None:
+    board = leaderboard(world.project)
+    (table,) = board.tables
+    assert table.target_words == 20
+    alder, birch = table.rows
+    # "bridge" is not judged, so coverage is that of "port": 0.75 and 0. Brevity is known of both sets:
+    # 13 words each, (20 - 13) / 20 = 0.35 of alder; 11 words, 0.45, of birch.
+    assert [(row.rank, row.system, row.scores["coverage"].mean) for row in table.rows] == [
+        (1, "alder", 0.75),
+        (2, "birch", 0.0),
+    ]
+    assert (alder.n, alder.summaries, alder.document_sets, alder.scores["coverage"].n) == (1, 2, 2, 1)
+    assert alder.scores["coverage"].left_out == 1
+    assert alder.scores["brevity"].mean == pytest.approx(0.35)
+    assert birch.scores["brevity"].mean == pytest.approx(0.45)
+    assert (alder.claims, alder.claims_unscored) == (3, 0)
+    assert board.signature == Score.objects.values_list("signature", flat=True)[0]
+
+
+@pytest.mark.django_db
+def test_means_never_cross_target_lengths(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
+    Summary.objects.filter(pk=world.peers["bridge", "birch"].pk).update(target_words=None)
+    Score.objects.filter(summary=world.peers["bridge", "alder"]).update(coverage=0.25)
+    board = leaderboard(world.project)
+    found = {
+        table.target_words: {row.system: row.scores["coverage"].mean for row in table.rows}
+        for table in board.tables
+    }
+    assert list(found) == [10, 20, None]
+    assert found == {10: {"alder": 0.25}, 20: {"alder": 0.75, "birch": 0.0}, None: {"birch": None}}
+
+
+@pytest.mark.django_db
+def test_one_target_length_can_be_asked_for(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
+    assert [table.target_words for table in leaderboard(world.project, target_words=20).tables] == [20]
+    assert [table.target_words for table in leaderboard(world.project, target_words=None).tables] == [None]
+    assert leaderboard(world.project, target_words=99).tables == ()
+
+
+@pytest.mark.django_db
+def test_groups_come_from_the_document_sets(world: World) -> None:
+    apart = means_at(world.project, 20)
+    assert (len(apart.sets), len(set(apart.clusters))) == (2, 2)
+    world.project.document_sets.update(group="storm")
+    together = means_at(world.project, 20)
+    assert (len(together.sets), len(set(together.clusters))) == (2, 1)
+
+
+@pytest.mark.django_db
+def test_a_group_is_not_the_set_of_the_same_name(world: World) -> None:
+    world.sets["bridge"].group = "port"
+    world.sets["bridge"].save()
+    assert len(set(means_at(world.project, 20).clusters)) == 2
+
+
+@pytest.mark.django_db
+def test_what_rests_on_no_claims_stays_out_of_the_averages(world: World) -> None:
+    vacuous = Score.objects.get(summary=world.peers["bridge", "alder"])
+    vacuous.claim_coverage = vacuous.factual_alignment = vacuous.summarization = 1.0
+    vacuous.alignment, vacuous.flags = 1.0, ["no_claims"]
+    vacuous.save()
+    alder = leaderboard(world.project).tables[0].rows[0]
+    # Claim coverage is that of "port" alone, 2 of 3.
+    assert alder.scores["claim_coverage"].mean == pytest.approx(2 / 3)
+    assert alder.scores["claim_coverage"].left_out == 1
+    assert (alder.scores["factual_alignment"].mean, alder.scores["summarization"].mean) == (None, None)
+    assert alder.scores["alignment"].mean == 1.0
+    assert alder.flags["no_claims"] == 1
+
+
+@pytest.mark.django_db
+def test_a_summarization_of_questions_does_not_rest_on_claims(world: World) -> None:
+    score = Score.objects.get(summary=world.peers["bridge", "alder"])
+    score.question_coverage, score.summarization, score.flags = 0.5, 0.5, ["no_claims"]
+    score.save()
+    assert leaderboard(world.project).tables[0].rows[0].scores["summarization"].mean == 0.5
+
+
+@pytest.mark.django_db
+def test_flags_are_counted_by_their_name(world: World) -> None:
+    Score.objects.filter(summary__system=world.systems["birch"]).update(flags=["partial:2", "over_length"])
+    birch = leaderboard(world.project).tables[0].rows[1]
+    assert birch.flags == {"over_length": 2, "partial": 2}
+
+
+@pytest.mark.django_db
+def test_equal_means_share_a_rank_and_none_has_none(world: World) -> None:
+    Score.objects.update(coverage=0.5)
+    assert [row.rank for row in leaderboard(world.project).tables[0].rows] == [1, 1]
+    Score.objects.filter(summary__system=world.systems["alder"]).update(coverage=None)
+    rows = leaderboard(world.project).tables[0].rows
+    assert [(row.rank, row.system) for row in rows] == [(1, "birch"), (None, "alder")]
+
+
+@pytest.mark.django_db
+def test_every_interval_contains_its_mean(world: World) -> None:
+    Score.objects.filter(summary__document_set=world.sets["bridge"]).update(coverage=1.0, alignment=0.5)
+    for row in leaderboard(world.project).tables[0].rows:
+        for average in row.scores.values():
+            if average.low is not None and average.mean is not None and average.high is not None:
+                assert average.low <= average.mean <= average.high
+                assert math.isfinite(average.low + average.high)
+
+
+@pytest.mark.django_db
+def test_the_leaderboard_takes_nine_queries(world: World, django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(9):  # type: ignore[operator]
+        leaderboard(world.project)
+
+
+@pytest.mark.django_db
+def test_a_project_without_scores_has_no_tables(world: World) -> None:
+    board = leaderboard(world.other_project)
+    assert (board.tables, board.signature) == ((), "")
+
+
+@pytest.mark.django_db
+def test_captions_say_what_an_interval_covers() -> None:
+    assert CAPTIONS["coverage"] == CAPTIONS["coverage_judge"]
+    assert CAPTIONS["coverage"] == "sampling of documents only; judge error not included"
+    assert "people's own scores" in CAPTIONS["coverage_human"]
+
+
+@pytest.mark.django_db
+def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: World) -> None:
+    peers = [world.peers["port", name] for name in ("alder", "birch")]
+    Score.objects.filter(summary__in=peers).update(human_share=1.0)
+    board = leaderboard(world.project)
+    (table,) = board.tables
+    said = "people decided all that it rests on; sampling of documents only"
+    assert caption_of("coverage", table) == caption_of("composite_2_3", table) == said
+    # The judge's own coverage is the judge's whatever people decided, and other claims may be left to it.
+    for name in ("coverage_judge", "claim_coverage", "alignment"):
+        assert caption_of(name, table) == "sampling of documents only; judge error not included"
+    assert caption_of("brevity", table) == "sampling of documents only"
+
+
+@pytest.mark.django_db
+def test_one_answer_left_to_the_judge_is_its_error(world: World) -> None:
+    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=0.75)
+    board = leaderboard(world.project)
+    assert caption_of("coverage", board.tables[0]).endswith("judge error not included")
+
+
+@pytest.mark.django_db
+def test_a_share_that_nobody_knows_is_not_peoples(world: World) -> None:
+    Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=None)
+    assert not leaderboard(world.project).tables[0].is_decided_by_people
+
+
+@pytest.mark.django_db
+def test_systems_rank_by_the_score_asked_for(world: World) -> None:
+    board = leaderboard(world.project, score="brevity")
+    # 0.45 of birch and 0.35 of alder, each over both sets.
+    assert board.score == "brevity"
+    assert [(row.rank, row.system, row.n) for row in board.tables[0].rows] == [
+        (1, "birch", 2),
+        (2, "alder", 2),
+    ]
+
+
+@pytest.mark.django_db
+def test_a_score_that_is_none_cannot_be_ranked_by(world: World) -> None:
+    with pytest.raises(Invalid, match="There is no score 'bleu'; scores are coverage"):
+        leaderboard(world.project, score="bleu")
+
+
+@pytest.mark.django_db
+def test_a_table_names_the_scores_that_it_holds(world: World) -> None:
+    held = leaderboard(world.project).tables[0].scores_held
+    assert {"coverage", "brevity", "claim_coverage"} <= set(held)
+    assert not {"summarization", "question_coverage", "conciseness"} & set(held)
+
+
+@pytest.mark.django_db
+def test_summarization_of_questions_here_and_claims_there_is_told(world: World) -> None:
+    assert mixed_in_words(leaderboard(world.project).tables[0]) == {}
+    mix_summarization(world)
+    said = mixed_in_words(leaderboard(world.project).tables[0])["summarization"]
+    assert said.endswith("do not all mean the same (summaries by questions: 1, by claims: 1).")
+
+
+@pytest.mark.django_db
+def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: World) -> None:
+    mix_summarization(world)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(flags=["no_claims"])
+    assert mixed_in_words(leaderboard(world.project).tables[0]) == {}
+
+
+@pytest.mark.django_db
+def test_a_stored_leaderboard_is_read_back_as_it_was(world: World) -> None:
+    board = leaderboard(world.project)
+    assert read(Leaderboard, json.loads(json.dumps(payload(world.project, "coverage")))) == board
+
+
+@pytest.mark.django_db
+def test_systems_can_be_ranked_by_an_estimate_that_is_not_there(world: World) -> None:
+    (table,) = leaderboard(world.project, score="coverage_estimate").tables
+    assert [row.rank for row in table.rows] == [None, None]
+    assert table.ranking is None
+    assert table.estimate is not None
+    assert table.estimate.state == "none"

@@ -1,0 +1,132 @@
+"""How sure an order is, by hand."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from annotation.analysis.leaderboard.averages import Observation, averages_of, set_means
+from annotation.analysis.leaderboard.ranking import Ranking, ranking_of
+from annotation.analysis.leaderboard.words import ranking_in_words
+from annotation.core.words import listed
+
+
+def ranked(values: Mapping[str, Sequence[float]]) -> Ranking:
+    """The ranking of systems with these scores in sets 0, 1, 2 and so on, best first."""
+    seen = [
+        Observation(system, f"set {number}", f"set {number}", (value,))
+        for system, column in values.items()
+        for number, value in enumerate(column)
+    ]
+    found = set_means(seen, ["c"])
+    means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
+    order = sorted(means, key=lambda system: (-(means[system].mean or 0), system))
+    return ranking_of(found, means, order, "c")
+
+
+EVEN = [0.41, 0.39] * 4
+"""Eight sets: .4 on average, never twice the same way beside a constant .4."""
+
+
+def test_a_leader_whose_differences_hold_leads() -> None:
+    # Alder is .4 ahead in all of 8 sets: 2 of 256 flips are as far apart, p = .0078, after Holm over three pairs
+    # .0234 and .0156. Birch and cedar differ by nothing on average: p = 1.
+    found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
+    assert (
+        ranking_in_words(found)
+        == "alder leads: over 8 document sets its difference from every other system holds."
+    )
+    assert (found.pairs, found.holding) == (3, 2)
+    assert found.groups == (("alder",), ("cedar", "birch"))
+    assert {name: place.letters for name, place in found.places.items()} == {
+        "alder": "a",
+        "birch": "b",
+        "cedar": "b",
+    }
+    assert found.places["birch"].group_marks == (False, True)
+    assert found.has_groups
+
+
+def test_a_system_that_is_best_everywhere_has_the_first_rank_for_sure() -> None:
+    places = ranked({"alder": [0.8, 0.7] * 4, "birch": [0.4] * 8}).places
+    assert (places["alder"].low, places["alder"].high) == (1, 1)
+    # Birch has the same in all sets, so no interval, and no range of ranks.
+    assert (places["birch"].low, places["birch"].high) == (None, None)
+
+
+def test_a_leader_with_the_same_score_in_all_sets_is_not_said_to_have_too_few() -> None:
+    # Alder is ahead by .2 and .1 in turn, in all 8 sets: p = 2 / 256.
+    found = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
+    assert (
+        ranking_in_words(found)
+        == "alder leads: over 8 document sets its difference from every other system holds."
+    )
+
+
+def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
+    found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
+    assert (
+        ranking_in_words(found)
+        == "alder is ahead, but over 8 document sets it cannot be told apart from birch."
+    )
+    assert found.groups == (("alder", "birch"), ("cedar",))
+
+
+def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
+    # Means fall from .405 by .001 a system, against the alphabet, and all move between sets by .02. Z moves two sets at
+    # a time, the others from set to set: against the k-th of them it differs by k/1000, and by .02 more or less in
+    # every other set, which is chance. Cedar alone is far off: 2 of 4096 flips, over 21 pairs p = .010.
+    near = {name: [0.415 - place / 1000, 0.395 - place / 1000] * 6 for place, name in enumerate("yxwvu", 1)}
+    found = ranked({"z": [0.415, 0.415, 0.395, 0.395] * 3, **near, "cedar": [0.01] * 12})
+    assert ranking_in_words(found).endswith("it cannot be told apart from y, x, w and 2 more.")
+
+
+def test_nothing_is_told_apart_where_no_difference_holds() -> None:
+    found = ranked({"alder": [0.43, 0.39] * 4, "birch": EVEN[1:] + EVEN[:1], "cedar": [0.39] * 8})
+    assert ranking_in_words(found).endswith("it cannot be told apart from any other system.")
+    assert not found.has_groups
+
+
+def test_so_few_sets_that_no_difference_could_hold() -> None:
+    # 2 of 32 flips: p is .0625 at the least.
+    found = ranked({"alder": [0.8] * 5, "birch": [0.4] * 5})
+    assert found.least_p == 0.0625
+    assert ranking_in_words(found) == (
+        "alder is ahead, but with 5 document sets and 1 pair of systems no difference could hold after "
+        "correction."
+    )
+
+
+def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
+    assert ranking_in_words(ranked({"alder": [0.8] * 3, "birch": [0.4] * 3})) == (
+        "alder is ahead, but 3 document sets are too few to say how surely."
+    )
+
+
+def test_equal_means_are_level() -> None:
+    assert ranking_in_words(ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})) == (
+        "alder and birch are level in front."
+    )
+
+
+def test_one_system_alone_and_none_at_all() -> None:
+    assert ranking_in_words(ranked({"alder": [0.5] * 8})) == "alder is the only system with this score."
+    assert ranking_in_words(ranked({})) == "No system has this score yet."
+
+
+def test_a_leader_that_is_beaten_on_common_sets_is_said_to_be() -> None:
+    # Alder has .9 in sets that birch lacks; in the eight that both have birch is .2 ahead.
+    seen = [Observation("alder", f"set {n}", f"set {n}", (0.2 if n < 8 else 0.9,)) for n in range(30)]
+    seen += [Observation("birch", f"set {n}", f"set {n}", (0.4,)) for n in range(8)]
+    found = set_means(seen, ["c"])
+    means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
+    assert ranking_in_words(ranking_of(found, means, ["alder", "birch"], "c")) == (
+        "alder has the highest mean, but on the document sets that both have birch is better."
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcde", "a, b, c and 2 more")],
+)
+def test_names_as_words(names: str, words: str) -> None:
+    assert listed(list(names)) == words

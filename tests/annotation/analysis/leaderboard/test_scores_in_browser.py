@@ -1,0 +1,109 @@
+"""The leaderboard and a system's means in a real browser, with every score that a project may have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from annotation.core.notices import tell
+from annotation.models import Score, System
+from tests.accessibility import violations
+from tests.annotation.mixing import mix_summarization
+from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def places(world: World) -> list[str]:
+    mix_summarization(world)
+    Score.objects.update(conciseness=0.4, completeness=0.6, factual_alignment=0.5)
+    return [
+        "/p/harbour/scores/?by=summarization",
+        f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/",
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(places: list[str], desk: Desk, scheme: Literal["light", "dark"]) -> None:
+    page = sign_in(desk(color_scheme=scheme), "vic")
+    found = {}
+    for place in places:
+        page.goto(place)
+        if faults := violations(page):
+            found[place] = faults
+    assert found == {}
+
+
+def test_nothing_runs_off_a_phone(places: list[str], desk: Desk) -> None:
+    page = sign_in(desk(viewport=PHONE), "vic")
+    found = {}
+    for place in places:
+        page.goto(place)
+        found[place] = page.evaluate(OVERFLOW)
+    assert found == dict.fromkeys(places, 0)
+
+
+LONG = "abs_pointer_generator_with_coverage_out"
+
+
+@pytest.mark.parametrize("room", ["scores/?by=coverage", "scores/differences/", "scores/sensitivity/"])
+def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk, room: str) -> None:
+    System.objects.filter(name="alder").update(name=LONG)
+    page = sign_in(desk(viewport=PHONE), "vic")
+    page.goto(f"/p/harbour/{room}")
+    name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
+    assert name is not None
+    # Under half of the screen, with what lies inside the cell's edges.
+    assert name["width"] < PHONE["width"] / 2
+    assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
+
+
+def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
+    System.objects.filter(name="alder").update(name=LONG)
+    page = sign_in(desk(viewport={"width": 1280, "height": 900}), "vic")
+    page.goto("/p/harbour/scores/?by=coverage_estimate")
+    table = page.get_by_role("region", name="Leaderboard")
+    assert table.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
+    assert page.get_by_text("Scroll sideways to see the whole table.").is_hidden()
+
+
+def test_nothing_runs_off_a_sheet(places: list[str], desk: Desk) -> None:
+    # A4 upright less margins of 15 mm: 180 mm are 680 px.
+    page = sign_in(desk(viewport={"width": 680, "height": 1000}), "vic")
+    page.emulate_media(media="print")
+    found = {}
+    for place in places:
+        page.goto(place)
+        found[place] = page.evaluate(OVERFLOW)
+    assert found == dict.fromkeys(places, 0)
+
+
+def test_all_rooms_stand_in_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
+    people = [world.olga]
+    tell(
+        project=world.project, people=people, kind="drawn", text="3 checks were drawn.", address="/p/harbour/"
+    )
+    page = sign_in(desk(), "olga")
+    page.goto("/p/harbour/")
+    rooms = page.get_by_role("navigation", name="Rooms of the project").get_by_role("link")
+    assert rooms.count() == 12
+    assert len({round(room.bounding_box()["y"]) for room in rooms.all()}) == 1
+    page.get_by_role("link", name="Notices 1 unread").click()
+    page.get_by_role("heading", name="Notices", exact=True).wait_for()
+
+
+def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:
+    page = sign_in(desk(), "vic")
+    page.goto("/p/harbour/scores/")
+    page.get_by_role("navigation", name="Other scores").get_by_role("link", name="Conciseness").click()
+    page.get_by_role("heading", name="Which system wastes fewest words?").wait_for()
+    assert "by=conciseness" in page.url

@@ -1,0 +1,424 @@
+"""The leaderboard, a system's summaries, and what the scores of one summary are made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from annotation.analysis import make_analysis
+from annotation.analysis.leaderboard import system_scores
+from annotation.analysis.leaderboard import web as scores
+from annotation.analysis.leaderboard.averages import Average
+from annotation.analysis.leaderboard.web import Means
+from annotation.analysis.leaderboard.words import JUDGED, SAMPLING
+from annotation.models import CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import rescore
+from annotation.texts.services.change_claims import delete_claim
+from tests.annotation.conftest import HTMX
+from tests.annotation.mixing import mix_summarization
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def vic(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.vic)
+
+
+def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vic: Client) -> None:
+    answer = vic.get("/p/harbour/scores/")
+    # alder (0.5 + 1) / 2 = 0.75, birch 0; one document set has a value, so there is no interval.
+    assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
+    page = answer.content.decode()
+    assert "0.750" in page
+    assert "alder is ahead, but 1 document set is too few to say how surely." in page
+
+
+def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
+    assert "judge error not included" in vic.get("/p/harbour/scores/").content.decode()
+
+
+def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
+    """Sets beside the port in which each system has these coverages."""
+    for system, values in coverages.items():
+        for number, coverage in enumerate(values):
+            document_set, _ = DocumentSet.objects.get_or_create(
+                project=world.project, external_id=f"more {number}"
+            )
+            text = Summary.objects.create(
+                document_set=document_set,
+                system=world.systems[system],
+                is_peer=True,
+                target_words=20,
+                text="It is old.",
+            )
+            Score.objects.create(
+                project=world.project, summary=text, coverage=coverage, alignment=1.0, peer_words=3
+            )
+
+
+def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, vic: Client) -> None:
+    page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
+    assert "draws, seed 0" not in page
+    assert "Under a rank" not in page
+    more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
+    page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
+    assert "10,000 draws, seed 0" in page
+    assert "Under a rank: where it lies in at least 95 % of draws" in page
+    assert "resampling shows no spread" not in page
+
+
+def test_where_a_system_has_the_same_in_all_sets_it_has_no_interval_and_no_range(
+    world: World, vic: Client
+) -> None:
+    more_sets(world, {"alder": [0.5] * 6, "birch": [0.1, 0.2] * 3})
+    answer = vic.get("/p/harbour/scores/?by=alignment")
+    page = " ".join(answer.content.decode().split())
+    # Both have an alignment of 1 in all six sets.
+    assert "No interval where all document sets have the same score: resampling shows no spread." in page
+    assert "draws, seed 0" not in page
+    assert "Under a rank" not in page
+    assert {place.low for place in answer.context["places"].values()} == {None}
+
+
+def test_of_many_pairs_the_surest_stand_on_the_page(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cedar = System.objects.create(project=world.project, name="cedar")
+    world.systems["cedar"] = cedar
+    # Cedar is .6 below alder in all seven sets, birch next to alder: the pairs with cedar are surest.
+    more_sets(
+        world,
+        {"alder": [0.8, 0.7] * 3, "birch": [0.7, 0.8] * 3, "cedar": [0.2, 0.1] * 3},
+    )
+    address = "/p/harbour/scores/differences/?by=coverage&target=20"
+    assert "pairs, the surest" not in vic.get(address).content.decode()
+    monkeypatch.setattr(scores, "SYSTEM_PAIRS_SHOWN", 2)
+    page = " ".join(vic.get(address).content.decode().split())
+    assert "2 of 3 pairs, the surest differences first; all in the file." in page
+    assert page.count('<th scope="row"><span dir="auto">') == 2
+    assert '<span dir="auto">alder</span> − <span dir="auto">birch</span>' not in page
+    # Of the port's scores only alder and birch have one: Tukey's sets are the six that all have.
+    assert "Tukey's interval (6 sets)" in page
+    assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
+
+
+def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
+    fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
+    assert fragment.lstrip().startswith(b'<div id="league">')
+
+
+def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/?target=99").status_code == 404
+
+
+def test_a_score_that_is_not_drawn_is_refused(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/?by=password").status_code == 422
+
+
+def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.dan).get("/p/quarry/scores/").content.decode()
+    assert "There are no scores yet" in page
+    assert 'href="/p/quarry/runs/"' in page
+
+
+def test_a_missing_value_is_a_dash_and_never_a_nought(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    row = next(row for row in page.context["page"].rows if row.summary.document_set.external_id == "bridge")
+    assert row.coverage is None
+    assert "–" in page.content.decode()
+
+
+def test_a_score_is_taken_apart(world: World, vic: Client) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="it leans")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    made = page.context["made"]
+    formulas = {formula.column: formula for formula in made.formulas}
+    # Both claims of unit 1 and the one of unit 2 are yes; 13 of 20 words.
+    assert (formulas["coverage"].text, formulas["coverage"].value) == ("(1.00 + 1.00) / 2", 1.0)
+    assert formulas["brevity"].text == "(20 − 13) / 20"
+    assert formulas["composite_2_3"].text == "0.667·1.000 + 0.333·0.350"
+    assert formulas["claim_coverage"].text == "3 yes / 3 scored"
+    answers = made.comparisons[0].units[0].claims[1].answers
+    assert [(answer.who, answer.kind, answer.label) for answer in answers] == [
+        ("lexical", "judge", "no"),
+        ("rex", "reviewer", "yes"),
+    ]
+    assert "it leans" in page.content.decode()
+
+
+def test_flags_are_told_in_words(world: World, vic: Client) -> None:
+    peer = world.peers["port", "alder"]
+    peer.text = "word " * 30
+    peer.save(update_fields=["text"])
+    rescore(project=world.project)
+    page = vic.get(f"/p/harbour/scores/summaries/{peer.public_id}/").content.decode()
+    assert "longer than its target" in page
+
+
+def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
+    assert page.status_code == 200
+    assert "nobody has said anything of it" in page.content.decode()
+
+
+def test_a_unit_without_claims_says_who_deleted_them(world: World, vic: Client) -> None:
+    only = Claim.objects.get(text="Ferries move to the southern quay")
+    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/").content.decode()
+    at = date_format(timezone.localtime(changed.change.created_at), "j M Y, H:i")
+    assert f'its one claim was deleted by rex, {at} <span dir="auto">“No claim”</span>' in " ".join(
+        page.split()
+    )
+    assert "nobody has said anything of it" not in page
+
+
+def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:
+    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/")
+    units = page.context["made"].comparisons[0].units
+    assert [[said.percent for said in unit.by_judges] for unit in units] == [[50.0], [100.0]]
+    assert "judge, from its checks; marked 1" in page.content.decode()
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """The words in every cell of every table."""
+    return [
+        [
+            " ".join(re.sub(r"<[^>]*>", " ", cell).split())
+            for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr(?: [^>]*)?>(.*?)</tr>", page, re.DOTALL)
+    ]
+
+
+def cells(page: str, system: str) -> list[str]:
+    """What stands in a system's row of the leaderboard."""
+    return next(row for row in rows_of(page) if row[1].startswith(system))
+
+
+def test_a_row_says_how_many_sets_have_the_score(world: World, vic: Client) -> None:
+    alder = cells(vic.get("/p/harbour/scores/").content.decode(), "alder")
+    # One of two sets is judged; brevity is known of both, as its cell says.
+    assert alder[-2] == "1 of 2"
+    assert "0.350 2 sets" in alder
+    assert "0.617" in alder
+
+
+def test_sets_are_counted_for_the_score_that_is_drawn(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/?by=brevity").content.decode()
+    assert cells(page, "alder")[-2] == "2"
+    assert "0.750 1 set" in cells(page, "alder")
+    assert page.index(">birch</a>") < page.index(">alder</a>")
+
+
+def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/").content.decode()
+    assert "by=claim_coverage" in page
+    assert "by=conciseness" not in page
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
+    page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
+    assert "Which system wastes fewest words?" in page
+    assert cells(page, "birch")[2].startswith("0.400")
+
+
+def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
+    mix_summarization(world)
+    said = "(summaries by questions: 1, by claims: 1)"
+    assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
+    assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
+
+
+def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -> None:
+    Summary.objects.filter(pk=world.peers["port", "alder"].pk).update(target_words=100)
+    address = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    page = " ".join(vic.get(address).content.decode().split())
+    places = [
+        page.index(words)
+        for words in ("Target 20 words</th>", ">bridge</a>", "Target 100 words</th>", ">port</a>")
+    ]
+    assert places == sorted(places)
+    assert "the lowest coverage of each target length first" in page
+
+
+def test_a_system_with_many_summaries_goes_on_on_further_pages(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system_scores, "PAGE_SIZE", 2)
+    alder = world.systems["alder"]
+    # Six scores: two target lengths and none, each with and without coverage.
+    Score.objects.filter(project=world.project).delete()
+    for target in (10, 30, None):
+        for place, coverage in (("bridge", None), ("port", 0.4)):
+            row = Summary.objects.create(
+                document_set=world.sets[place], system=alder, is_peer=True, text="x", target_words=target
+            )
+            Score.objects.create(project=world.project, summary=row, peer_words=1, coverage=coverage)
+    address = f"/p/harbour/scores/systems/{alder.public_id}/"
+    walked, after, pages = [], "", []
+    while True:
+        page = vic.get(address, {"after": after} if after else {})
+        walked += [(row.summary.target_words, row.coverage) for row in page.context["page"].rows]
+        pages.append(page.content.decode())
+        after = page.context["page"].after
+        if not after:
+            break
+    # The lowest coverage of each target first; what has no coverage, or no target, last.
+    assert walked == [(10, 0.4), (10, None), (30, 0.4), (30, None), (None, 0.4), (None, None)]
+    assert "6 in all, of which these are the first 2" in pages[0]
+    assert ["The next ones" in page for page in pages] == [True, True, False]
+    assert vic.get(f"{address}?after=nowhere").status_code == 422
+
+
+def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: Client) -> None:
+    mix_summarization(world)
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    (means,) = page.context["means"]
+    assert means.averages["summarization"].mean == 0.5
+    assert "conciseness" not in means.averages
+    # One of two sets is judged; brevity is known of both, 0.35 each time: too few for an interval.
+    rows = rows_of(page.content.decode())
+    assert ["question coverage", "0.500", "no interval: 1 document set, 5 needed", "1 of 2"] in rows
+    assert ["brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
+    assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
+
+
+def test_a_systems_intervals_say_what_they_cover_once_for_scores_alike(world: World, vic: Client) -> None:
+    for number in range(4):
+        more = DocumentSet.objects.create(project=world.project, external_id=f"more {number}")
+        text = Summary.objects.create(
+            document_set=more, system=world.systems["alder"], is_peer=True, target_words=20, text="It is old."
+        )
+        Score.objects.create(
+            project=world.project, summary=text, coverage=0.5, coverage_judge=0.5, brevity=0.5, peer_words=10
+        )
+    page = vic.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    (means,) = page.context["means"]
+    # With the port five sets have a coverage, with the bridge six a brevity: enough for intervals.
+    assert means.captions == [
+        f"95 % interval of brevity: {SAMPLING}.",
+        f"95 % interval of all other scores: {JUDGED}.",
+    ]
+    html = page.content.decode()
+    assert all(html.count(f'<p class="pad muted">{said}</p>') == 1 for said in means.captions)
+
+
+def test_a_system_without_intervals_has_no_words_on_them() -> None:
+    average = Average(mean=0.5, low=None, high=None, n=1, left_out=0)
+    means = Means(None, "none", 1, {"coverage": average}, (), {"coverage": JUDGED})
+    assert means.captions == []
+    known = replace(average, low=0.4, high=0.6, n=2)
+    assert replace(means, averages={"coverage": known}).captions == [
+        f"95 % interval of all scores: {JUDGED}."
+    ]
+
+
+def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
+    override(check=world.check("birch", 1), by=world.rex, label="yes")
+    page = vic.get("/p/harbour/scores/").content.decode()
+    # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
+    assert "moved the mean of 1 of 2 systems, birch: from 0.000 by the judge alone to 0.250" in page
+    assert "The order of the systems is the same." in page
+
+
+def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
+    assert "nothing has been drawn at random for people yet" in page
+    assert "There is no estimate yet." in page
+
+
+def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    for system, labels in (("alder", ("yes", "no", "yes")), ("birch", ("no", "yes", "no"))):
+        for check, label in zip(world.checks(system), labels, strict=True):
+            override(check=check, by=world.rex, label=label)
+    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
+    assert "alder has the highest estimate" in page
+    assert "people&#x27;s drawn answers stand alone" in page
+    assert cells(page, "alder")[2].startswith("0.750")
+    assert cells(page, "birch")[2].startswith("0.250")
+
+
+def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
+    lines = vic.get("/p/harbour/scores/file/?by=coverage").content.decode().splitlines()
+    assert lines[0].startswith("target_words,rank,rank_low,rank_high,letters,system,score,n,mean")
+    assert lines[0].endswith(",claims_unscored,caption")
+    covers = "sampling of documents only; judge error not included"
+    assert f"20,1,,,a,alder,coverage,1,0.75,,,2,3,0,{covers}" in lines
+    rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
+    assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
+        row for row in rows if row["system"] == "birch" and row["score"] == "brevity"
+    ).items()
+    assert vic.get("/p/harbour/scores/file/?format=xml").status_code == 422
+
+
+def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/differences/?by=brevity&target=20").content.decode()
+    # Birch has .45 in both sets, alder .35: two sets flip in 4 ways, half of which are as far apart.
+    assert "none of the 1 difference holds at 5 % after Holm's correction" in " ".join(page.split())
+    assert "+0.100" in page
+    assert "0.500" in page
+    lines = vic.get("/p/harbour/scores/differences/?by=brevity&format=csv").content.decode().splitlines()
+    assert lines[0].startswith("first,second,sets,difference,p,adjusted_p,holds")
+    assert lines[1].startswith("birch,alder,2,0.1")
+
+
+def test_estimates_are_not_compared_pair_by_pair(world: World, vic: Client) -> None:
+    assert vic.get("/p/harbour/scores/differences/?by=coverage_estimate").status_code == 422
+
+
+def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/")
+    at = page.context["made"].made_at
+    told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
+    assert (
+        f"Computed on {at:%Y-%m-%d} at {at:%H:%M} from the scores as they stood; nothing has changed since."
+        in told
+    )
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
+
+
+def test_old_numbers_are_marked_while_a_worker_makes_new_ones(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vic.get("/p/harbour/scores/")
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
+    page = vic.get("/p/harbour/scores/").content.decode()
+    assert cells(page, "alder")[2].startswith("0.750")
+    assert "newer numbers are being made" in page
+    assert 'hx-trigger="load delay:2s"' in page
+    # What was never made cannot be shown.
+    assert "These numbers are being made." in vic.get("/p/harbour/scores/?by=brevity").content.decode()
+
+
+def test_a_reviewer_who_opens_a_summarys_page_answers_its_checks_knowing_the_judge(
+    world: World, signed_in: Callable[[User], Client], vic: Client
+) -> None:
+    page = f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
+    assert vic.get(page).status_code == 200
+    assert not CheckLook.objects.exists()
+    cleo = signed_in(world.cleo)
+    assert cleo.get(page).status_code == 200
+    for system in ("alder", "birch"):
+        answer = f"/p/harbour/review/{world.check(system, 2).public_id}/answer/"
+        assert cleo.post(answer, {"label": "yes", "seen": ""}).status_code == 302
+    told = Verdict.objects.filter(person=world.cleo).order_by("pk").values_list("shown", flat=True)
+    assert list(told) == ["judge", "nothing"]
+    said = vic.get(page).content.decode()
+    assert "had seen the judge's verdict" in said
+    assert "before the judge's verdict was shown" not in said

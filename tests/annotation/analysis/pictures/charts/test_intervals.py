@@ -1,0 +1,96 @@
+"""Axes that fit the data, bars on them, and the sentence above the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
+from annotation.analysis.pictures.charts import axis_over, bar, league
+
+
+def average(mean: float | None, low: float | None = None, high: float | None = None, n: int = 12) -> Average:
+    return Average(mean=mean, low=low, high=high, n=n, left_out=0)
+
+
+def system(name: str, value: Average) -> SystemRow:
+    return SystemRow(
+        rank=1,
+        system=name,
+        system_id=name,
+        kind="summariser",
+        n=12,
+        summaries=12,
+        document_sets=12,
+        claims=0,
+        claims_unscored=0,
+        flags={},
+        scores={"coverage": value},
+    )
+
+
+def table(**values: Average) -> TargetTable:
+    return TargetTable(target_words=20, rows=tuple(system(name, value) for name, value in values.items()))
+
+
+def test_an_axis_holds_every_interval_and_little_more() -> None:
+    axis = axis_over([average(0.62, 0.57, 0.67), average(0.60, 0.54, 0.65)])
+    # From .54 to .67 in steps of .05: .50 to .70.
+    assert (axis.low, round(axis.high, 9)) == (0.5, 0.7)
+    assert [tick.text for tick in axis.ticks] == ["0.5", "0.55", "0.6", "0.65", "0.7"]
+
+
+def test_an_axis_never_leaves_0_to_1() -> None:
+    axis = axis_over([average(0.0, 0.0, 0.03), average(1.0, 0.96, 1.0)])
+    assert (axis.low, axis.high) == (0.0, 1.0)
+
+
+def test_one_value_has_an_axis_too() -> None:
+    axis = axis_over([average(0.5)])
+    assert axis.low <= 0.5 <= axis.high
+    assert axis.low < axis.high
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_ends_of_the_scale_have_an_axis_too(value: float) -> None:
+    axis = axis_over([average(value, value, value)] * 2)
+    assert 0.0 <= axis.low < axis.high <= 1.0
+    drawn = bar(average(value, value, value), axis)
+    assert drawn is not None
+    assert drawn.mean == ("8.0" if value == 0 else "232.0")
+
+
+def test_no_value_at_all_has_the_whole_axis() -> None:
+    axis = axis_over([average(None)])
+    assert (axis.low, axis.high) == (0.0, 1.0)
+
+
+def test_a_bar_lies_on_its_axis() -> None:
+    axis = axis_over([average(0.5, 0.0, 1.0)])
+    drawn = bar(average(0.5, 0.0, 1.0), axis)
+    assert drawn is not None
+    # The chart is 240 wide with 8 at either edge.
+    assert (drawn.low, drawn.mean, drawn.high) == ("8.0", "120.0", "232.0")
+    assert drawn.label == "0.500, interval 0.000 to 1.000"
+
+
+def test_nothing_is_drawn_where_there_is_no_mean() -> None:
+    assert bar(average(None), axis_over([])) is None
+
+
+def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
+    drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
+    assert [(line.rank, line.row.system) for line in drawn.rows] == [(1, "cedar"), (2, "alder")]
+    assert drawn.left_out == 1
+
+
+@pytest.mark.parametrize(
+    ("sets", "why"),
+    [
+        (3, "no interval: 3 document sets, 5 needed"),
+        (12, "no interval: the same in all document sets, or too few groups of them"),
+    ],
+)
+def test_a_mean_without_interval_says_why(sets: int, why: str) -> None:
+    drawn = bar(average(0.5, n=sets), axis_over([average(0.5)]))
+    assert drawn is not None
+    assert drawn.label == f"0.500, {why}"

@@ -1,0 +1,53 @@
+"""The fingerprint of what statistics are made from."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.analysis.fingerprint import inputs_of
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import rescore
+from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_nothing_changed_is_nothing_changed(world: World) -> None:
+    assert inputs_of(world.project) == inputs_of(world.project)
+    assert inputs_of(world.project).scores == 4
+
+
+def test_an_answer_changes_it(world: World) -> None:
+    before = inputs_of(world.project).fingerprint
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert inputs_of(world.project).fingerprint != before
+
+
+def test_rescoring_changes_it(world: World) -> None:
+    before = inputs_of(world.project).fingerprint
+    rescore(project=world.project)
+    assert inputs_of(world.project).fingerprint != before
+
+
+def test_a_rule_of_the_project_changes_it(world: World) -> None:
+    before = inputs_of(world.project).fingerprint
+    world.project.composite_weight = 0.5
+    assert inputs_of(world.project).fingerprint != before
+
+
+def test_a_draw_changes_it_and_so_does_its_first_answer(world: World) -> None:
+    before = inputs_of(world.project).fingerprint
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    drawn = inputs_of(world.project).fingerprint
+    assert drawn != before
+
+
+def test_another_project_has_another(world: World) -> None:
+    before = inputs_of(world.other_project).fingerprint
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert inputs_of(world.other_project).fingerprint == before
+
+
+def test_what_else_is_named_counts(world: World) -> None:
+    assert inputs_of(world.project, "a").fingerprint != inputs_of(world.project, "b").fingerprint

@@ -1,0 +1,112 @@
+"""No interval of fewer than five document sets is shown, wherever statistics are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.analysis.intervals import has_interval, no_interval_in_words, shown, why_no_interval
+from annotation.analysis.leaderboard import differences
+from annotation.analysis.make_analysis import MAKINGS
+from annotation.models import Analysis, Check, Score, Verdict
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import rescore
+from evaluation.statistics import Estimate
+from tests.annotation.planning import answer_draw, lay_sets
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+BOUNDS = ("low", "high", "tukey_low", "right_low", "widest", "widest_now", "least")
+
+
+@dataclass(frozen=True)
+class Report:
+    name: str
+    parts: tuple[Estimate, ...]
+
+
+def of(clusters: int) -> Estimate:
+    return Estimate(value=0.5, low=0.1, high=0.9, clusters=clusters, draws=2000, seed=0)
+
+
+def test_bounds_of_too_few_sets_are_left_out_wherever_they_lie() -> None:
+    report = shown(Report("a", (of(4), of(5))))
+    assert [(part.value, part.low, part.high) for part in report.parts] == [
+        (0.5, None, None),
+        (0.5, 0.1, 0.9),
+    ]
+    assert report.name == "a"
+
+
+def test_what_no_resampling_moves_has_no_interval() -> None:
+    # Alpha of raters who always agree is 1 in every draw: that is no proof that they always will.
+    flat = Estimate(value=1.0, low=1.0, high=1.0, clusters=12, draws=2000, seed=0)
+    assert (shown(flat).value, shown(flat).low, shown(flat).high) == (1.0, None, None)
+    assert [has_interval(12, low, high) for low, high in ((0.3, 0.1 + 0.2), (0.3, 0.31), (None, None))] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_why_there_is_none() -> None:
+    assert why_no_interval(3) == "no interval: 3 document sets, 5 needed"
+    assert why_no_interval(12) == "no interval: the same in all document sets, or too few groups of them"
+    assert no_interval_in_words(3) == "no interval: 3 document sets, 5 needed"
+    assert no_interval_in_words(1, "group") == "no interval: 1 group, 5 needed"
+    assert no_interval_in_words(5) == ""
+    assert [has_interval(clusters) for clusters in (4, 4.9, 5)] == [False, False, True]
+
+
+def answered(world: World, sets: int) -> None:
+    """So many sets with the port, all checks answered in a draw by Rex, and once more by Cleo."""
+    lay_sets(world, sets - 1)
+    answer_draw(world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1, seed=1))
+    Verdict.objects.bulk_create(
+        Verdict(
+            check_row=check,
+            source=Verdict.Source.REVIEWER,
+            person=world.cleo,
+            label="no" if place % 2 else "yes",
+        )
+        for place, check in enumerate(Check.objects.filter(project=world.project).order_by("pk"))
+    )
+    rescore(project=world.project)
+    # The bridge has nothing but texts, and with them brevity.
+    Score.objects.filter(summary__document_set=world.sets["bridge"]).delete()
+
+
+def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
+    """Every end and width of an interval in a payload, by its name. Ends of bins and of leads are no intervals."""
+    if isinstance(payload, dict):
+        if "value" in payload or "mean" in payload or "tukey_low" in payload or "least" in payload:
+            yield from ((name, payload[name]) for name in BOUNDS if name in payload)
+        for part in payload.values():
+            yield from bounds(part)
+    elif isinstance(payload, list | tuple):
+        for part in payload:
+            yield from bounds(part)
+
+
+KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage", f"differences {differences.key('coverage', 20)}")}
+
+
+@pytest.mark.parametrize("kind", list(MAKINGS))
+def test_no_statistics_show_an_interval_of_four_sets(world: World, kind: Analysis.Kind) -> None:
+    answered(world, 4)
+    for key in KEYS.get(kind, ("",)):
+        found = list(bounds(MAKINGS[kind].compute(world.project, key)))
+        assert [name for name, value in found if value is not None] == []
+        # The order of systems under other choices has no intervals at all.
+        assert found or kind == Analysis.Kind.SENSITIVITY
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MAKINGS if kind != Analysis.Kind.SENSITIVITY])
+def test_of_five_sets_they_do(world: World, kind: Analysis.Kind) -> None:
+    answered(world, 5)
+    for key in KEYS.get(kind, ("",)):
+        assert any(value is not None for _, value in bounds(MAKINGS[kind].compute(world.project, key)))

@@ -1,0 +1,116 @@
+"""Requests made up from the API's own description: none breaks the server, and every answer is one it describes.
+
+The same few requests in every run. `EXAMPLES` of some hundreds finds more, and takes minutes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+from django.core.cache import cache
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from knox.models import AuthToken
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from annotation.core.permissions import verbs_in
+from tests.annotation.api.routes import IN_PROJECT, OUTSIDE, PREFIX, as_pattern
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+EXAMPLES = 4
+"""Requests to each operation that takes input, some of the shape described and some not."""
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+MODES = tuple(schemathesis.GenerationMode)
+
+
+@pytest.fixture
+def application() -> Iterator[Any]:
+    """The application as a server calls it, but for the end of a request, which would close the test's connection."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    answer = get_wsgi_application()
+    yield lambda environ, start: answer({"REMOTE_ADDR": "127.0.0.1", **environ}, start)
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.mark.parametrize("name", ["olga", "rex"])
+def test_every_answer_is_one_that_is_described(
+    world: World, ids: dict[str, str], application: Any, name: str
+) -> None:
+    person = getattr(world, name)
+    _, token = AuthToken.objects.create(person)
+    verbs = verbs_in(person, world.project)
+    routes = {_as_described(*as_pattern(route)): route for route in (*IN_PROJECT, *OUTSIDE)}
+    faults: list[str] = []
+    schema = schemathesis.openapi.from_wsgi("/api/schema/", application)
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        route = routes[operation.method, operation.path]
+        # What is refused to everybody of a role is for the tests of permissions.
+        if not route.verbs or not verbs.isdisjoint(route.verbs):
+            rows = _parameters(operation.path, route.address(ids))
+            faults += _faults(operation, rows, headers={"Authorization": f"Token {token}"})
+    assert not faults, "\n\n".join(faults)
+
+
+def _faults(operation: Any, rows: dict[str, str], headers: dict[str, str]) -> list[str]:
+    """What is wrong with the answers to some requests for rows that are there. Each finds the same world."""
+    faults: list[str] = []
+
+    @settings(_BOUNDED, max_examples=EXAMPLES if operation.query or operation.body else 1)
+    @given(st.one_of([operation.as_strategy(generation_mode=mode) for mode in MODES]))
+    def ask(case: Any) -> None:
+        case.path_parameters = rows
+        # Attempts are counted there.
+        cache.clear()
+        with transaction.atomic():
+            answer = case.call(headers=headers)
+            transaction.set_rollback(True)
+        try:
+            case.validate_response(answer, checks=CHECKS)
+        except FailureGroup as fault:
+            faults.append(str(fault))
+
+    ask()
+    return faults
+
+
+_BOUNDED = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def _as_described(method: str, pattern: str) -> tuple[str, str]:
+    """A route as the schema names it."""
+    return method, "/" + PREFIX.strip("/") + "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", pattern)
+
+
+def _parameters(path: str, address: str) -> dict[str, str]:
+    """What stands in the address of a row in the place of the path's parameters."""
+    pairs = zip(path.split("/"), address.split("/"), strict=True)
+    return {part[1:-1]: value for part, value in pairs if part.startswith("{")}

@@ -1,0 +1,84 @@
+"""Document sets of a shape that a test chooses, in the hands of Ana."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from annotation.assessing.services.assign import assign
+from annotation.models import Comparison, Document, DocumentSet, Sitting, Summary, System
+from tests.annotation.cast import add_units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.sync_api import Page
+
+    from tests.annotation.cast import World
+
+MODEL = (
+    "The port closes in April. Its wall is weak. The repair costs 40 million crowns. "
+    "It takes two years. Ferries move to the south. Crews fear for their berths."
+)
+"""Six units."""
+SECOND_MODEL = "A weak wall closes the port. Ferries move."
+PEER = "The port will be closed in April. Ferries move south. A spokeswoman is calm."
+"""Three units, 14 words."""
+SAVED = re.compile("^Saved$")
+OTHER_PEER = "Nothing happens in the port. Nobody minds."
+QUESTIONS = [
+    {"id": "clear", "text": "Is it clear?", "answers": ["no", "partly", "yes"]},
+    {"id": "short", "text": "Is it short?", "answers": ["no", "yes"]},
+]
+
+
+def lay_set(
+    world: World,
+    *,
+    models: Sequence[str] = (MODEL,),
+    peers: Sequence[str] = (PEER,),
+    target_words: int = 50,
+    name: str = "quay",
+    **settings: object,
+) -> Sitting:
+    """A set with these model and peer summaries, all compared, as a sitting of Ana's in "harbour".
+
+    Peers stand in the order given: each has a target one word below that of the one before it. Other
+    arguments are settings of the project.
+    """
+    for setting, value in settings.items():
+        setattr(world.project, setting, value)
+    world.project.save()
+    document_set = DocumentSet.objects.create(project=world.project, external_id=name)
+    Document.objects.create(document_set=document_set, position=1, text="The port closes. A wall is weak.")
+    made = []
+    for number, text in enumerate(models):
+        model = Summary.objects.create(
+            document_set=document_set, is_model=True, text=text, external_id=f"model {number}"
+        )
+        add_units(text, summary=model)
+        made.append(model)
+    for number, text in enumerate(peers):
+        system = System.objects.create(project=world.project, name=f"{name} {number}")
+        peer = Summary.objects.create(
+            document_set=document_set,
+            system=system,
+            is_peer=True,
+            target_words=target_words - number,
+            text=text,
+        )
+        add_units(text, summary=peer)
+        Comparison.objects.bulk_create(Comparison(peer=peer, model=model) for model in made)
+    return assign(document_set=document_set, assessor=world.ana, by=None, seed=1)
+
+
+def open_set(page: Page, sitting: Sitting, number: int = 1) -> None:
+    """Open the form of the comparison that stands at that place of the set."""
+    assignment = sitting.assignments.order_by("position")[number - 1]
+    page.goto(f"/p/harbour/work/{assignment.public_id}/")
+    page.locator("#see").wait_for()
+
+
+def saved(page: Page) -> None:
+    """Wait until everything is saved."""
+    page.locator("#saved", has_text=SAVED).wait_for()

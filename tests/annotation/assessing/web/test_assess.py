@@ -1,0 +1,230 @@
+"""An assessor's own work: the list, the SEE form, its acts, and closing a set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
+from annotation.assessing.services.plan_assignments import carry_out
+from annotation.assessing.services.pull_sitting import pull
+from annotation.models import Assignment, Score, Sitting, UnitJudgment
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def sitting(world: World) -> Sitting:
+    return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
+
+
+@pytest.fixture
+def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.ana)
+
+
+def first(sitting: Sitting) -> Assignment:
+    return sitting.assignments.order_by("position")[0]
+
+
+def form_of(assignment: Assignment) -> str:
+    return f"/p/harbour/work/{assignment.public_id}/"
+
+
+def act(world: World, assignment: Assignment, unit: int = 1) -> str:
+    return f"{form_of(assignment)}units/{world.units('port')[unit - 1].public_id}/"
+
+
+def judge_everything(world: World, client: Client, sitting: Sitting, percent: int) -> None:
+    for assignment in sitting.assignments.all():
+        for unit in (1, 2):
+            client.post(act(world, assignment, unit), {"percent": percent, "marks": ["1", "2"]})
+
+
+def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client) -> None:
+    assert b"Nothing is assigned to you" in ana.get("/p/harbour/work/").content
+
+
+def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitting) -> None:
+    ana.post(act(world, first(sitting)), {"percent": 40})
+    (own_set,) = ana.get("/p/harbour/work/").context["desk"].in_hand
+    work = own_set.work
+    # Two peers with two model units each, one of the four judged.
+    assert (work.judged, work.total, work.is_complete) == (1, 4, False)
+    assert [summary.judged for summary in work.summaries] == [1, 0]
+
+
+def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world: World, ana: Client) -> None:
+    given = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    carry_out(project=world.project, order=AssignmentOrder(way=Way.QUEUE, seed=1), by=world.mona)
+    pulled = pull(project=world.project, by=world.ana)
+    page = ana.get("/p/harbour/work/").content.decode()
+    minutes = world.project.lease_minutes
+    assert "kept for you until <span data-lease><time" in page
+    assert f"<span data-left>{minutes} minutes</span>" in page
+    assert f"/sets/{pulled.public_id}/give-back/" in page
+    assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
+
+
+@pytest.mark.parametrize(("own", "told"), [("is_own_model", True), ("is_own_peer", False)])
+def test_whoever_wrote_the_model_summary_is_told_and_of_the_peer_nothing(
+    world: World, ana: Client, sitting: Sitting, own: str, told: bool
+) -> None:
+    plain = ana.get(form_of(first(sitting))).content
+    Assignment.objects.filter(sitting=sitting).update(**{own: True})
+    page = ana.get(form_of(first(sitting))).content
+    assert (b"You wrote this model summary." in page) is told
+    assert b"You wrote this model summary." not in plain
+
+
+def test_before_the_model_summary_is_shown_nothing_is_said_of_its_author(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    world.project.question_set = "duc2004"
+    world.project.save()
+    Assignment.objects.filter(sitting=sitting).update(is_own_model=True)
+    page = ana.get(form_of(first(sitting)))
+    assert page.context["form"].stage == "quality"
+    assert b"You wrote" not in page.content
+
+
+def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:
+    address = act(world, first(sitting))
+    answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
+    unit = world.units("port")[0].public_id
+    assert answer["Location"] == f"{form_of(first(sitting))}#unit-{unit}"
+    saved = UnitJudgment.objects.get()
+    assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
+
+
+def test_marks_may_come_before_the_percent(world: World, ana: Client, sitting: Sitting) -> None:
+    ana.post(act(world, first(sitting)), {"marks": "1", "percent": ""})
+    saved = UnitJudgment.objects.get()
+    assert (saved.percent, saved.marks) == (None, [1])
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"percent": "60"}, "Model unit 1 has 60 % but no peer unit is marked for it."),
+        ({"percent": "0", "marks": "1"}, "Model unit 1 has marked peer units but 0 %."),
+        ({"percent": "60", "marks": "1"}, None),
+        ({"percent": "", "marks": "1"}, None),
+    ],
+)
+def test_what_looks_like_a_slip_is_saved_and_said(
+    world: World, ana: Client, sitting: Sitting, data: dict[str, str], said: str | None
+) -> None:
+    answer = ana.post(act(world, first(sitting)), data)
+    assert (answer.status_code, UnitJudgment.objects.count()) == (302, 1)
+    page = ana.get(form_of(first(sitting)))
+    shown = page.content.decode()
+    assert ("⚠" in shown, said is None or said in shown) == (said is not None, True)
+    assert "no-store" in page["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    "data", [{"percent": "30"}, {"percent": "120"}, {"percent": "much"}, {"percent": "20", "marks": "9"}]
+)
+def test_what_makes_no_sense_is_refused_and_nothing_saved(
+    world: World, ana: Client, sitting: Sitting, data: dict[str, str]
+) -> None:
+    address = act(world, first(sitting))
+    assert ana.post(address, data).status_code == 422
+    notice = ana.post(address, data, headers=HTMX)
+    assert (notice.status_code, notice["HX-Retarget"]) == (422, "#notices")
+    assert not UnitJudgment.objects.exists()
+
+
+def test_the_form_opens_on_the_first_unit_without_a_percent(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    ana.post(act(world, first(sitting), 1), {"percent": "60"})
+    form = ana.get(form_of(first(sitting))).context["form"]
+    assert form.in_hand.number == 2
+    assert (form.judged, form.number, len(form.here.summaries)) == (1, 1, 2)
+
+
+def test_the_form_leads_on_to_the_next_summary_and_back(world: World, ana: Client, sitting: Sitting) -> None:
+    one, two = sitting.assignments.order_by("position")
+    form = ana.get(form_of(one)).context["form"]
+    assert (form.previous_id, form.next_id) == (None, two.public_id)
+    form = ana.get(form_of(two)).context["form"]
+    assert (form.previous_id, form.next_id) == (one.public_id, None)
+
+
+def test_every_unit_has_a_form_that_works_without_scripts(
+    world: World, ana: Client, sitting: Sitting
+) -> None:
+    page = ana.get(form_of(first(sitting))).content.decode()
+    for unit in (1, 2):
+        assert f'method="post" action="{act(world, first(sitting), unit)}"' in page
+    # Two model units, two peer units to mark for each; and the six percents of the unmarked ones.
+    assert page.count('name="marks"') == 4
+    assert page.count('name="percent"') == 2 * 6 + 6
+    assert page.count(">Save unit ") == 2
+
+
+def test_the_source_is_one_key_away(world: World, ana: Client, sitting: Sitting) -> None:
+    address = f"{form_of(first(sitting))}source/"
+    assert b"The repair costs 40 million crowns" in ana.get(address).content
+    assert b"<html" not in ana.get(address, headers=HTMX).content
+
+
+def test_a_set_is_not_closed_while_something_is_missing(world: World, ana: Client, sitting: Sitting) -> None:
+    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    assert answer.status_code == 422
+    # Two summaries of two model units, none judged.
+    assert b"4 model units have no percent yet, in 2 of 2 summaries" in answer.content
+
+
+def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, sitting: Sitting) -> None:
+    judge_everything(world, ana, sitting, percent=60)
+    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    assert answer["Location"] == "/p/harbour/work/"
+    # Human first: both units of each peer have the percent 60, so coverage is 0.6.
+    scores = Score.objects.filter(summary__document_set=world.sets["port"])
+    assert [round(score.coverage or 0, 9) for score in scores] == [0.6, 0.6]
+
+
+def test_a_closed_set_is_shown_and_takes_nothing_more(world: World, ana: Client, sitting: Sitting) -> None:
+    judge_everything(world, ana, sitting, percent=60)
+    ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+    page = ana.get(form_of(first(sitting))).content
+    assert b"can no longer be changed" in page
+    assert b">Save unit " not in page
+    assert ana.post(act(world, first(sitting)), {"percent": "0"}, headers=HTMX).status_code == 409
+
+
+def test_another_assessors_work_is_not_found(
+    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+) -> None:
+    ben = signed_in(world.ben)
+    assert ben.get(form_of(first(sitting))).status_code == 404
+    assert ben.post(act(world, first(sitting)), {"percent": "0"}).status_code == 404
+    assert ben.post(f"/p/harbour/work/sets/{sitting.public_id}/close/").status_code == 404
+
+
+def test_an_empty_peer_can_be_judged(world: World, ana: Client) -> None:
+    peer = world.peers["port", "alder"]
+    peer.units.all().delete()
+    peer.text = ""
+    peer.save(update_fields=["text"])
+    assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=None,
+        comparisons=[world.comparison("port", "alder")],
+    )
+    assignment = Assignment.objects.get()
+    assert b"This peer summary is empty" in ana.get(form_of(assignment)).content
+    assert ana.post(act(world, assignment), {"percent": "0"}).status_code == 302

@@ -1,0 +1,623 @@
+"""The SEE form under an assessor's hands: by keys, by pointer, by thumb, and without scripts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.assessing.services.acts import UnitAct
+from annotation.assessing.services.save_acts import save_at_once
+from annotation.exports.services import write_export
+from annotation.models import SummaryJudgment, UnitJudgment
+from tests.accessibility import violations
+from tests.annotation.assessing.web.see_sets import (
+    MODEL,
+    OTHER_PEER,
+    PEER,
+    QUESTIONS,
+    SECOND_MODEL,
+    lay_set,
+    open_set,
+    saved,
+)
+from tests.annotation.cast import finish
+from tests.annotation.imports.duc.packages import ROW_2002
+from tests.annotation.web.test_flow_in_browser import scores, sign_in
+from tests.annotation.web.test_haste_in_browser import slowly
+from tests.browser import PHONE, standing_still
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page, Request
+
+    from annotation.models import Sitting
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALM_MS = 600
+"""Longer than digits are left out after the model summary has come up."""
+TWICE = {"width": 640, "height": 400}
+"""1280 by 800 at 200 %."""
+FOUR_TIMES = {"width": 320, "height": 256}
+"""1280 by 1024 at 400 %, the least that reflow is asked for."""
+PARTS_OF_THE_WORK = (".unit.now .t", ".unit.now .scale", "[data-peer='1'] .text", "#bar [data-undo]")
+
+
+def ana(desk: Desk, **options: object) -> Page:
+    return sign_in(desk(**options), "ana")  # type: ignore[arg-type]
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def percents(sitting: Sitting) -> list[int | None]:
+    """Current percents of the sitting, in the order of its comparisons and their units."""
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    return list(rows.order_by("assignment__position", "unit__position").values_list("percent", flat=True))
+
+
+def marks(sitting: Sitting) -> list[list[int]]:
+    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+    return list(rows.order_by("assignment__position", "unit__position").values_list("marks", flat=True))
+
+
+def is_in_sight(page: Page, selector: str) -> bool:
+    """Whether all of an element is within the window and nothing lies over its corners or its middle."""
+    return bool(
+        page.locator(selector).first.evaluate(
+            """(element) => {
+              const { left, top, right, bottom } = element.getBoundingClientRect();
+              const points = [[left + 2, top + 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]];
+              return points.every(([x, y]) => {
+                const there = document.elementFromPoint(x, y);
+                return there !== null && (element.contains(there) || there.contains(element));
+              });
+            }"""
+        )
+    )
+
+
+def in_hand(page: Page) -> str:
+    return page.locator(".unit.now").get_attribute("data-name") or ""
+
+
+# A whole comparison
+
+
+def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.evaluate("window.presses = 0; addEventListener('keydown', () => { window.presses += 1 }, true)")
+    keys_of_marks, keys_of_percents, key_of_the_unmarked = "abb", "511136", "1"
+    for key in ("a", "5", "1", "1", "1", "b", "3", "b", "6"):
+        page.keyboard.press(key)
+    page.locator("#progress", has_text="6 of 6 judged").wait_for()
+    assert in_hand(page) == "Unmarked peer units"
+    page.keyboard.press(key_of_the_unmarked)
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    saved(page)
+    assert percents(sitting) == [80, 0, 0, 0, 40, 100]
+    assert marks(sitting) == [[1], [], [], [], [2], [2]]
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
+    # One key per unit beyond its marks: the bar is two.
+    assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
+        key_of_the_unmarked
+    )
+    page.keyboard.press("n")
+    page.get_by_role("button", name="Close the set").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Your judgments count from now on").wait_for()
+
+
+def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    for number, percent in ((1, 60), (None, 0), (None, 0), (None, 20), (2, 100), (None, 0)):
+        if number:
+            page.locator(f"[data-peer='{number}']").click()
+        page.locator(".unit.now .scale label", has_text=str(percent)).first.click()
+    page.locator("#unmarked .scale label", has_text="40").click()
+    page.locator("#ahead a", has_text="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    page.get_by_text("Your judgments count from now on").wait_for()
+    assert percents(sitting) == [60, 0, 0, 20, 100, 0]
+    assert marks(sitting) == [[1], [], [], [], [2], []]
+
+
+def test_a_published_row_comes_out_of_what_was_judged(world: World, desk: Desk, tmp_path: Path) -> None:
+    """NIST's row of 2002, from the length on: 47 words of 50, five peer units, seven model units."""
+    model = " ".join(f"Fact number {number} is told." for number in range(1, 8))
+    peer = " ".join(
+        " ".join(["Word"] * (words - 1)) + f" {end}."
+        for words, end in ((9, "one"), (9, "two"), (9, "three"), (9, "four"), (11, "five"))
+    )
+    assert len(peer.split()) == 47
+    sitting = lay_set(world, models=[model], peers=[peer], question_set="duc2002")
+    page = ana(desk)
+    open_set(page, sitting)
+    # Answers 0 0 0 0 0 0 0 0 1 0 1 0, the first key for 0; then {0, 0, 0, 60, 60, 60, 100} with all peer units marked.
+    press(page, "111111112121")
+    page.locator("#model-title").wait_for()
+    page.wait_for_timeout(CALM_MS)
+    press(page, "111" + "a4" + "bc4" + "d4" + "e6")
+    page.locator("#ahead a", has_text="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    page.get_by_text("Your judgments count from now on").wait_for()
+
+    summary = sitting.assignments.get().comparison
+    assert summary is not None
+    # c = (3 * .6 + 1) / 7 = .4; b = (50 - 47) / 50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
+    world.peers["port", "alder"] = summary.peer
+    shown = scores(sign_in(desk(), "cleo"), world, "alder")
+    assert (shown["Coverage"], shown["Brevity"], shown["Composite, a = ⅔"]) == ("0.400", "0.060", "0.287")
+    table = tmp_path / "table.txt"
+    write_export(project=world.project, level="nist2002", path=table, by=None)
+    line, published = table.read_text().splitlines()[-1].split(), ROW_2002.split()
+    assert line[3:5] + line[9:] == published[3:5] + published[9:]
+    assert line[27:] == ["0.400", "0.600", "0.400", "0.287", "0.420", "0.267"]
+
+
+# Moving on, undo
+
+
+def test_a_percent_moves_on_to_the_next_unit_that_has_none(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "11")
+    assert in_hand(page) == "Unit 3"
+    press(page, "kk6")
+    assert in_hand(page) == "Unit 3"
+    saved(page)
+    assert percents(sitting) == [100, 0]
+    press(page, "k")
+    page.keyboard.press("Shift+Digit3")
+    assert in_hand(page) == "Unit 2"
+    page.locator(".unit.now output", has_text="40 %").wait_for()
+    saved(page)
+    assert percents(sitting) == [100, 40]
+
+
+def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator(".unit.now input[value='0']").focus()
+    page.keyboard.press("Space")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert in_hand(page) == "Unit 1"
+    page.locator("#said", has_text="Unit 1, 40 percent, saved.").wait_for(state="attached")
+    assert percents(sitting) == [40]
+
+
+def test_a_marked_peer_unit_keeps_its_letter(world: World, desk: Desk) -> None:
+    page = ana(desk)
+    open_set(page, lay_set(world))
+    press(page, "b")
+    box = page.locator("[data-peer='2'][aria-pressed=true] .box")
+    box.wait_for()
+    shown = "element => ['::before', '::after'].map((part) => getComputedStyle(element, part).content)"
+    assert box.get_attribute("data-name") == "b"
+    assert box.evaluate(shown) in (['"b"', '" ✓"'], ["attr(data-name)", '" ✓"'])
+
+
+def test_the_source_is_there_when_the_server_is_not(world: World, desk: Desk) -> None:
+    page = ana(desk)
+    with page.expect_response("**/source/"):
+        open_set(page, lay_set(world))
+    page.context.set_offline(True)
+    press(page, "s")
+    page.locator("#source-sheet", has_text="The port closes. A wall is weak.").wait_for()
+
+
+def test_a_source_that_cannot_be_fetched_says_so_and_comes_later(world: World, desk: Desk) -> None:
+    page = ana(desk)
+    page.route("**/source/", lambda route: route.abort())
+    open_set(page, lay_set(world))
+    press(page, "s")
+    page.locator("#source-sheet", has_text="cannot be fetched while the server cannot be reached").wait_for()
+    assert violations(page) == []
+    page.unroute("**/source/")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.locator("#source-sheet", has_text="The port closes. A wall is weak.").wait_for()
+
+
+def test_space_marks_the_peer_unit_in_focus(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator("[data-peer='1']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    saved(page)
+    page.locator("[data-peer='2'] .chip", has_text="1").wait_for()
+    assert marks(sitting) == [[2]]
+
+
+def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a4n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    press(page, "6")
+    saved(page)
+    page.reload()
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    for expected in ([60, None], [None, None], [None, None]):
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        saved(page)
+        assert percents(sitting) == expected
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    assert marks(sitting) == [[], []]
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    assert page.locator("#unit-none, [aria-pressed=true]").count() == 0
+
+
+def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    second = sitting.assignments.order_by("position")[1].public_id
+    page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
+    press(page, "n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    assert page.url.endswith(f"/{second}/")
+    assert [url for url in asked if url.endswith(f"/{second}/")] == []
+    page.go_back()
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+
+
+def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    page.route("**/work/*/", slowly)
+    open_set(page, sitting)
+    press(page, "4nb2")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#progress", has_text="1 of 6").wait_for()
+    saved(page)
+    assert (percents(sitting), marks(sitting)) == ([60, 20], [[], [2]])
+
+
+def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a4")
+    saved(page)
+    press(page, "n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.go_back()
+    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.wait_for_timeout(300)
+    shown = in_hand(page)
+    press(page, "b6")
+    page.locator("#progress", has_text="2 of 6").wait_for()
+    saved(page)
+    # What was in hand on the screen is what was judged.
+    assert shown == "Unit 2"
+    assert (percents(sitting), marks(sitting)) == ([60, 100], [[1], [2]])
+
+
+def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    page.locator(".unit.now [name=note]").click()
+    page.keyboard.type("half a thought")
+    page.wait_for_timeout(1_300)
+    saved(page)
+    assert UnitJudgment.objects.get(is_current=True).note == "half a thought"
+    page.keyboard.type(", and a whole one")
+    page.reload()
+    assert page.locator(".unit [name=note]").first.input_value() == "half a thought, and a whole one"
+
+
+# The stages
+
+
+def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = desk()
+    page.clock.install()
+    sign_in(page, "ana")
+    open_set(page, sitting)
+    with standing_still(page):
+        for _ in range(12):
+            page.keyboard.press("2")
+            page.clock.run_for(80)
+        page.locator("#model-title").wait_for()
+    page.wait_for_timeout(CALM_MS)
+    assert percents(sitting) == []
+    press(page, "a4")
+    page.locator("#progress", has_text="1 of 6").wait_for()
+    saved(page)
+    assert percents(sitting) == [60]
+
+
+def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
+    page = ana(desk)
+    told: list[str] = []
+    page.on("response", lambda answer: told.append(answer.text()) if "harbour/work/" in answer.url else None)
+    open_set(page, sitting)
+    page.wait_for_load_state("networkidle")
+    assert told
+    assert not [text for text in [*told, page.content()] if "Its wall is weak" in text or "6 units" in text]
+    press(page, "3")
+    page.locator("#progress", has_text="1 of 2 answered").wait_for()
+    press(page, "2")
+    page.locator("#model-title", has_text="6 units").wait_for()
+    assert "Its wall is weak." in page.content()
+    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 2, "short": 1}
+    # The other peer's own stage is not skipped by it.
+    press(page, "n")
+    page.locator("#quality-title").wait_for()
+    assert "Its wall is weak" not in page.locator("#see").inner_html()
+
+
+def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "32")
+    page.locator("#model-title").wait_for()
+    page.get_by_text("Quality questions").click()
+    page.locator("#question-clear .t").click()
+    press(page, "1")
+    saved(page)
+    page.wait_for_timeout(200)
+    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 0, "short": 1}
+    # Back to the answer before, and no further than the model summary was shown: more is not offered.
+    press(page, "u")
+    page.locator("#question-clear output", has_text="yes").wait_for()
+    saved(page)
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    press(page, "u")
+    page.wait_for_timeout(200)
+    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 2, "short": 1}
+
+
+def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[MODEL, SECOND_MODEL])
+    page = ana(desk)
+    open_set(page, sitting)
+    first, second = (
+        len(page.locator("[data-item=unit]").all()),
+        page.locator(".models a").count(),
+    )
+    assert second == 2
+    assert page.locator("#unmarked").count() == 0
+    press(page, "a4" + "1" * (first - 1))
+    page.locator("#progress", has_text=f"{first} of {first}").wait_for()
+    press(page, "n")
+    page.locator(".models a[aria-current]", has_text="Model 2").wait_for()
+    rest = len(page.locator("[data-item=unit]").all())
+    page.get_by_text("Asked when every model unit").wait_for()
+    press(page, "b4" + "1" * (rest - 1))
+    page.locator("#unmarked.now").wait_for()
+    lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
+    # The first is marked for the other model summary, the second for this one.
+    assert lit == ["3"]
+    press(page, "3")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 40
+
+
+def test_nothing_is_asked_where_nothing_is_unmarked(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "abc411111")
+    page.get_by_text("No peer unit is unmarked").wait_for()
+    assert page.locator("#unmarked output").inner_text() == "0 % by rule"
+    assert page.locator("#unmarked .scale").is_hidden()
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    # A mark that is taken away opens the question.
+    press(page, "kkkkkkc")
+    page.locator("#unmarked[data-gate=open]").wait_for(state="attached")
+    page.locator("#ahead a", has_text="My work").wait_for()
+
+
+def test_an_empty_peer_is_judged_by_percents_alone(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[""])
+    page = ana(desk)
+    open_set(page, sitting)
+    page.get_by_text("This peer summary is empty").wait_for()
+    press(page, "111111")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+
+
+@pytest.mark.parametrize(("scale", "typed", "kept"), [("free", "37", 37), ("fives", "35", 35)])
+def test_percents_are_typed_where_the_scale_is_fine(
+    world: World, desk: Desk, scale: str, typed: str, kept: int
+) -> None:
+    sitting = lay_set(world, percent_scale=scale)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, f"a{typed}")
+    page.keyboard.press("Enter")
+    assert in_hand(page) == "Unit 2"
+    press(page, "b100")
+    page.keyboard.press("Enter")
+    page.locator(".unit.now .quick button", has_text="70").click()
+    page.locator("#progress", has_text="3 of 6").wait_for()
+    saved(page)
+    assert (percents(sitting), marks(sitting)) == ([kept, 100, 70], [[1], [2], []])
+
+
+def test_a_percent_off_the_scale_is_not_sent(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, percent_scale="fives")
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "37")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(200)
+    assert (in_hand(page), percents(sitting)) == ("Unit 1", [])
+
+
+def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    page.clock.install()
+    open_set(page, sitting)
+    page.mouse.move(10, 10)
+    page.clock.run_for(20_000)
+    page.keyboard.press("4")
+    page.clock.run_for(10)
+    saved(page)
+    page.clock.fast_forward(3_600_000)
+    page.mouse.move(20, 20)
+    page.clock.run_for(5_000)
+    page.keyboard.press("4")
+    page.clock.run_for(10)
+    saved(page)
+    spent = list(UnitJudgment.objects.order_by("pk").values_list("active_ms", flat=True))
+    assert [20_000 <= spent[0] < 23_000, 5_000 <= spent[1] < 8_000] == [True, True]
+
+
+# Those who cannot see, use thumbs, or have no scripts
+
+
+def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "a")
+    page.locator("#said", has_text="Unit 1, no percent, saved.").wait_for(state="attached")
+    press(page, "4")
+    page.locator("#said", has_text="Unit 1, 60 percent, saved. Unit 2.").wait_for(state="attached")
+    assert page.evaluate("document.activeElement.textContent") == "Model unit 2"
+    press(page, "6")
+    page.locator("#said", has_text="no peer unit is marked for it").wait_for(state="attached")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, TWICE, FOUR_TIMES], ids=["phone", "200 %", "400 %"])
+def test_the_form_fits_and_works_where_room_is_small(
+    world: World, desk: Desk, viewport: dict[str, int]
+) -> None:
+    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    page = ana(desk, viewport=viewport, has_touch=True)
+    open_set(page, sitting)
+    for words in ("yes", "yes"):
+        page.locator(".unit.now .words label", has_text=words).tap()
+    page.locator("#model-title").wait_for()
+    # A tap fails where something else lies over what it is meant for.
+    page.locator("[data-peer='3']").tap()
+    for percent in ("60", "0 %", "0 %", "0 %", "0 %", "0 %", "20"):
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator(".unit.now .scale label", has_text=percent).first.tap()
+        assert is_in_sight(page, ".unit.now .t")
+    page.locator("#ahead a", has_text="Set complete").tap()
+    page.get_by_role("button", name="Close the set").wait_for()
+    assert (percents(sitting), marks(sitting)[0]) == ([60, 0, 0, 0, 0, 0], [3])
+
+
+def test_at_twice_the_size_unit_percents_and_peer_are_in_sight_together(world: World, desk: Desk) -> None:
+    page = ana(desk, viewport=TWICE)
+    open_set(page, lay_set(world))
+    for key in "a4b":
+        page.keyboard.press(key)
+        assert [is_in_sight(page, each) for each in PARTS_OF_THE_WORK] == [True] * len(PARTS_OF_THE_WORK)
+
+
+def test_a_small_height_lets_go_of_what_sticks(world: World, desk: Desk) -> None:
+    page = ana(desk, viewport=FOUR_TIMES)
+    open_set(page, lay_set(world))
+    page.locator("[data-peer='1']").scroll_into_view_if_needed()
+    stuck = page.evaluate(
+        """[...document.querySelectorAll("body *")].filter((each) => each.checkVisibility()
+          && ["fixed", "sticky"].includes(getComputedStyle(each).position)).map((each) => each.className)"""
+    )
+    assert stuck == ["scale"]
+    assert is_in_sight(page, "[data-peer='1']")
+
+
+def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    page = desk(java_script_enabled=False)
+    sign_in(page, "ana")
+    open_set(page, sitting)
+    page.locator("#question-clear label", has_text="yes").click()
+    page.locator("#question-short label", has_text="no").click()
+    page.get_by_role("button", name="Save the answers").click()
+    for number, percent in ((1, "60"), (2, "0 %")):
+        unit = page.locator("[data-item=unit]").nth(number - 1)
+        unit.locator("[name=marks]").nth(number - 1).check()
+        unit.locator(".scale label", has_text=percent).first.click()
+        unit.get_by_role("button", name="Save unit").click()
+    page.locator("#unmarked .scale label", has_text="20").first.click()
+    page.get_by_role("button", name="Save the answer", exact=True).click()
+    page.get_by_role("link", name="Set complete").click()
+    page.get_by_role("button", name="Close the set").click()
+    assert percents(sitting) == [60, 0]
+    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk, scheme: str) -> None:
+    sitting = lay_set(world, models=[MODEL, SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    page = ana(desk, color_scheme=scheme)
+    open_set(page, sitting)
+    found = {"quality": violations(page)}
+    press(page, "32")
+    page.locator("#model-title").wait_for()
+    press(page, "a4")
+    saved(page)
+    found["units"] = violations(page)
+    press(page, "?")
+    found["keys"] = violations(page)
+    page.keyboard.press("Escape")
+    open_set(page, sitting, 2)
+    page.get_by_text("Quality questions").click()
+    found["second model, answers open"] = violations(page)
+    assert {stage: faults for stage, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_unmarked_in_hand_has_no_fault_for_assistive_techniques(
+    world: World, desk: Desk, scheme: str
+) -> None:
+    page = ana(desk, color_scheme=scheme)
+    open_set(page, lay_set(world))
+    press(page, "a411111")
+    page.locator("#unmarked.now[data-gate=open]").wait_for()
+    saved(page)
+    assert violations(page) == []
+
+
+def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, models=[SECOND_MODEL], peers=[PEER, OTHER_PEER])
+    acts = [
+        UnitAct(1, assignment.public_id, unit.public_id, 40, (1,))
+        for assignment in sitting.assignments.select_related("comparison__model")
+        if assignment.comparison
+        for unit in assignment.comparison.model.units.all()
+    ]
+    acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
+    save_at_once(sitting=sitting, by=world.ana, acts=acts)
+    finish(sitting)
+    page = ana(desk)
+    open_set(page, sitting)
+    press(page, "ja6n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    assert violations(page) == []
+    assert percents(sitting) == [40, 40, 40, 40]

@@ -1,0 +1,167 @@
+"""Every level in every format: written, read back by another library, and the same."""
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.core.tables import as_csv, as_jsonl, as_parquet
+from annotation.core.tables.columns import Column, ColumnKind
+from annotation.exports.levels import LEVELS
+from annotation.models import System
+from annotation.reviewing.services.review import override
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import assess_and_close
+from tests.annotation.exports.reading import exported
+
+
+def as_text(value: Any, kind: ColumnKind) -> str:
+    """What a CSV cell must say for a value of the JSONL, written by hand once for each kind."""
+    if value is None:
+        return ""
+    match kind:
+        case ColumnKind.FLAG:
+            return {True: "true", False: "false"}[value]
+        case ColumnKind.INTEGERS:
+            return " ".join(str(number) for number in value)
+        case ColumnKind.TEXTS:
+            return "; ".join(value)
+        case ColumnKind.NUMBER:
+            return repr(value)
+    return str(value)
+
+
+@pytest.fixture
+def busy(world: World) -> World:
+    """A world in which everybody has said something, so that no level lacks a kind of row."""
+    assess_and_close(
+        world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+    )
+    override(
+        check=world.check("alder", 2), by=world.rex, label="yes", reason="It\r\ndoes, «über»", evidence=[1]
+    )
+    decide_check(check=world.check("birch", 1), by=world.cleo, label="unsure", reason='He said "no"')
+    return world
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("level", LEVELS)
+def test_parquet_and_jsonl_hold_the_same(busy: World, tmp_path: Path, level: str) -> None:
+    lines = exported(busy.project, level, tmp_path / "jsonl")
+    assert lines
+    assert exported(busy.project, level, tmp_path / "parquet", format_name="parquet") == lines
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("level", LEVELS)
+def test_csv_and_jsonl_hold_the_same(busy: World, tmp_path: Path, level: str) -> None:
+    kinds = {column.name: column.kind for column in LEVELS[level].columns}
+    lines = exported(busy.project, level, tmp_path / "jsonl")
+    assert exported(busy.project, level, tmp_path / "csv", format_name="csv") == [
+        {name: as_text(value, kinds[name]) for name, value in line.items()} for line in lines
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_export_of_nothing_has_its_columns(
+    world: World, tmp_path: Path, level: str, format_name: str
+) -> None:
+    path = tmp_path / "empty"
+    assert exported(world.other_project, level, path, format_name=format_name) == []
+    names = [column.name for column in LEVELS[level].columns]
+    if format_name == "csv":
+        assert path.read_text() == ",".join(names) + "\n"
+    elif format_name == "parquet":
+        assert parquet.read_schema(path).names == names
+    else:
+        assert path.read_bytes() == b""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_row_begins_with_the_four_of_the_head(busy: World, tmp_path: Path, level: str) -> None:
+    for row in exported(busy.project, level, tmp_path / "rows"):
+        assert list(row)[:4] == ["project", "document_id", "system", "target_words"]
+        assert row["project"] == "harbour"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_same_rows_come_in_the_same_order_again(busy: World, tmp_path: Path, level: str) -> None:
+    exported(busy.project, level, tmp_path / "one")
+    exported(busy.project, level, tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", '=HYPERLINK("x")'],
+)
+def test_a_text_that_starts_like_a_formula_is_defused(text: str) -> None:
+    assert as_csv.cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "1 - 2", "a=b", "'quoted", "ünïcode"])
+def test_any_other_text_is_left_alone(text: str) -> None:
+    assert as_csv.cell(text) == text
+
+
+@pytest.mark.parametrize("number", [-1, -0.25, 0, 1e-9, 3.5])
+def test_a_number_is_never_defused(number: float) -> None:
+    assert as_csv.cell(number) == number
+
+
+def test_a_list_that_starts_like_a_formula_is_defused() -> None:
+    assert as_csv.cell(["@ana", "ben"]) == "'@ana; ben"
+
+
+@pytest.mark.django_db
+def test_a_system_named_like_a_formula_is_defused_in_csv_alone(world: World, tmp_path: Path) -> None:
+    System.objects.filter(name="alder").update(name="=cmd|' /C calc'!A0")
+    in_csv = exported(world.project, "scores", tmp_path / "csv", format_name="csv")
+    in_jsonl = exported(world.project, "scores", tmp_path / "jsonl")
+    assert {row["system"] for row in in_csv} == {"'=cmd|' /C calc'!A0", "birch"}
+    assert {row["system"] for row in in_jsonl} == {"=cmd|' /C calc'!A0", "birch"}
+
+
+@given(text=st.text())
+def test_no_cell_of_a_csv_starts_like_a_formula(text: str) -> None:
+    cell = as_csv.cell(text)
+    assert isinstance(cell, str)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"))
+    assert cell.removeprefix("'") in {text, text.removeprefix("'")}
+
+
+COLUMNS = (Column("name"), Column("value", ColumnKind.NUMBER))
+
+
+@pytest.mark.parametrize("write", [as_csv.write, as_jsonl.write, as_parquet.write])
+def test_a_writer_counts_its_rows_and_leaves_the_stream_open(write: Callable[..., int]) -> None:
+    stream = BytesIO()
+    assert write(((str(number), number / 2) for number in range(25_000)), COLUMNS, stream) == 25_000
+    assert not stream.closed
+    assert stream.tell() > 0
+
+
+def test_parquet_is_written_in_row_groups() -> None:
+    stream = BytesIO()
+    as_parquet.write((("x", None) for _ in range(25_000)), COLUMNS, stream)
+    metadata = parquet.ParquetFile(stream).metadata
+    assert [metadata.row_group(place).num_rows for place in range(metadata.num_row_groups)] == [
+        10_000,
+        10_000,
+        5_000,
+    ]
+
+
+def test_jsonl_refuses_a_number_that_is_none() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        as_jsonl.write([("x", float("nan"))], COLUMNS, BytesIO())

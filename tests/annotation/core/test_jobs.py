@@ -1,0 +1,349 @@
+"""Claims, leases, tokens, attempts, and the reaper."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.core import jobs
+from annotation.judging.services.start_run import cancel_run, resume_run, start_run
+from annotation.models import Event, Job, Run, Worker
+from annotation.workers import report_alive
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture
+def run(world: World) -> Run:
+    return start_run(project=world.project, judge=world.judge, by=None)
+
+
+def job_of(run: Run, number: int = 1) -> Job:
+    return list(run.jobs.order_by("pk"))[number - 1]
+
+
+def claim(run: Run, number: int = 1) -> jobs.Claimed:
+    claimed = jobs.claim(job_of(run, number).public_id)
+    assert claimed is not None
+    return claimed
+
+
+def change(run: Run, number: int = 1, **columns: Any) -> Job:
+    Job.objects.filter(pk=job_of(run, number).pk).update(**columns)
+    return job_of(run, number)
+
+
+def let_the_lease_run_out(run: Run, number: int = 1) -> None:
+    change(run, number, lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# Claiming
+
+
+def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> None:
+    claimed = claim(run)
+    job = job_of(run)
+    assert (job.state, job.token, job.attempt) == ("working", claimed.token, 1)
+    assert job.lease_until is not None
+    assert timedelta(seconds=25) < job.lease_until - timezone.now() <= timedelta(seconds=30)
+
+
+def test_a_claimed_job_is_not_given_out_again(run: Run) -> None:
+    claimed = claim(run)
+    assert jobs.claim(claimed.job.public_id) is None
+    assert job_of(run).attempt == 1
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_job_that_is_over_is_not_given_out(run: Run, state: str) -> None:
+    assert jobs.claim(change(run, state=state).public_id) is None
+
+
+def test_an_unknown_job_is_not_given_out(db: None) -> None:
+    assert jobs.claim("nonsense") is None
+
+
+def test_of_many_workers_that_claim_at_once_one_gets_the_job(transactional_db: None, world: World) -> None:
+    public_id = job_of(start_run(project=world.project, judge=world.judge, by=None)).public_id
+    got: list[jobs.Claimed | None] = []
+    start = threading.Barrier(6)
+
+    def compete() -> None:
+        start.wait(PATIENCE_SECONDS)
+        try:
+            got.append(jobs.claim(public_id))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=compete) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    assert len(got) == 6
+    assert len([claimed for claimed in got if claimed is not None]) == 1
+
+
+# Ending
+
+
+def test_a_job_ends_only_with_its_token(run: Run) -> None:
+    claimed = claim(run)
+    other = jobs.Claimed(job=claimed.job, token="somebody else's")
+    assert jobs.finish(other, state=Job.State.DONE) is False
+    assert job_of(run).state == "working"
+    assert jobs.finish(claimed, state=Job.State.DONE) is True
+    assert jobs.finish(claimed, state=Job.State.FAILED) is False
+    assert job_of(run).state == "done"
+
+
+def test_the_last_job_finishes_the_run(run: Run) -> None:
+    first, second = claim(run, 1), claim(run, 2)
+    jobs.finish(first, state=Job.State.DONE)
+    run.refresh_from_db()
+    assert (run.state, run.finished_at) == ("active", None)
+    jobs.finish(second, state=Job.State.FAILED, error="broke")
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert run.finished_at is not None
+    assert Event.objects.get(verb="finish run").data == {"failed": 1}
+
+
+def test_two_last_jobs_that_end_at_once_finish_the_run(transactional_db: None, world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claims = [claim(run, 1), claim(run, 2)]
+    start = threading.Barrier(2)
+
+    def end(claimed: jobs.Claimed) -> None:
+        start.wait(PATIENCE_SECONDS)
+        try:
+            jobs.finish(claimed, state=Job.State.DONE)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=end, args=(claimed,)) for claimed in claims]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert Event.objects.filter(verb="finish run").count() == 1
+
+
+def test_a_failure_that_may_pass_lets_the_job_wait_for_a_while(run: Run) -> None:
+    claimed = claim(run)
+    jobs.try_later(claimed, error="The server is away.")
+    job = job_of(run)
+    assert (job.state, job.error, job.token, job.lease_until) == ("waiting", "The server is away.", "", None)
+    assert jobs.claim(job.public_id) is None
+    change(run, queued_at=timezone.now())
+    again = jobs.claim(job.public_id)
+    assert again is not None
+    assert again.job.attempt == 2
+
+
+def test_pauses_double(run: Run) -> None:
+    change(run, attempt=2)
+    change(run, queued_at=timezone.now() - timedelta(seconds=1))
+    jobs.try_later(claim(run), error="away")
+    # The third attempt failed: 5 s, 10 s, then 20 s.
+    pause = job_of(run).queued_at - timezone.now()
+    assert timedelta(seconds=15) < pause <= timedelta(seconds=20)
+
+
+def test_after_the_last_attempt_a_job_has_failed_with_its_reason(run: Run) -> None:
+    change(run, attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    jobs.try_later(claim(run), error="The server is away.")
+    job = job_of(run)
+    assert (job.state, job.error) == ("failed", "The server is away. (Given up after 5 attempts.)")
+
+
+def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
+    run.jobs.update(attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    for job in run.jobs.order_by("pk"):
+        claimed = jobs.claim(job.public_id)
+        assert claimed is not None
+        jobs.try_later(claimed, error="The server is away.")
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == ("failed", "2 of 2 document sets failed.")
+
+
+def test_a_failed_attempt_of_a_cancelled_run_is_not_tried_again(run: Run) -> None:
+    claimed = claim(run)
+    cancel_run(run=run, by=None)
+    jobs.try_later(claimed, error="away")
+    assert job_of(run).state == "cancelled"
+
+
+def test_what_stops_a_run_cancels_what_waits(run: Run) -> None:
+    jobs.stop_run(claim(run), reason="The judge 'x' refused.")
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == ("stopped", "The judge 'x' refused.")
+    assert list(run.jobs.order_by("pk").values_list("state", "error")) == [
+        ("failed", "The judge 'x' refused."),
+        ("cancelled", ""),
+    ]
+    assert Event.objects.get(verb="stop run").actor is None
+
+
+def test_a_worker_that_lost_its_job_does_not_stop_the_run(run: Run) -> None:
+    claimed = claim(run)
+    change(run, token="somebody else's")
+    assert jobs.stop_run(claimed, reason="refused") is False
+    run.refresh_from_db()
+    assert run.state == "active"
+
+
+def test_a_job_stopped_by_a_cancellation_waits_again_if_the_run_was_resumed_meanwhile(run: Run) -> None:
+    claimed = claim(run)
+    cancel_run(run=run, by=None)
+    resume_run(run=run, by=None)
+    jobs.finish(claimed, state=Job.State.CANCELLED)
+    assert job_of(run).state == "waiting"
+
+
+# Holding
+
+
+def test_holding_a_job_of_one_s_own_is_silent(run: Run) -> None:
+    with transaction.atomic():
+        jobs.hold(claim(run))
+
+
+def test_a_job_that_was_given_away_cannot_be_held(run: Run) -> None:
+    claimed = claim(run)
+    change(run, token="somebody else's")
+    with pytest.raises(jobs.LostJob), transaction.atomic():
+        jobs.hold(claimed)
+
+
+def test_a_job_of_a_cancelled_run_cannot_be_held(run: Run) -> None:
+    claimed = claim(run)
+    cancel_run(run=run, by=None)
+    with pytest.raises(jobs.StoppedJob), transaction.atomic():
+        jobs.hold(claimed)
+
+
+# Leases
+
+
+def test_a_lease_is_renewed_while_the_work_goes_on(
+    transactional_db: None, world: World, settings: Any
+) -> None:
+    settings.JOB_LEASE_SECONDS = 0.6
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claimed = claim(run)
+    before = job_of(run).lease_until
+    assert before is not None
+    with jobs.Lease(claimed) as lease:
+        assert eventually(lambda: (job_of(run).lease_until or before) > before + timedelta(seconds=0.3))
+        assert not lease.is_lost
+    jobs.finish(claimed, state=Job.State.DONE)
+    assert job_of(run).lease_until is None
+
+
+def test_a_lease_notices_that_the_job_was_given_away(
+    transactional_db: None, world: World, settings: Any
+) -> None:
+    settings.JOB_LEASE_SECONDS = 0.3
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claimed = claim(run)
+    change(run, token="somebody else's")
+    with jobs.Lease(claimed) as lease:
+        assert eventually(lambda: lease.is_lost)
+    assert job_of(run).token == "somebody else's"
+
+
+# Reaping
+
+
+def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:
+    claim(run)
+    let_the_lease_run_out(run)
+    assert jobs.reap() == 1
+    job = job_of(run)
+    assert (job.state, job.token, job.lease_until, job.attempt) == ("waiting", "", None, 1)
+    assert jobs.claim(job.public_id) is not None
+
+
+def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
+    claimed = claim(run)
+    assert jobs.reap() == 0
+    assert job_of(run).token == claimed.token
+
+
+def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
+    change(run, attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    change(run, 2, state="done")
+    claim(run)
+    let_the_lease_run_out(run)
+    assert jobs.reap() == 0
+    job = job_of(run)
+    assert job.state == "failed"
+    assert "died at each of 5 attempts" in job.error
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+def test_a_dead_worker_s_job_of_a_cancelled_run_is_cancelled(run: Run) -> None:
+    claim(run)
+    cancel_run(run=run, by=None)
+    let_the_lease_run_out(run)
+    assert jobs.reap() == 0
+    assert job_of(run).state == "cancelled"
+
+
+def test_the_one_who_took_over_is_not_disturbed_by_the_one_who_came_back(run: Run) -> None:
+    first = claim(run)
+    let_the_lease_run_out(run)
+    jobs.reap()
+    second = claim(run)
+    assert jobs.finish(first, state=Job.State.DONE) is False
+    assert jobs.finish(second, state=Job.State.DONE) is True
+
+
+def test_lost_hints_are_repeated_for_an_idle_worker_and_not_again_at_once(run: Run) -> None:
+    report_alive("ada:1")
+    run.jobs.update(queued_at=timezone.now() - timedelta(seconds=jobs.HINT_SECONDS + 1))
+    assert jobs.reap() == 2
+    assert jobs.reap() == 0
+
+
+def test_fresh_hints_are_not_repeated(run: Run) -> None:
+    report_alive("ada:1")
+    assert jobs.reap() == 0
+
+
+def test_hints_are_not_repeated_while_every_worker_is_busy(run: Run) -> None:
+    report_alive("ada:1")
+    claim(run, 1)
+    change(run, 2, queued_at=timezone.now() - timedelta(hours=1))
+    assert jobs.reap() == 0
+    report_alive("ada:2")
+    assert jobs.reap() == 1
+
+
+def test_nobody_is_told_where_no_worker_lives(run: Run) -> None:
+    Worker.objects.all().delete()
+    run.jobs.update(queued_at=timezone.now() - timedelta(hours=1))
+    assert jobs.reap() == 0

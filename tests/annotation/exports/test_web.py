@@ -1,0 +1,106 @@
+"""Asking for an export, seeing how it stands, taking it away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.exports.services import perform
+from annotation.models import Export
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+ROOM = "/p/harbour/exports/"
+ASKED = {"level": "scores", "format": "csv"}
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def test_a_plain_form_asks_and_comes_back(mona: Client) -> None:
+    assert mona.post(f"{ROOM}request/", ASKED)["Location"] == ROOM
+    export = Export.objects.get()
+    assert (export.level, export.format, export.named_people) == ("scores", "csv", False)
+
+
+def test_htmx_gets_the_room_with_a_list_that_asks_again(mona: Client) -> None:
+    page = mona.post(f"{ROOM}request/", ASKED, headers=HTMX).content.decode()
+    assert page.lstrip().startswith('<div id="exports"')
+    assert "every 2s" in page
+    assert "waiting" in page
+
+
+def test_the_list_stops_asking_when_all_is_written(mona: Client) -> None:
+    mona.post(f"{ROOM}request/", ASKED)
+    perform(Export.objects.get())
+    fragment = mona.get(ROOM, headers=HTMX).content.decode()
+    assert fragment.lstrip().startswith('<section id="export-list"')
+    assert "every 2s" not in fragment
+    assert "Download" in fragment
+
+
+def test_the_file_and_its_manifest_come_as_attachments(mona: Client) -> None:
+    mona.post(f"{ROOM}request/", ASKED)
+    export = Export.objects.get()
+    perform(export)
+    file = mona.get(f"{ROOM}{export.public_id}/download/")
+    manifest = mona.get(f"{ROOM}{export.public_id}/manifest/")
+    assert b"".join(file.streaming_content).startswith(b"project,document_id,system,target_words")
+    assert "attachment" in file["Content-Disposition"]
+    assert file["X-Content-Type-Options"] == "nosniff"
+    assert manifest.json()["level"] == "scores"
+
+
+@pytest.mark.parametrize("what", ["download", "manifest"])
+def test_what_is_not_written_yet_is_a_conflict(mona: Client, what: str) -> None:
+    mona.post(f"{ROOM}request/", ASKED)
+    assert mona.get(f"{ROOM}{Export.objects.get().public_id}/{what}/").status_code == 409
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_an_unknown_level_is_refused_on_the_form(mona: Client, headers: dict[str, str]) -> None:
+    answer = mona.post(f"{ROOM}request/", {"level": "secrets", "format": "csv"}, headers=headers)
+    assert answer.status_code == 422
+    assert b"There is no level" in answer.content
+    assert (b"<html" in answer.content) is not bool(headers)
+
+
+def test_names_are_for_owners(world: World, mona: Client, signed_in: Callable[[User], Client]) -> None:
+    assert b"With people's names" not in mona.get(ROOM).content
+    assert mona.post(f"{ROOM}request/", {**ASKED, "named": "1"}).status_code == 403
+    olga = signed_in(world.olga)
+    olga.post(f"{ROOM}request/", {**ASKED, "named": "1"})
+    export = Export.objects.get()
+    perform(export)
+    assert olga.get(f"{ROOM}{export.public_id}/download/").status_code == 200
+    assert mona.get(f"{ROOM}{export.public_id}/download/").status_code == 403
+
+
+def test_pyramids_that_are_not_there_are_refused_on_the_form(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    answer = signed_in(world.mona).post(f"{ROOM}request/", {"level": "pyramid"})
+    assert answer.status_code == 422
+    assert b"has no pyramid to export. Import DUCView files first" in answer.content
+    assert not Export.objects.exists()
+
+
+@pytest.mark.parametrize("level", ["see", "nist2002"])
+def test_files_of_duc_have_a_format_of_their_own(
+    world: World, signed_in: Callable[[User], Client], level: str
+) -> None:
+    mona = signed_in(world.mona)
+    answer = mona.post("/p/harbour/exports/request/", {"level": level, "format": "csv"})
+    assert answer.status_code == 302
+    assert Export.objects.get().level == level
+    assert Export.objects.get().format not in ("", "csv")

@@ -1,0 +1,204 @@
+"""Small files in the formats of DUC and TAC for the tests, written by hand; no text of theirs is in them."""
+
+from __future__ import annotations
+
+import html
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from annotation.imports.dataset import Dataset
+from annotation.imports.duc.duc_files import read_duc_files
+from annotation.imports.packages import NamedFile
+from annotation.imports.problems import ImportRefused, Problems, Warnings
+
+ROW_2001 = "D04 M --------------- 050 A A A 1 3 2 2 0 4 0 2 2 1 0 0 - 1 2 1"
+ROW_2002 = (
+    "D061 M --------------- 050 47 J I I 19 2 0 0 0 0 0 0 0 0 1 0 1 0 0.00 5 5 0 7 "
+    "0.400 0.600 0.400 0.287 0.420 0.267"
+)
+HEADER_2002 = "".join(f"# line {number}\n" for number in range(1, 37)) + "\n"
+HEADER_2004 = "".join(f"# line {number}\n" for number in range(1, 35))
+
+MODEL_UNITS = tuple(
+    f"The {thing} closed." for thing in ("bridge", "port", "road", "mill", "dock", "pier", "yard")
+)
+PEER_UNITS = (
+    "The bridge & the port closed.",
+    "Costs were < 5 crowns.",
+    "Nobody knows.",
+    "It rained.",
+    "So be it.",
+)
+"""With 7 and 5 units, as the line of 2002 says; 17 words."""
+
+
+def see_page(*units: str) -> str:
+    anchors = "".join(
+        f'<a name="{number}">[{number}]</a> <a href="#{number}" id={number}>{html.escape(unit, quote=False)}</a>\n'
+        for number, unit in enumerate(units, start=1)
+    )
+    return f'<html>\n<head>\n<title>A title</title>\n</head>\n<body bgcolor="white">\n{anchors}</body>\n</html>\n'
+
+
+def row_2002(**changes: str) -> str:
+    """The known line of 2002 with some of its cells changed, by `c` and the column, as in `c8="20"`."""
+    return _changed(ROW_2002, changes)
+
+
+def row_2003(**changes: str) -> str:
+    """A line of 2003: two columns before the twelve answers where 2002 has one."""
+    cells = ROW_2002.split()
+    return _changed(" ".join([*cells[:10], "1", *cells[10:]]), changes)
+
+
+def row_2004(**changes: str) -> str:
+    cells = "d30005 M --------------- 100 A B C 120 1 2 3 4 5 1 2 0.20 6 2 4 15 0.067 0.000 0.140"
+    return _changed(cells, changes)
+
+
+def _changed(line: str, changes: Mapping[str, str]) -> str:
+    cells = line.split()
+    for column, value in changes.items():
+        cells[int(column.removeprefix("c"))] = value
+    return " ".join(cells)
+
+
+BRIDGE, REPAIR, BUSES, MAYOR, END = (
+    "The bridge closed on Monday",
+    "Repairs cost two million",
+    "Buses run every ten minutes",
+    "The mayor apologised",
+    "Work ends in May",
+)
+STATEMENTS: dict[str, Sequence[str]] = {
+    "G": (BRIDGE, BUSES, MAYOR, END, "A ferry helps", "Taxis are rare", "Boats wait"),
+    "H": (BRIDGE, REPAIR, END, "Cyclists swim", "Shops lost trade", "Schools open late", "The wall is weak"),
+    "I": (BRIDGE, REPAIR, BUSES, END, "Rain fell", "Lights broke", "Divers dived"),
+    "J": (BRIDGE, REPAIR, BUSES, MAYOR, "Paint came last", "Guards were hired", "Signs moved"),
+}
+"""Four model summaries of seven statements each: weights one 4, three 3s, one 2 and thirteen 1s, as in D0736-B."""
+
+
+def pyramid_text(set_name: str = "D0901-A") -> str:
+    lines = ["#4", ""]
+    for name, said in STATEMENTS.items():
+        lines += ["-----------------", f" {set_name}.M.100.F.{name}", "-----------------", ""]
+        lines += [f"{one}." for one in said]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def places() -> dict[str, list[int]]:
+    """Where each statement stands in the joined text."""
+    found: dict[str, list[int]] = {}
+    at = 0
+    for line in pyramid_text().split("\n"):
+        if line.endswith("."):
+            found.setdefault(line[:-1], []).append(at)
+        at += len(line) + 1
+    return found
+
+
+WEIGHTS = {label: len(starts) for label, starts in places().items()}
+
+DTD = """<?xml version="1.0"?>
+<!DOCTYPE %s [
+ <!ELEMENT scu (contributor)+>
+ <!ATTLIST scu uid CDATA #REQUIRED
+               label CDATA #REQUIRED>
+]>
+
+"""
+
+
+def _part(label: str, start: int) -> str:
+    return f'<part label={quoteattr(label)} start="{start}" end="{start + len(label)}"/>'
+
+
+def _pyramid(drift: int) -> str:
+    lines = "\n".join(f"  <line>{escape(line)}</line>" for line in pyramid_text().split("\n"))
+    units = "\n".join(
+        f' <scu uid="{uid}" label={quoteattr(label)}>\n'
+        + "".join(
+            f"  <contributor label={quoteattr(label)}>{_part(label, start + drift)}</contributor>\n"
+            for start in starts
+        )
+        + " </scu>"
+        for uid, (label, starts) in enumerate(places().items(), start=1)
+    )
+    header = r"<startDocumentRegEx><![CDATA[[-]*\n D[0-9]*-[A-Z]\.M\.100\.[A-Z]\.[A-Z]\n[-]*\n]]></startDocumentRegEx>"
+    return f"<pyramid>\n{header}\n <text>\n{lines}\n </text>\n{units}\n</pyramid>\n"
+
+
+def pyr(*, drift: int = 0) -> str:
+    return DTD % "pyramid" + _pyramid(drift)
+
+
+PEER_LINES = ("On Monday the bridge was closed.", "It costs two million.", "Fish were seen.")
+SAID = {BRIDGE: "the bridge was closed", REPAIR: "It costs two million"}
+"""The one 4 and one of the 3s."""
+
+
+def pan(
+    said: Mapping[str, str] = SAID,
+    *,
+    lines: Sequence[str] = PEER_LINES,
+    unmatched: Sequence[str] = (),
+    drift: int = 0,
+) -> str:
+    """A peer annotation: `said` gives the words of the peer for each statement that it expresses."""
+    text = "\n".join(lines)
+
+    def contributor(words: str) -> str:
+        return (
+            f"<contributor label={quoteattr(words)}>{_part(words, text.index(words) + drift)}</contributor>"
+        )
+
+    units = "\n".join(
+        f' <peerscu uid="{uid}" label={quoteattr(f"({weight}) {label}")}>'
+        f"{contributor(said[label]) if label in said else ''}</peerscu>"
+        for uid, (label, weight) in enumerate(WEIGHTS.items(), start=1)
+    )
+    rest = "".join(map(contributor, unmatched))
+    shown = "\n".join(f"  <line>{escape(line)}</line>" for line in lines)
+    return (
+        f"{DTD % 'peerAnnotation'}<peerAnnotation>\n{_pyramid(drift)}<annotation>\n"
+        f" <text>\n{shown}\n </text>\n{units}\n"
+        f' <peerscu uid="0" label="All non-matching SCUs go here">{rest}</peerscu>\n</annotation>\n</peerAnnotation>\n'
+    )
+
+
+def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
+    """The files on the disk, named as given."""
+    found = []
+    for number, (name, content) in enumerate(files.items()):
+        path = folder / f"{number}-{Path(name).name}"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        found.append(NamedFile(name, path))
+    return found
+
+
+def zipped(folder: Path, files: Mapping[str, str | bytes], name: str = "duc.zip") -> NamedFile:
+    path = folder / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in files.items():
+            archive.writestr(member, content)
+    return NamedFile(name, path)
+
+
+def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
+    """What files say, their problems in words, and the remarks."""
+    problems, warnings = Problems(), Warnings()
+    _, dataset = read_duc_files(stored(folder, files), problems, warnings)
+    return dataset, [problem.describe() for problem in problems.shown], warnings.lines()
+
+
+def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:
+    """Why nothing of the files was read."""
+    try:
+        read(folder, files)
+    except ImportRefused as refused:
+        return refused.message
+    raise AssertionError("the files were read")

@@ -1,0 +1,744 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.apps import apps
+
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.core.refusals import Conflict, NotAllowed, NotFound
+from annotation.imports import services as service
+from annotation.imports.problems import ImportRefused
+from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.models import (
+    Adjudication,
+    Check,
+    Claim,
+    ClaimSet,
+    Comparison,
+    Document,
+    DocumentSet,
+    Event,
+    Project,
+    Score,
+    Summary,
+    System,
+    Unit,
+    Verdict,
+)
+from annotation.reviewing.services.review import override
+from tests.annotation.imports.files import DOCUMENT, HEADER, REFERENCE, jsonl, nested, raw, row
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(slug="trams", name="Trams")
+
+
+def bring(project: Project, folder: Path, *records: Any, **choices: Any) -> ImportReport:
+    return import_dataset(project=project, path=jsonl(folder, *records), by=None, **choices)
+
+
+def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
+    counts = {
+        kind: (count.created, count.changed, count.unchanged) for kind, count in report.counts.by_kind.items()
+    }
+    return {kind: count for kind, count in counts.items() if any(count)}
+
+
+def row_counts() -> dict[str, int]:
+    return {
+        model.__name__: model._default_manager.count()
+        for model in apps.get_app_config("annotation").get_models()
+    }
+
+
+def peer(system: str, target: int | None = 10) -> Summary:
+    return Summary.objects.get(system__name=system, target_words=target, is_peer=True)
+
+
+def pieces(**place: Any) -> list[str]:
+    units = Unit.objects.filter(**place).order_by("position").select_related("summary", "document")
+    texts = [(unit, (unit.summary or unit.document)) for unit in units]
+    return [owner.text[unit.start : unit.end] for unit, owner in texts if owner]
+
+
+# What a flat file becomes
+
+
+def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) -> None:
+    report = bring(project, tmp_path, row(group="g", metadata={"domain": "news"}))
+    assert counted(report) == {
+        "document_sets": (1, 0, 0),
+        "documents": (1, 0, 0),
+        "systems": (1, 0, 0),
+        "model_summaries": (1, 0, 0),
+        "peer_summaries": (1, 0, 0),
+        "comparisons": (1, 0, 0),
+    }
+    one = DocumentSet.objects.get()
+    assert (one.external_id, one.group, one.language, one.metadata) == ("d1", "g", "en", {"domain": "news"})
+    comparison = Comparison.objects.get()
+    assert (comparison.peer.text, comparison.model.text) == ("Trams stopped.", REFERENCE)
+    assert (comparison.peer.target_words, comparison.model.target_words) == (10, None)
+
+
+def test_texts_are_divided_into_sentences(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(summary="It rained. Trams stopped, but buses ran on all lines."))
+    assert pieces(summary=peer("alder")) == ["It rained.", "Trams stopped, but buses ran on all lines."]
+    assert pieces(document__document_set__external_id="d1") == [
+        "Rain fell in Oslo on Monday.",
+        "Trams stopped for an hour.",
+    ]
+
+
+def test_units_of_several_documents_are_numbered_through(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(document=["One. Two.", "Three."]))
+    units = Unit.objects.filter(document__isnull=False).order_by("position")
+    assert [(unit.position, unit.document.position) for unit in units if unit.document] == [
+        (1, 1),
+        (2, 1),
+        (3, 2),
+    ]
+
+
+def test_language_decides_where_sentences_end(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(language="de", summary="Hr. Müller kam z. B. am 3. Mai. Er ging."))
+    assert pieces(summary=peer("alder")) == ["Hr. Müller kam z. B. am 3. Mai.", "Er ging."]
+
+
+def test_project_that_cuts_over_length_divides_what_is_judged(project: Project, tmp_path: Path) -> None:
+    project.over_length = Project.OverLength.TRUNCATE
+    project.save()
+    bring(project, tmp_path, row(summary="One two. Three four. Five.", target_words=3))
+    assert peer("alder", 3).text == "One two. Three four. Five."
+    # Three words: the second sentence ends after its first word.
+    assert pieces(summary=peer("alder", 3)) == ["One two.", "Three"]
+
+
+def test_row_without_reference_is_compared_with_nothing(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(reference=...))
+    assert not Comparison.objects.exists()
+    assert peer("alder").score.flags == ["no_model_summary"]
+
+
+def test_empty_summary_is_imported_and_flagged(project: Project, tmp_path: Path) -> None:
+    report = bring(project, tmp_path, row(summary=""))
+    assert len(report.warnings) == 1
+    assert "empty_peer" in peer("alder").score.flags
+    assert not Unit.objects.filter(summary=peer("alder")).exists()
+
+
+def test_kinds_of_system_are_told_from_their_names(project: Project, tmp_path: Path) -> None:
+    names = ["lead", "Lead-3", "random", "my baseline", "leader", "ada"]
+    bring(project, tmp_path, *[row(system=name) for name in names], row(reference_author="ada", system="x"))
+    assert dict(System.objects.values_list("name", "kind")) == {
+        "lead": "baseline",
+        "Lead-3": "baseline",
+        "random": "baseline",
+        "my baseline": "baseline",
+        "leader": "summariser",
+        "x": "summariser",
+        "ada": "person",
+    }
+
+
+def test_csv_and_jsonl_give_the_same(project: Project, tmp_path: Path) -> None:
+    path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},{REFERENCE},alder,Trams stopped.,10\n", "a.csv")
+    import_dataset(project=project, path=path, by=None)
+    assert not bring(project, tmp_path, row()).counts.has_changes
+
+
+# References
+
+
+def test_one_reference_serves_all_target_lengths(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(), row(target_words=20), row(target_words=None))
+    model = Summary.objects.get(is_model=True)
+    assert model.target_words is None
+    assert model.comparisons_as_model.count() == 3
+
+
+def test_reference_for_each_target_length(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(), row(target_words=5, reference="Rain."))
+    compared = Comparison.objects.values_list("peer__target_words", "model__target_words", "model__text")
+    assert set(compared) == {(10, 10, REFERENCE), (5, 5, "Rain.")}
+
+
+def test_several_references_are_several_comparisons(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(reference_id="A"), row(reference_id="B", reference="Rain in Oslo."))
+    assert Summary.objects.filter(is_peer=True).count() == 1
+    assert set(Comparison.objects.values_list("model__external_id", flat=True)) == {"A", "B"}
+
+
+def test_person_s_summary_is_model_and_peer_and_never_compared_with_itself(
+    project: Project, tmp_path: Path
+) -> None:
+    ada, bob = (
+        {"reference_id": "A", "reference_author": "ada"},
+        {"reference_id": "B", "reference_author": "bob"},
+    )
+    rows = [
+        row(**ada),
+        row(**bob, reference="Rain in Oslo."),
+        row(**bob, reference="Rain in Oslo.", system="ada", summary=REFERENCE),
+        row(**ada, system="ada", summary=REFERENCE),
+    ]
+    bring(project, tmp_path, *rows)
+    both = Summary.objects.get(system__name="ada")
+    assert (both.is_model, both.is_peer, both.external_id, both.target_words) == (True, True, "A", 10)
+    compared = Comparison.objects.values_list("peer__system__name", "model__system__name")
+    assert set(compared) == {("alder", "ada"), ("alder", "bob"), ("ada", "bob")}
+    assert not bring(project, tmp_path, *rows).counts.has_changes
+
+
+def test_reference_becomes_a_peer_too_when_a_later_file_says_so(project: Project, tmp_path: Path) -> None:
+    shared = {"target_words": None, "reference_author": "ada"}
+    bring(project, tmp_path, row(**shared))
+    report = bring(project, tmp_path, row(**shared, system="ada", summary=REFERENCE))
+    both = Summary.objects.get(system__name="ada")
+    assert (both.is_model, both.is_peer) == (True, True)
+    assert report.counts.peer_summaries.created == 1
+    assert Comparison.objects.count() == 1
+
+
+def test_own_text_under_another_target_is_not_compared_with_itself(project: Project, tmp_path: Path) -> None:
+    shared = {"reference_author": "ada"}
+    bring(
+        project,
+        tmp_path,
+        row(**shared),
+        row(**shared, target_words=20),
+        row(**shared, system="ada", summary=REFERENCE),
+    )
+    assert set(Comparison.objects.values_list("peer__system__name", flat=True)) == {"alder"}
+
+
+def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    bring(project, tmp_path, row(target_words=5, reference="Rain."))
+    compared = Comparison.objects.values_list("peer__target_words", "model__target_words", "model__text")
+    assert set(compared) == {(10, None, REFERENCE), (5, 5, "Rain.")}
+
+
+# Again, and with changes
+
+
+@pytest.mark.parametrize("records", [[row(), row(system="b", reference_id="A")], [nested()]])
+def test_importing_twice_changes_nothing(project: Project, tmp_path: Path, records: list[Any]) -> None:
+    first = bring(project, tmp_path, *records)
+    before = row_counts()
+    again = bring(project, tmp_path, *records)
+    assert row_counts() == before
+    assert not again.counts.has_changes
+    assert counted(again) == {kind: (0, 0, created) for kind, (created, _, _) in counted(first).items()}
+
+
+def test_the_same_file_under_another_name_changes_nothing(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    copy = jsonl(tmp_path, nested(), name="copy.jsonl")
+    assert not import_dataset(project=project, path=copy, by=None).counts.has_changes
+
+
+def test_later_file_adds_a_system(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    report = bring(project, tmp_path, row(system="birch", summary="It rained."))
+    assert counted(report)["peer_summaries"] == (1, 0, 0)
+    assert counted(report)["documents"] == (0, 0, 1)
+    assert Comparison.objects.filter(model__text=REFERENCE).count() == 2
+    assert Score.objects.count() == 2
+
+
+def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    before = peer("alder").pk
+    report = bring(project, tmp_path, row(summary="Rain came. Trams waited."))
+    assert counted(report)["peer_summaries"] == (0, 1, 0)
+    assert peer("alder").pk == before
+    assert pieces(summary=peer("alder")) == ["Rain came.", "Trams waited."]
+    # Four words of ten.
+    assert peer("alder").score.brevity == pytest.approx(0.6)
+
+
+def test_changed_document_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    report = bring(project, tmp_path, row(document=["One.", "Two."]))
+    assert counted(report)["documents"] == (0, 2, 0)
+    assert list(Document.objects.values_list("text", flat=True)) == ["One.", "Two."]
+    assert pieces(document__isnull=False) == ["One.", "Two."]
+
+
+def test_changed_reference_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    report = bring(project, tmp_path, row(reference="Rain. Trams."))
+    assert counted(report)["model_summaries"] == (0, 1, 0)
+    assert pieces(summary__is_model=True) == ["Rain.", "Trams."]
+
+
+def test_changed_metadata_and_group_are_taken_over(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    bring(project, tmp_path, row(group="g", metadata={"run": 2}))
+    assert DocumentSet.objects.get().group == "g"
+    assert peer("alder").metadata == {"run": 2}
+
+
+def test_another_language_is_refused(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    with pytest.raises(ImportRefused) as refusal:
+        bring(project, tmp_path, row(language="de"))
+    assert "in the project as 'en'" in refusal.value.problems[0].reason
+
+
+def _judged(world: World, folder: Path, **changes: Any) -> ImportRefused:
+    """The refusal of a file that changes a text of the set "port", which the judge has judged."""
+    check = world.check("alder", 1)
+    fields = {
+        "document_id": "port",
+        "document": Document.objects.get(document_set=world.sets["port"]).text,
+        "reference": world.models["port"].text,
+        "summary": check.peer.text,
+        "target_words": 20,
+        **changes,
+    }
+    before = row_counts()
+    with pytest.raises(ImportRefused) as refusal:
+        bring(world.project, folder, row(**fields), skip_invalid=True)
+    assert row_counts() == before
+    return refusal.value
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "way_out"),
+    [
+        ({"summary": "Other."}, "the summary of 'port' by 'alder'", "another system name or target_words"),
+        ({"reference": "Other."}, "the reference '' of 'port'", "another reference_id"),
+    ],
+)
+def test_changed_text_with_judgments_is_refused_with_the_way_out(
+    world: World, tmp_path: Path, changes: dict[str, str], named: str, way_out: str
+) -> None:
+    [problem] = _judged(world, tmp_path, **changes).problems
+    assert problem.line == 1
+    assert problem.reason.startswith(f"{named} is not as in the project, where it has judgments already")
+    assert (
+        f"Import the new one with another {way_out.removeprefix('another ')}, or into a new project"
+        in problem.reason
+    )
+
+
+def test_document_that_claims_were_held_against_is_refused(world: World, tmp_path: Path) -> None:
+    claim_set = ClaimSet.objects.create(summary=world.peers["port", "alder"], origin="judge", origin_name="x")
+    claim = Claim.objects.create(claim_set=claim_set, position=1, text="The harbour closes", origin="judge")
+    check = Check.objects.create(
+        project=world.project, claim=claim, peer=world.peers["port", "alder"], side=Check.Side.PEER
+    )
+    Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
+    [problem] = _judged(world, tmp_path, document="Other.").problems
+    assert problem.reason.startswith("the document of 'port' is not as in the project")
+
+
+def test_document_that_nothing_was_held_against_is_replaced(world: World, tmp_path: Path) -> None:
+    reference = world.models["bridge"].text
+    text = world.peers["bridge", "alder"].text
+    fields = {"document_id": "bridge", "reference": reference, "summary": text, "target_words": 20}
+    report = bring(world.project, tmp_path, row(**fields, document="Other."))
+    assert report.counts.documents.changed == 1
+
+
+def test_summary_with_a_draft_percent_is_refused(world: World, tmp_path: Path) -> None:
+    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
+    assignment = sitting.assignments.get(comparison__peer=world.peers["bridge", "alder"])
+    unit = world.units("bridge")[0]
+    judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=40, marks=[])
+    document = Document.objects.get(document_set=world.sets["bridge"]).text
+    fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
+    with pytest.raises(ImportRefused):
+        bring(world.project, tmp_path, row(**fields, summary="Other.", target_words=20))
+
+
+def test_adjudicated_summary_is_refused(world: World, tmp_path: Path) -> None:
+    Adjudication.objects.create(
+        comparison=world.comparison("bridge", "birch"),
+        unit=world.units("bridge")[0],
+        percent=40,
+        decided_by=world.cleo,
+    )
+    document = Document.objects.get(document_set=world.sets["bridge"]).text
+    fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
+    with pytest.raises(ImportRefused):
+        bring(world.project, tmp_path, row(**fields, system="birch", summary="Other.", target_words=20))
+
+
+# All or nothing
+
+
+def test_bad_row_stops_everything(project: Project, tmp_path: Path) -> None:
+    before = row_counts()
+    with pytest.raises(ImportRefused) as refusal:
+        bring(project, tmp_path, row(), row(system="birch", summary=...), row(system="cedar", target_words=0))
+    assert row_counts() == before
+    assert refusal.value.message == (
+        "data.jsonl has 2 problems. Nothing was imported. Correct them, or leave those rows out."
+    )
+    # The row without a summary may have it under another name.
+    assert refusal.value.details["remedies"] == ["map", "skip_invalid"]
+    assert [(problem.line, problem.column) for problem in refusal.value.problems] == [
+        (2, "summary"),
+        (3, "target_words"),
+    ]
+    assert refusal.value.details["problem_count"] == 2
+
+
+def test_skip_invalid_leaves_bad_rows_out(project: Project, tmp_path: Path) -> None:
+    rows = [row(), row(system="birch", summary=...), row(system="cedar", target_words=0), row(system="dune")]
+    report = bring(project, tmp_path, *rows, skip_invalid=True)
+    assert set(Summary.objects.filter(is_peer=True).values_list("system__name", flat=True)) == {
+        "alder",
+        "dune",
+    }
+    assert (report.rows_left_out, report.problem_count) == (2, 2)
+    assert [problem.line for problem in report.problems] == [2, 3]
+
+
+def test_skip_invalid_needs_one_good_row(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(ImportRefused, match="Nothing was imported"):
+        bring(project, tmp_path, row(summary=...), skip_invalid=True)
+
+
+@pytest.mark.parametrize("records", [[row()], [nested()]])
+def test_dry_run_writes_nothing_and_tells_all(project: Project, tmp_path: Path, records: list[Any]) -> None:
+    before = row_counts()
+    dry = bring(project, tmp_path, *records, dry_run=True)
+    assert row_counts() == before
+    assert dry.dry_run
+    assert counted(dry) == counted(bring(project, tmp_path, *records))
+
+
+def test_dry_run_finds_judged_texts(world: World, tmp_path: Path) -> None:
+    with pytest.raises(ImportRefused, match="has 1 problem"):
+        bring(
+            world.project,
+            tmp_path,
+            row(
+                document_id="port",
+                summary="Other.",
+                target_words=20,
+                document=_port_document(),
+                reference=...,
+            ),
+            dry_run=True,
+        )
+
+
+def _port_document() -> str:
+    return Document.objects.get(document_set__external_id="port").text
+
+
+def test_failure_in_the_middle_leaves_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A second import that made the same rows after this one had looked.
+    before = row_counts()
+    plan = service.plan_import
+
+    def raced(*args: Any, **kwargs: Any) -> Any:
+        made = plan(*args, **kwargs)
+        DocumentSet.objects.create(project=project, external_id="d2")
+        return made
+
+    monkeypatch.setattr(service, "plan_import", raced)
+    with pytest.raises(Conflict, match="import it again"):
+        bring(project, tmp_path, row(), row(document_id="d2"))
+    assert row_counts() == {**before, "DocumentSet": before["DocumentSet"] + 1}
+
+
+def test_import_that_ended_meanwhile_is_a_conflict(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = service.plan_import
+
+    def raced(*args: Any, **kwargs: Any) -> Any:
+        made = plan(*args, **kwargs)
+        monkeypatch.setattr(service, "plan_import", plan)
+        (tmp_path / "other").mkdir()
+        bring(project, tmp_path / "other", row(document_id="d2"))
+        return made
+
+    monkeypatch.setattr(service, "plan_import", raced)
+    with pytest.raises(Conflict, match="Another import"):
+        bring(project, tmp_path, row())
+    assert set(DocumentSet.objects.values_list("external_id", flat=True)) == {"d2"}
+
+
+def test_scores_that_a_killed_import_left_out_are_made_up_for(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    Score.objects.all().delete()
+    assert not bring(project, tmp_path, row()).counts.has_changes
+    assert Score.objects.count() == 1
+
+
+# Who may, and what is told of it
+
+
+def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
+    import_dataset(project=world.project, path=jsonl(tmp_path, nested()), by=world.mona)
+    event = Event.objects.get(verb="import")
+    assert (event.actor, event.target_id) == (world.mona, world.project.public_id)
+    assert event.data == {
+        "file": "data.jsonl",
+        "format": "nested JSONL",
+        "claims_side": "reference",
+        "created": {
+            "document_sets": 1,
+            "documents": 1,
+            "model_summaries": 1,
+            "peer_summaries": 2,
+            "comparisons": 2,
+            "claims": 2,
+            "checks": 4,
+            "verdicts": 4,
+        },
+        "changed": {},
+        "removed": {},
+        "rows_left_out": 0,
+    }
+
+
+@pytest.mark.parametrize("name", ["rex", "cleo", "ana", "vic"])
+def test_others_may_not(world: World, tmp_path: Path, name: str) -> None:
+    with pytest.raises(NotAllowed):
+        import_dataset(project=world.project, path=jsonl(tmp_path, row()), by=world.users[name])
+
+
+def test_outsider_learns_nothing(world: World, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        import_dataset(project=world.project, path=tmp_path / "none.jsonl", by=world.dan)
+
+
+# Claims and people's verdicts
+
+
+def test_reference_claims_stand_as_units_of_their_own(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    claims = Claim.objects.order_by("position")
+    assert [
+        (claim.text, claim.unit_id, claim.claim_set.summary.text)
+        for claim in claims
+        if claim.claim_set.summary
+    ] == [
+        ("It rained", None, REFERENCE),
+        ("Trams stopped", None, REFERENCE),
+    ]
+    assert set(Check.objects.values_list("side", flat=True)) == {"reference"}
+    scores = {score.summary.system.name: score for score in Score.objects.all() if score.summary.system}
+    # Each system has one yes of two.
+    assert {name: (score.coverage_human, score.alignment) for name, score in scores.items()} == {
+        "alder": (0.5, None),
+        "birch": (0.5, None),
+    }
+
+
+def test_peer_claims_feed_alignment_and_never_coverage(project: Project, tmp_path: Path) -> None:
+    systems = [{"system": "alder", "summary_text": "Trams stopped. Buses burned."}]
+    claims = [
+        {"claim_text": "Trams stopped.", "verdicts": {"alder": 1}},
+        {"claim_text": "Buses burned.", "verdicts": {"alder": 0}},
+    ]
+    bring(project, tmp_path, nested(systems=systems, claims=claims))
+    [first, second] = Claim.objects.order_by("position")
+    assert first.claim_set.summary == peer("alder", None)
+    # "Trams stopped." has 14 characters; the second claim begins after the space.
+    assert [(claim.start, claim.end) for claim in (first, second)] == [(0, 14), (15, 28)]
+    assert set(Check.objects.values_list("side", flat=True)) == {"peer"}
+    assert (peer("alder", None).score.alignment, peer("alder", None).score.coverage) == (0.5, None)
+
+
+def test_claims_without_a_reference_are_the_documents(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested(reference_text=None))
+    assert ClaimSet.objects.get().document_set == DocumentSet.objects.get()
+    # One yes of two.
+    assert peer("birch", None).score.coverage == 0.5
+
+
+def test_people_s_verdicts_name_their_file(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    verdict = Verdict.objects.get(check_row__claim__position=1, check_row__peer__system__name="birch")
+    assert (verdict.source, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
+    assert verdict.origin_name == "import:data.jsonl"
+    assert verdict.check_row.final_source == "reviewer"
+    assert ClaimSet.objects.get().origin_name == "data.jsonl"
+
+
+def test_checks_are_made_only_where_somebody_answered(project: Project, tmp_path: Path) -> None:
+    claims = [{"claim_text": "It rained", "verdicts": {"birch": 1}}, {"claim_text": "It poured"}]
+    bring(project, tmp_path, nested(claims=claims))
+    assert [check.peer.system.name for check in Check.objects.all() if check.peer.system] == ["birch"]
+
+
+def test_queue_keys_differ(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    assert len(set(Check.objects.values_list("queue_key", flat=True))) == 4
+
+
+def test_changed_verdict_is_a_new_row(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    claims = nested()["claims"]
+    claims[0]["verdicts"]["birch"] = 0
+    report = bring(project, tmp_path, nested(claims=claims))
+    assert counted(report)["verdicts"] == (1, 0, 3)
+    check = Check.objects.get(claim__position=1, peer__system__name="birch")
+    assert list(check.verdicts.order_by("pk").values_list("label", flat=True)) == ["yes", "no"]
+    assert check.final_label == "no"
+
+
+def test_reviewer_s_answer_survives_the_next_import(world: World, tmp_path: Path) -> None:
+    bring(world.project, tmp_path, nested())
+    check = Check.objects.get(claim__text="It rained", peer__system__name="alder")
+    override(check=check, by=world.rex, label="yes")
+    bring(world.project, tmp_path, nested())
+    check.refresh_from_db()
+    assert check.final_label == "yes"
+
+
+def test_other_file_with_other_verdicts_is_disputed(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    claims = nested()["claims"]
+    claims[0]["verdicts"]["birch"] = 0
+    other = jsonl(tmp_path, nested(claims=claims), name="second.jsonl")
+    import_dataset(project=project, path=other, by=None)
+    check = Check.objects.get(claim__position=1, peer__system__name="birch")
+    assert check.is_disputed
+
+
+def test_changed_claims_with_verdicts_are_refused(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested())
+    with pytest.raises(ImportRefused) as refusal:
+        bring(
+            project, tmp_path, nested(claims=[{"claim_text": "Other", "verdicts": {"alder": 1, "birch": 0}}])
+        )
+    [problem] = refusal.value.problems
+    assert problem.reason.startswith(
+        "the list of claims of the summary of 'd1' used as reference is not as in"
+    )
+
+
+def test_changed_claims_without_verdicts_become_a_new_version(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, nested(claims=[{"claim_text": "It rained"}]))
+    bring(project, tmp_path, nested(claims=[{"claim_text": "It poured"}]))
+    assert list(ClaimSet.objects.order_by("version").values_list("version", "is_active")) == [
+        (1, False),
+        (2, True),
+    ]
+
+
+def test_changed_reference_takes_its_claims_with_it(project: Project, tmp_path: Path) -> None:
+    claims = [{"claim_text": "It rained"}]
+    bring(project, tmp_path, nested(claims=claims))
+    bring(project, tmp_path, nested(claims=claims, reference_text="Rain."))
+    assert list(Claim.objects.values_list("text", "claim_set__summary__text")) == [("It rained", "Rain.")]
+
+
+# A project of its own
+
+
+@pytest.mark.django_db
+def test_new_project_is_made_with_its_data(tmp_path: Path) -> None:
+    report = import_new_project(slug="fresh", path=jsonl(tmp_path, nested()), by=None)
+    assert Project.objects.get(slug="fresh").checks.count() == report.counts.checks.created == 4
+    assert Score.objects.count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("choices", [{"dry_run": True}, {}])
+def test_new_project_is_not_made_without_its_data(tmp_path: Path, choices: dict[str, bool]) -> None:
+    rows = [row()] if choices else [row(), row(summary=...)]
+    try:
+        import_new_project(slug="fresh", path=jsonl(tmp_path, *rows), by=None, **choices)
+    except ImportRefused:
+        assert not choices
+    assert not Project.objects.exists()
+    assert not Event.objects.exists()
+
+
+def test_new_project_needs_a_name_of_its_own(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(Conflict):
+        import_new_project(slug="trams", path=jsonl(tmp_path, row()), by=None)
+
+
+# Work done for many rows at once
+
+
+def test_queries_do_not_grow_with_rows(
+    project: Project, tmp_path: Path, django_assert_max_num_queries: Any
+) -> None:
+    systems = [{"system": f"s{number}", "summary_text": "It rained. Trams stopped."} for number in range(20)]
+    claims = [{"claim_text": f"Claim {n}", "verdicts": {s["system"]: 1 for s in systems}} for n in range(20)]
+    with django_assert_max_num_queries(80):
+        bring(project, tmp_path, nested(systems=systems, claims=claims))
+    with django_assert_max_num_queries(25):
+        bring(project, tmp_path, nested(systems=systems, claims=claims))
+
+
+# Real judged data
+
+
+def test_known_macro_recalls_of_realsumm(project: Project, judged_data: Path) -> None:
+    report = import_dataset(project=project, path=judged_data / "realsumm_dev.jsonl", by=None)
+    assert {kind: created for kind, (created, _, _) in counted(report).items()} == {
+        "document_sets": 30,
+        "documents": 30,
+        "systems": 25,
+        "model_summaries": 30,
+        "peer_summaries": 750,
+        "comparisons": 750,
+        "claims": 300,
+        "checks": 7500,
+        "verdicts": 7500,
+    }
+    recalls = _macro(project, "coverage_human")
+    # Published with the data: present / claims, averaged over documents.
+    known = {
+        "abs_semsim_out": 0.575355,
+        "ext_bart_out": 0.567910,
+        "ext_pnbert_out_bert_tf_pn": 0.562817,
+        "ext_refresh_out": 0.555471,
+        "abs_bart_out": 0.487101,
+        "abs_bottom_up_out": 0.287240,
+    }
+    assert {name: round(recalls[name], 6) for name in known} == known
+
+
+def test_known_sentence_support_of_qags(project: Project, judged_data: Path) -> None:
+    report = import_dataset(project=project, path=judged_data / "qags_factual_dev.jsonl", by=None)
+    assert (report.claims_side, report.counts.claims.created, report.counts.verdicts.created) == (
+        "peer",
+        81,
+        81,
+    )
+    support = _macro(project, "alignment")
+    assert {name: round(value, 6) for name, value in support.items()} == {"bottom_up": 0.754167, "bart": 0.5}
+
+
+def test_claims_of_frank_are_the_peers(project: Project, judged_data: Path) -> None:
+    report = import_dataset(project=project, path=judged_data / "frank_dev.jsonl", by=None)
+    assert (report.claims_side, report.counts.claims.created, report.counts.peer_summaries.created) == (
+        "peer",
+        671,
+        671,
+    )
+    assert not Score.objects.exclude(coverage=None).exists()
+
+
+def _macro(project: Project, name: str) -> dict[str, float]:
+    values: dict[str, list[float]] = defaultdict(list)
+    scores = Score.objects.filter(project=project).select_related("summary__system")
+    for score in scores:
+        assert score.summary.system is not None
+        values[score.summary.system.name].append(getattr(score, name))
+    return {system: sum(given) / len(given) for system, given in values.items()}

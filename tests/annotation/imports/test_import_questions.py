@@ -1,0 +1,137 @@
+"""Questions that a file brings, into a new project and into one that has some already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.imports.problems import ImportRefused
+from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.models import DocumentSet, Judge, Project, Question, Rating, Score, Summary
+from annotation.scoring.rescore import rescore
+from tests.annotation.asking import answer
+from tests.annotation.imports.files import jsonl, nested, row
+
+TWO = ["Did it rain?", "Did trams stop?"]
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(
+        slug="trams", name="Trams", deciding_judge=Judge.objects.create(name="lexical", kind="lexical")
+    )
+
+
+def bring(project: Project, folder: Path, *records: Any) -> ImportReport:
+    return import_dataset(project=project, path=jsonl(folder, *records), by=None)
+
+
+def counts(report: ImportReport) -> tuple[int, int, int]:
+    return report.counts.questions.created, report.counts.questions.changed, report.counts.questions.unchanged
+
+
+def standing() -> list[tuple[int, str, str, str]]:
+    rows = Question.objects.filter(retired_at=None).order_by("position")
+    return list(rows.values_list("position", "text", "origin", "origin_name"))
+
+
+@pytest.mark.parametrize("record", [row, nested])
+def test_questions_become_rows_with_the_files_name(project: Project, tmp_path: Path, record: Any) -> None:
+    assert counts(bring(project, tmp_path, record(questions=TWO))) == (2, 0, 0)
+    assert standing() == [
+        (1, "Did it rain?", "imported", "data.jsonl"),
+        (2, "Did trams stop?", "imported", "data.jsonl"),
+    ]
+
+
+def test_they_come_with_a_new_project(db: None, tmp_path: Path) -> None:
+    import_new_project(slug="trams", path=jsonl(tmp_path, row(questions=TWO)), by=None)
+    assert [text for _, text, _, _ in standing()] == TWO
+
+
+def test_importing_a_file_again_changes_nothing(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=TWO))
+    report = bring(project, tmp_path, row(questions=TWO))
+    assert (counts(report), report.counts.has_changes) == ((0, 0, 2), False)
+
+
+def test_another_file_adds_what_is_new_and_retires_nothing(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=TWO))
+    assert counts(bring(project, tmp_path, row(questions=["Was it Monday?", "did trams  STOP?"]))) == (
+        1,
+        0,
+        1,
+    )
+    assert [text for _, text, _, _ in standing()] == [*TWO, "Was it Monday?"]
+
+
+def test_what_a_person_retired_stays_retired(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=TWO))
+    Question.objects.filter(position=1).update(retired_at=timezone.now())
+    assert counts(bring(project, tmp_path, row(questions=TWO))) == (0, 0, 2)
+    assert [text for _, text, _, _ in standing()] == TWO[1:]
+
+
+def test_given_questions_win_over_those_made_up_and_the_scores_follow(
+    project: Project, tmp_path: Path
+) -> None:
+    bring(project, tmp_path, row())
+    judge, peer = Judge.objects.get(), Summary.objects.get(is_peer=True)
+    made_up = Question.objects.create(
+        document_set=DocumentSet.objects.get(), position=1, text="Did it rain?", origin="judge"
+    )
+    answer(made_up, "yes", judge=judge)
+    answer(made_up, "yes", judge=judge, summary=peer)
+    rescore(project=project)
+    assert Score.objects.get().question_coverage == 1.0
+    # One retired, two new.
+    assert counts(bring(project, tmp_path, row(questions=TWO))) == (2, 1, 0)
+    assert [position for position, *_ in standing()] == [2, 3]
+    assert Score.objects.get().question_coverage is None
+
+
+def test_more_than_a_set_may_have_is_refused_and_nothing_is_written(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=[f"Is it {number}?" for number in range(99)]))
+    with pytest.raises(ImportRefused) as refused:
+        bring(project, tmp_path, row(questions=TWO))
+    assert "would give 'd1' 101 questions" in refused.value.problems[0].reason
+    assert Question.objects.count() == 99
+
+
+def test_a_dry_run_writes_none(project: Project, tmp_path: Path) -> None:
+    report = import_dataset(project=project, path=jsonl(tmp_path, row(questions=TWO)), by=None, dry_run=True)
+    assert counts(report) == (2, 0, 0)
+    assert not Question.objects.exists()
+
+
+def test_a_summary_that_has_answered_a_question_is_not_replaced(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=TWO))
+    answer(
+        Question.objects.earliest("pk"),
+        "yes",
+        judge=Judge.objects.get(),
+        summary=Summary.objects.get(is_peer=True),
+    )
+    with pytest.raises(ImportRefused, match="1 problem"):
+        bring(project, tmp_path, row(questions=TWO, summary="Another text."))
+
+
+def test_a_rated_summary_is_not_replaced_nor_is_its_source(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    Rating.objects.create(
+        summary=Summary.objects.get(is_peer=True), name="completeness", origin_name="completeness", value=0.5
+    )
+    with pytest.raises(ImportRefused, match="1 problem"):
+        bring(project, tmp_path, row(summary="Another text."))
+    with pytest.raises(ImportRefused, match="1 problem"):
+        bring(project, tmp_path, row(document="Another document."))
+
+
+def test_a_source_that_has_answered_a_question_is_not_replaced(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row(questions=TWO))
+    answer(Question.objects.earliest("pk"), "yes", judge=Judge.objects.get())
+    with pytest.raises(ImportRefused, match="1 problem"):
+        bring(project, tmp_path, row(questions=TWO, document="Another document."))

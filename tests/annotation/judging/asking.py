@@ -1,0 +1,41 @@
+"""A process that puts one question to a judge when it is told to: `python -m tests.annotation.judging.asking`.
+
+Arguments: the judge's name, and the seconds after which a silent process loses its claim. It writes "ready",
+waits for a line, asks, and writes the label that it got.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import django
+
+CLAIM = "The harbour wall was breached"
+TEXT = "The harbour wall was breached."
+
+
+def main(name: str, claim_seconds: float) -> None:
+    django.setup()
+    # Both need Django set up first.
+    from annotation.judging.services import judge_calls
+    from annotation.judging.services.judges import at_work, judge_by_name
+    from evaluation.judging.protocol import Text
+
+    judge_calls.CLAIM_SECONDS = claim_seconds
+    with at_work(judge_by_name(name)) as judge:
+        say("ready")
+        sys.stdin.readline()
+        [answer] = judge.ask([judge.judge.check([CLAIM], Text.of(TEXT))])
+        if isinstance(answer, BaseException):
+            raise answer
+        [verdict] = answer
+        say(str(verdict.label))
+
+
+def say(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]))

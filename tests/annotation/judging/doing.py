@@ -1,0 +1,57 @@
+"""Runs done by the test itself, job by job, and texts to run over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation import perform_job
+from annotation.judging.services.start_run import start_run
+from annotation.models import Comparison, Document, DocumentSet, Job, Judge, Project, Run, Summary, System
+from tests.annotation.cast import add_units
+
+
+def run_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
+    """A run whose jobs were done here, one after the other, as a worker does them."""
+    run = start_run(project=project, judge=judge, metrics=metrics, by=None)
+    perform_all(run)
+    return run
+
+
+def perform_all(run: Run) -> None:
+    for public_id in Job.objects.filter(run=run).values_list("public_id", flat=True):
+        perform_job.perform(public_id)
+    run.refresh_from_db()
+
+
+def add_document_set(
+    project: Project,
+    *,
+    external_id: str,
+    documents: Sequence[str],
+    peers: dict[str, str],
+    reference: str | None = None,
+    target_words: int | None = None,
+) -> DocumentSet:
+    """A document set with its units, one peer summary by each system named, and comparisons."""
+    document_set = DocumentSet.objects.create(project=project, external_id=external_id)
+    first = 1
+    for position, text in enumerate(documents, start=1):
+        document = Document.objects.create(document_set=document_set, position=position, text=text)
+        units = add_units(text, document=document)
+        for number, unit in enumerate(units, start=first):
+            unit.position = number
+            unit.save(update_fields=["position"])
+        first += len(units)
+    model = None
+    if reference is not None:
+        model = Summary.objects.create(document_set=document_set, is_model=True, text=reference)
+        add_units(reference, summary=model)
+    for name, text in peers.items():
+        system, _ = System.objects.get_or_create(project=project, name=name)
+        peer = Summary.objects.create(
+            document_set=document_set, system=system, is_peer=True, text=text, target_words=target_words
+        )
+        add_units(text, summary=peer)
+        if model is not None:
+            Comparison.objects.create(peer=peer, model=model)
+    return document_set

@@ -1,0 +1,176 @@
+"""Questions given by people: who may, what is refused, what follows in the scores."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.judging.services.ask_questions import ask_questions, retire_question
+from annotation.models import Event, Question, QuestionAnswer, Score
+from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
+from annotation.scoring.rescore import rescore
+from tests.annotation.asking import answer
+from tests.annotation.cast import World
+
+
+def ask(world: World, *texts: str, **choices: bool) -> list[Question]:
+    return ask_questions(document_set=world.sets["port"], texts=texts, by=world.mona, **choices)
+
+
+def made_up(world: World, *texts: str) -> list[Question]:
+    return [
+        Question.objects.create(
+            document_set=world.sets["port"],
+            position=position,
+            text=text,
+            origin="judge",
+            origin_name="lexical",
+        )
+        for position, text in enumerate(texts, start=1)
+    ]
+
+
+def standing(world: World) -> list[str]:
+    rows = Question.objects.filter(document_set=world.sets["port"], retired_at=None).order_by("position")
+    return list(rows.values_list("text", flat=True))
+
+
+def question_coverage(world: World) -> float | None:
+    return Score.objects.get(summary=world.peers["port", "alder"]).question_coverage
+
+
+def test_questions_stand_in_their_order_with_who_gave_them(world: World) -> None:
+    ask(world, "Did it rain?")
+    ask(world, " Did it snow? ", "Was it cold?")
+    assert standing(world) == ["Did it rain?", "Did it snow?", "Was it cold?"]
+    assert set(Question.objects.values_list("origin", "origin_name")) == {("person", "mona")}
+
+
+def test_the_act_is_logged(world: World) -> None:
+    [old] = made_up(world, "Is it old?")
+    [new] = ask(world, "Did it rain?")
+    event = Event.objects.get(verb="ask questions")
+    assert (event.actor, event.target_id) == (world.mona, world.sets["port"].public_id)
+    assert event.data == {"questions": [new.public_id], "retired": [old.public_id]}
+
+
+def test_given_questions_take_the_place_of_those_made_up(world: World) -> None:
+    made_up(world, "Is it old?", "Is it new?")
+    ask(world, "Did it rain?")
+    assert standing(world) == ["Did it rain?"]
+    assert Question.objects.count() == 3
+
+
+def test_those_made_up_stay_if_wanted(world: World) -> None:
+    made_up(world, "Is it old?")
+    ask(world, "Did it rain?", retire_made_up=False)
+    assert standing(world) == ["Is it old?", "Did it rain?"]
+
+
+def test_a_made_up_question_may_be_given_in_its_words(world: World) -> None:
+    made_up(world, "Is it old?")
+    ask(world, "Is it old?")
+    rows = Question.objects.order_by("position")
+    assert [(row.origin, row.retired_at is None) for row in rows] == [("judge", False), ("person", True)]
+
+
+@pytest.mark.parametrize("again", ["Did it rain?", "did  it RAIN?"])
+def test_what_is_asked_already_is_told_and_nothing_is_lost(world: World, again: str) -> None:
+    [first] = ask(world, "Did it rain?")
+    with pytest.raises(Conflict) as refused:
+        ask(world, "Did it snow?", again)
+    assert refused.value.code == "asked_already"
+    assert refused.value.details == {"questions": [first.public_id]}
+    assert standing(world) == ["Did it rain?"]
+
+
+def test_a_retired_question_may_be_asked_anew(world: World) -> None:
+    [first] = ask(world, "Did it rain?")
+    retire_question(question=first, by=world.mona)
+    ask(world, "Did it rain?")
+    rows = Question.objects.order_by("position")
+    assert [(row.position, row.retired_at is None) for row in rows] == [(1, False), (2, True)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ([], "holds no question"),
+        (["Did it rain?", "  "], "number 2, that is empty"),
+        (["?!"], "number 1, that holds no words"),
+        (["x" * (MAX_QUESTION_CHARACTERS + 1)], "has 1,001 characters; a question may have 1,000"),
+        (["a\x00b"], "holds a NUL character"),
+        (
+            ["Did it rain?", "Was it cold?", "did it  rain?"],
+            "the same question twice, as number 1 and number 3",
+        ),
+        ([f"Is it {number}?" for number in range(500)], "holds 500 questions; a document set may have 100"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_whole(world: World, texts: list[str], told: str) -> None:
+    with pytest.raises(Invalid, match=told) as refused:
+        ask(world, *texts)
+    assert (refused.value.code, refused.value.field) == ("invalid_questions", "questions")
+    assert not Question.objects.exists()
+
+
+def test_a_set_has_no_more_than_it_may(world: World) -> None:
+    ask(world, *(f"Is it {number}?" for number in range(MOST_QUESTIONS)))
+    with pytest.raises(Invalid, match="this one has 100 already"):
+        ask(world, "Did it rain?")
+
+
+def test_retiring_takes_the_question_out_of_the_scores_and_keeps_its_answers(world: World) -> None:
+    alder = world.peers["port", "alder"]
+    first, second = ask(world, "Does it close?", "Is it weak?")
+    for question, said in ((first, "yes"), (second, "no")):
+        answer(question, "yes", judge=world.judge)
+        answer(question, said, judge=world.judge, summary=alder)
+    rescore(project=world.project)
+    # Both are yes in the source; alder says yes to one of them: 1 / 2, then 1 / 1.
+    assert question_coverage(world) == 0.5
+    retire_question(question=second, by=world.mona)
+    assert question_coverage(world) == 1.0
+    assert QuestionAnswer.objects.count() == 4
+
+
+def test_without_a_standing_question_none_was_asked(world: World) -> None:
+    [question] = ask(world, "Does it close?")
+    answer(question, "yes", judge=world.judge)
+    answer(question, "yes", judge=world.judge, summary=world.peers["port", "alder"])
+    rescore(project=world.project)
+    assert question_coverage(world) == 1.0
+    retire_question(question=question, by=world.mona)
+    assert question_coverage(world) is None
+
+
+def test_giving_questions_rescores_without_those_made_up(world: World) -> None:
+    [question] = made_up(world, "Does it close?")
+    answer(question, "yes", judge=world.judge)
+    answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+    rescore(project=world.project)
+    assert question_coverage(world) == 0.0
+    ask(world, "Did it rain?")
+    assert question_coverage(world) is None
+
+
+def test_retiring_twice_is_one_act(world: World) -> None:
+    [question] = ask(world, "Did it rain?")
+    first = retire_question(question=question, by=world.mona).retired_at
+    assert retire_question(question=Question.objects.get(), by=world.mona).retired_at == first
+    assert Event.objects.filter(verb="retire question").count() == 1
+
+
+@pytest.mark.parametrize("name", ["rex", "cleo", "ana", "vic"])
+def test_others_may_neither_ask_nor_retire(world: World, name: str) -> None:
+    [question] = ask(world, "Did it rain?")
+    person = getattr(world, name)
+    with pytest.raises(NotAllowed):
+        ask_questions(document_set=world.sets["port"], texts=["Was it cold?"], by=person)
+    with pytest.raises(NotAllowed):
+        retire_question(question=question, by=person)
+
+
+def test_an_outsider_finds_nothing(world: World) -> None:
+    with pytest.raises(NotFound):
+        ask_questions(document_set=world.sets["port"], texts=["Was it cold?"], by=world.dan)

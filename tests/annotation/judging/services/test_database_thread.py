@@ -1,0 +1,100 @@
+"""Work with the database for an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import DatabaseError, connection
+
+from annotation.judging.services.database_thread import DatabaseThread
+from annotation.models import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def thread(transactional_db: None) -> Iterator[DatabaseThread]:
+    made = DatabaseThread("test")
+    yield made
+    made.close()
+
+
+def make(slug: str) -> Project:
+    return Project.objects.create(slug=slug, name=slug)
+
+
+def slugs() -> set[str]:
+    return set(Project.objects.values_list("slug", flat=True))
+
+
+def test_a_loop_gets_the_result(thread: DatabaseThread) -> None:
+    assert asyncio.run(thread.do(lambda: make("mill"))).slug == "mill"
+    assert slugs() == {"mill"}
+
+
+@pytest.mark.parametrize("way", ["do", "do_surely"])
+def test_what_goes_wrong_is_raised_and_the_next_work_is_done(thread: DatabaseThread, way: str) -> None:
+    def fail() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM no_such_table")
+
+    with pytest.raises(DatabaseError):
+        asyncio.run(getattr(thread, way)(fail))
+    asyncio.run(thread.do(lambda: make("mill")))
+    assert slugs() == {"mill"}
+
+
+def test_a_connection_that_was_cut_is_replaced(thread: DatabaseThread) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no server to cut a connection")
+
+    def own_number() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            return int(cursor.fetchone()[0])
+
+    number = asyncio.run(thread.do(own_number))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [number])
+    with pytest.raises(DatabaseError):
+        asyncio.run(thread.do(own_number))
+    assert asyncio.run(thread.do(own_number)) != number
+
+
+def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
+    """Ask for a project behind other work, and cancel the asking before its turn comes."""
+
+    async def ask(gate: threading.Event) -> None:
+        before = thread.begin(lambda: gate.wait(60))
+        asking = asyncio.create_task(getattr(thread, way)(lambda: make("mill")))
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+        assert not before.done()
+        gate.set()
+
+    asyncio.run(ask(threading.Event()))
+    # What was begun is done before this is.
+    asyncio.run(thread.do(lambda: None))
+
+
+def test_what_a_cancelled_task_wanted_is_not_begun(thread: DatabaseThread) -> None:
+    cancelled_while_another_works(thread, "do")
+    assert slugs() == set()
+
+
+def test_what_must_be_done_is_done_for_a_cancelled_task_too(thread: DatabaseThread) -> None:
+    cancelled_while_another_works(thread, "do_surely")
+    assert slugs() == {"mill"}
+
+
+def test_closing_waits_for_what_was_begun(transactional_db: None) -> None:
+    thread = DatabaseThread("test")
+    thread.begin(lambda: make("mill"))
+    thread.close()
+    assert slugs() == {"mill"}

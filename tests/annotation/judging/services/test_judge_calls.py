@@ -1,0 +1,209 @@
+"""Replies that are kept, and questions that are paid for once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.judging.services import judge_calls
+from annotation.judging.services.judge_calls import RowCallStore
+from annotation.judging.services.judges import at_work
+from annotation.models import CallClaim, Judge, JudgeCall, Run
+from evaluation.judging.errors import JudgeUnavailable
+from evaluation.judging.protocol import StoredCall, Text
+from tests.annotation.judging.services.test_judges import openai_row
+from tests.llm_server import faults
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.llm_server import LLMServer
+
+TEXT = Text.of("The harbour wall was breached.")
+
+
+def call(**changes: Any) -> StoredCall:
+    return StoredCall(
+        **{
+            "key": "k" * 64,
+            "judge": "gpt",
+            "step": "extract",
+            "prompt_version": "1",
+            "request": "{}",
+            "reply": "first",
+            "finish_reason": "stop",
+            "prompt_tokens": 12,
+            "completion_tokens": 3,
+            "seconds": 0.5,
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+def store(transactional_db: None) -> Any:
+    row = openai_row()
+    row.save()
+    made = RowCallStore(row)
+    yield made
+    made.close()
+
+
+def test_a_call_comes_back_as_it_was_kept(store: RowCallStore) -> None:
+    asyncio.run(store.put(call()))
+    assert asyncio.run(store.get("k" * 64)) == call()
+    assert asyncio.run(store.get("other")) is None
+
+
+def test_the_first_call_under_a_key_stays(store: RowCallStore) -> None:
+    asyncio.run(store.put(call()))
+    asyncio.run(store.put(call(reply="second")))
+    assert JudgeCall.objects.get().reply == "first"
+
+
+def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None:
+    asyncio.run(store.put(call(finish_reason="x" * 500, prompt_tokens=10**18, completion_tokens=None)))
+    row = JudgeCall.objects.get()
+    assert (row.finish_reason, row.prompt_tokens, row.completion_tokens) == ("x" * 40, 2**31 - 1, 0)
+
+
+def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
+    async def keep() -> None:
+        await asyncio.gather(*(store.put(call(key=f"{number:064}")) for number in range(50)))
+
+    asyncio.run(keep())
+    assert JudgeCall.objects.count() == 50
+
+
+def test_a_call_tells_the_run_that_paid_for_it(transactional_db: None, world: World) -> None:
+    run = Run.objects.create(project=world.project, judge=world.judge)
+    store = RowCallStore(world.judge, run=run)
+    asyncio.run(store.put(call()))
+    store.close()
+    assert JudgeCall.objects.get().run == run
+
+
+# Paying once
+
+
+def ask(judge: Judge) -> list[Any]:
+    with at_work(judge) as working:
+        return working.ask([working.judge.check(["The harbour wall was breached"], TEXT)])
+
+
+def in_threads(*works: Callable[[], object]) -> None:
+    """Do all of these at the same time, each with its own connection; what goes wrong in one is raised."""
+    start = threading.Barrier(len(works))
+
+    def one(work: Callable[[], object]) -> None:
+        try:
+            start.wait(60)
+            work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as threads:
+        done = [threads.submit(one, work) for work in works]
+    for each in done:
+        each.result()
+
+
+def test_workers_that_ask_the_same_thing_at_the_same_time_pay_once(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.latency = 0.3
+    answers: list[Any] = []
+    in_threads(*[lambda: answers.extend(ask(llm_judge))] * 4)
+    assert len(llm_server.calls) == 1
+    assert [[verdict.label for verdict in answer] for answer in answers] == [["yes"]] * 4
+    assert JudgeCall.objects.count() == 1
+    assert not CallClaim.objects.exists()
+
+
+def test_a_claim_whose_worker_lives_is_waited_for(llm_judge: Judge, llm_server: LLMServer) -> None:
+    """However long the call takes: the lease is prolonged."""
+    llm_server.latency = 1.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge_calls, "CLAIM_SECONDS", 0.3)
+        in_threads(*[lambda: ask(llm_judge)] * 2)
+    assert len(llm_server.calls) == 1
+
+
+def test_a_dead_worker_s_claim_is_taken_when_its_lease_has_run_out(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    key = key_of_the_question(llm_judge)
+    until = timezone.now() + timedelta(seconds=0.4)
+    CallClaim.objects.create(key=key, token="of a worker that died", lease_until=until)
+    began = timezone.now()
+    [[verdict]] = ask(llm_judge)
+    assert verdict.label == "yes"
+    assert timezone.now() >= until > began
+    assert len(llm_server.calls) == 2
+    assert not CallClaim.objects.exists()
+
+
+def key_of_the_question(judge: Judge) -> str:
+    """The key under which `ask` keeps its call; the call itself is forgotten."""
+    ask(judge)
+    key = JudgeCall.objects.get().key
+    JudgeCall.objects.all().delete()
+    return key
+
+
+@pytest.mark.parametrize("fault", [faults.status(422, "no"), faults.status(401, "no")], ids=["422", "401"])
+def test_a_question_that_got_no_reply_is_free_for_others_at_once(
+    llm_judge: Judge, llm_server: LLMServer, fault: Any
+) -> None:
+    llm_server.always(fault)
+    ask(llm_judge)
+    assert not CallClaim.objects.exists()
+    assert not JudgeCall.objects.exists()
+
+
+def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.latency = 0.2
+    llm_server.then(faults.status(401, "no"))
+    answers: list[Any] = []
+    in_threads(*[lambda: answers.extend(ask(llm_judge))] * 2)
+    assert len(llm_server.calls) == 2
+    assert sorted(isinstance(answer, BaseException) for answer in answers) == [False, True]
+    assert not any(isinstance(answer, JudgeUnavailable) for answer in answers)
+
+
+# Cancelled in the middle
+
+
+def test_a_reply_that_is_paid_for_is_kept_though_the_task_is_cancelled(store: RowCallStore) -> None:
+    async def keep() -> None:
+        keeping = asyncio.create_task(store.put(call()))
+        await asyncio.sleep(0)
+        keeping.cancel()
+        await asyncio.wait([keeping])
+        assert keeping.cancelled()
+
+    asyncio.run(keep())
+    assert asyncio.run(store.get("k" * 64)) == call()
+
+
+def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCallStore) -> None:
+    async def claim() -> None:
+        claiming = asyncio.create_task(store.get("k" * 64))
+        await asyncio.sleep(0)
+        claiming.cancel()
+        await asyncio.wait([claiming])
+        assert claiming.cancelled()
+        # What the store does next comes after what it was doing.
+        await store.put(call(key="other"))
+
+    asyncio.run(claim())
+    assert not CallClaim.objects.exists()

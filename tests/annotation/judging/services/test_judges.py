@@ -1,0 +1,143 @@
+"""From a judge's row to something that answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.core.refusals import NotFound
+from annotation.judging.services.judges import at_work, build, is_allowed_url, judge_by_name, kept_signature
+from annotation.models import Judge
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.protocol import Text
+
+
+def openai_row(**columns: Any) -> Judge:
+    return Judge(
+        **{"name": "gpt", "kind": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", **columns}
+    )
+
+
+# By name
+
+
+def test_the_lexical_judge_is_made_when_it_is_first_asked_for(db: None) -> None:
+    first = judge_by_name("lexical")
+    assert (first.kind, judge_by_name("lexical")) == ("lexical", first)
+
+
+def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
+    Judge.objects.create(name="abc", kind="lexical")
+    with pytest.raises(NotFound, match="Known judges: abc, lexical") as refused:
+        judge_by_name("gpt")
+    assert refused.value.code == "no_such_judge"
+
+
+# Where it may call
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.org/v1", ["https://api.example.org"]),
+        ("https://api.example.org:8443/v1", ["https://api.example.org"]),
+        ("https://api.example.org/v1", ["https://api.example.org:443"]),
+        ("https://api.example.org/v1/", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/llm", ["https://api.example.org/v1/"]),
+        ("HTTPS://API.example.org/v1", ["https://api.example.org"]),
+        ("http://[::1]:11434/v1", ["http://127.0.0.1", "http://[::1]"]),
+    ],
+)
+def test_addresses_that_are_covered_by_an_entry_are_allowed(url: str, allowed: list[str]) -> None:
+    assert is_allowed_url(url, allowed)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://api.example.org/v1", []),
+        ("http://api.example.org/v1", ["https://api.example.org"]),
+        ("https://api.example.org.evil.net/v1", ["https://api.example.org"]),
+        ("https://api.example.org@evil.net/v1", ["https://api.example.org"]),
+        ("https://evil.net/https://api.example.org", ["https://api.example.org"]),
+        ("https://api.example.org:8443/v1", ["https://api.example.org:443"]),
+        ("https://api.example.org/v10", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/../admin", ["https://api.example.org/v1"]),
+        ("https://api.example.org/v1/%2e%2e/admin", ["https://api.example.org/v1"]),
+        ("https://api.example.org:many/v1", ["https://api.example.org:443"]),
+        ("https://[api", ["https://api.example.org"]),
+        ("api.example.org", ["api.example.org"]),
+        ("", [""]),
+    ],
+)
+def test_all_other_addresses_are_not(url: str, allowed: list[str]) -> None:
+    assert not is_allowed_url(url, allowed)
+
+
+def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(settings: Any) -> None:
+    settings.COVERDICT_JUDGE_URLS = ["http://127.0.0.1"]
+    with pytest.raises(JudgeSettings, match="COVERDICT_JUDGE_URLS does not allow"):
+        build(openai_row(base_url=""))
+
+
+# Building
+
+
+def test_a_judge_answers_under_its_row_s_name_and_model(db: None) -> None:
+    judge = build(openai_row(seed=7))
+    assert (judge.name, judge.kind) == ("gpt", "openai")
+    assert judge.signature.startswith("openai:m|")
+    assert judge.signature != build(openai_row(seed=8)).signature
+
+
+def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("A_KEY", raising=False)
+    with pytest.raises(JudgeSettings, match="the environment variable A_KEY, which is not set"):
+        build(openai_row(api_key_env="A_KEY"))
+
+
+def test_a_signature_that_fits_is_kept_as_it_is() -> None:
+    assert kept_signature("s" * 200) == "s" * 200
+
+
+@given(st.text(min_size=150, max_size=400), st.text(min_size=150, max_size=400))
+def test_no_two_signatures_are_kept_as_one(one: str, other: str) -> None:
+    assert len(kept_signature(one)) == min(len(one), 200)
+    assert (kept_signature(one) == kept_signature(other)) == (one == other)
+
+
+@pytest.mark.parametrize("place", [0, 100, 199], ids=["first", "middle", "last"])
+def test_models_with_long_names_are_told_apart_wherever_they_differ(db: None, place: int) -> None:
+    name = "m" * 200
+    other = f"{name[:place]}x{name[place + 1 :]}"
+    kept = [kept_signature(build(openai_row(model=each)).signature) for each in (name, other)]
+    assert kept[0] != kept[1]
+
+
+def test_panels_are_told_apart_by_any_member(db: None) -> None:
+    def panel(*models: str) -> str:
+        row = Judge.objects.create(name=f"panel-of-{'-'.join(models)}", kind="panel")
+        for model in models:
+            member = openai_row(name=f"{row.name}-{model}", model=model * 30)
+            member.save()
+            row.members.add(member)
+        return kept_signature(build(row).signature)
+
+    kept = [panel("a", "c", "d"), panel("b", "c", "d"), panel("a", "b", "d"), panel("a", "c", "b")]
+    assert len(set(kept)) == 4
+    assert all(len(signature) <= 200 for signature in kept)
+
+
+def test_one_failing_question_leaves_the_others_answered(db: None) -> None:
+    with at_work(judge_by_name("lexical")) as judge:
+
+        async def fails() -> Any:
+            raise ValueError("no")
+
+        good, bad = judge.ask([judge.judge.check(["It rained"], Text.of("It rained.")), fails()])
+    assert not isinstance(good, BaseException)
+    assert [verdict.label for verdict in good] == ["yes"]
+    assert isinstance(bad, ValueError)

@@ -1,0 +1,219 @@
+"""A judge tried with one sample claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.contrib.messages import get_messages
+
+from annotation.core.refusals import Invalid, NotAllowed
+from annotation.judging.services import try_judge as module
+from annotation.judging.services.try_judge import try_judge
+from annotation.models import Judge, JudgeCall
+from tests.llm_server import faults, llm_server
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.llm_server import Fault, LLMServer
+
+__all__ = ["llm_server"]
+
+KEY = "sk-a-key-that-nobody-may-see"
+
+
+@pytest.fixture
+def judge(db: None, llm_server: LLMServer) -> Judge:
+    return Judge.objects.create(
+        name="scripted",
+        kind="openai",
+        model="scripted",
+        base_url=llm_server.base_url,
+        prompt_price=2.0,
+        completion_price=8.0,
+    )
+
+
+def test_the_lexical_judge_answers_without_a_server(world: World) -> None:
+    trial = try_judge(judge=world.judge, by=world.mona)
+    assert (trial.label, trial.calls, trial.format, trial.cost) == ("yes", 0, "", 0.0)
+
+
+def test_a_server_answers_with_its_latency_tokens_and_cost(
+    world: World, judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.latency = 0.05
+    trial = try_judge(judge=judge, by=world.mona)
+    # Each word of the claim stands in the sample text, which is all that the scripted server looks at.
+    assert (trial.label, trial.calls, trial.format) == ("yes", 1, "json_schema")
+    assert trial.seconds >= 0.05
+    paid = trial.prompt_tokens * 2.0 + trial.completion_tokens * 8.0
+    assert paid > 0
+    assert trial.cost == pytest.approx(paid / 1_000_000)
+    assert not JudgeCall.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("formats", "best"), [(("json_object",), "json_object"), ((), "text")], ids=["object", "text"]
+)
+def test_what_the_server_supports_is_told(
+    world: World, judge: Judge, llm_server: LLMServer, formats: tuple[str, ...], best: str
+) -> None:
+    llm_server.formats = formats
+    assert try_judge(judge=judge, by=world.mona).format == best
+    judge.refresh_from_db()
+    assert judge.reply_format == best
+
+
+def test_a_trial_finds_anew_what_the_server_supports(
+    world: World, judge: Judge, llm_server: LLMServer
+) -> None:
+    """So that a server that has learned something is used for what it can do."""
+    Judge.objects.filter(pk=judge.pk).update(reply_format="text")
+    judge.refresh_from_db()
+    assert try_judge(judge=judge, by=world.mona).format == "json_schema"
+    judge.refresh_from_db()
+    assert judge.reply_format == "json_schema"
+
+
+def test_a_trial_without_an_answer_leaves_what_is_known(
+    world: World, judge: Judge, llm_server: LLMServer
+) -> None:
+    Judge.objects.filter(pk=judge.pk).update(reply_format="text")
+    llm_server.api_key = "another"
+    with pytest.raises(Invalid):
+        try_judge(judge=judge, by=world.mona)
+    judge.refresh_from_db()
+    assert judge.reply_format == "text"
+
+
+def test_a_panel_is_tried_with_all_its_members(world: World, judge: Judge, llm_server: LLMServer) -> None:
+    llm_server.usage = (1000, 500)
+    panel = Judge.objects.create(name="three", kind="panel")
+    plainer = Judge.objects.create(name="plainer", kind="openai", model="plainer", base_url=judge.base_url)
+    panel.members.set([world.judge, judge, plainer])
+    llm_server.where(
+        lambda call: (
+            faults.status(400, "no such format")
+            if (call.body["model"], call.format) == ("plainer", "json_schema")
+            else None
+        )
+    )
+    trial = try_judge(judge=panel, by=world.mona)
+    assert (trial.label, trial.calls, trial.format) == ("yes", 2, "json_object")
+    assert (trial.prompt_tokens, trial.completion_tokens) == (2000, 1000)
+    # Of the two one has a price: 1000 tokens at 2 and 500 at 8 per million.
+    assert trial.cost == pytest.approx(0.006)
+    assert set(Judge.objects.values_list("name", "reply_format")) == {
+        ("lexical", ""),
+        ("three", ""),
+        ("scripted", "json_schema"),
+        ("plainer", "json_object"),
+    }
+
+
+def test_a_refusal_is_told_without_the_key(
+    world: World, judge: Judge, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRIPTED_KEY", KEY)
+    judge.api_key_env = "SCRIPTED_KEY"
+    llm_server.api_key = "another"
+    with pytest.raises(Invalid, match="401") as refused:
+        try_judge(judge=judge, by=world.mona)
+    assert refused.value.code == "judge_failed"
+    assert KEY not in refused.value.message
+
+
+def test_a_missing_key_names_the_variable(world: World, judge: Judge) -> None:
+    judge.api_key_env = "SCRIPTED_KEY"
+    with pytest.raises(Invalid, match="SCRIPTED_KEY"):
+        try_judge(judge=judge, by=world.mona)
+
+
+def test_an_address_that_is_not_allowed_is_never_called(
+    world: World, judge: Judge, llm_server: LLMServer, settings: Any
+) -> None:
+    settings.COVERDICT_JUDGE_URLS = ["https://elsewhere.example"]
+    with pytest.raises(Invalid, match="COVERDICT_JUDGE_URLS"):
+        try_judge(judge=judge, by=world.mona)
+    assert not llm_server.calls
+
+
+def test_a_server_that_hangs_is_given_up_early(
+    world: World, judge: Judge, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_SECONDS", 0.3)
+    llm_server.always(faults.hang())
+    with pytest.raises(Invalid, match=r"within 0\.3 seconds") as refused:
+        try_judge(judge=judge, by=world.mona)
+    assert refused.value.code == "judge_failed"
+
+
+@pytest.mark.parametrize("name", ["rex", "ana", "vic", "cleo"])
+def test_only_those_who_may_run_judges_try_them(world: World, name: str) -> None:
+    with pytest.raises(NotAllowed):
+        try_judge(judge=world.judge, by=world.users[name])
+
+
+# The doors
+
+
+def test_the_api_tells_the_trial(world: World, client: Client) -> None:
+    client.force_login(world.mona)
+    answer = client.post("/api/v1/judges/lexical/try/").json()
+    assert (answer["answer"], answer["calls"], answer["format"]) == ("yes", 0, "")
+
+
+def test_the_api_refuses_a_judge_that_fails_with_a_reason(
+    world: World, judge: Judge, llm_server: LLMServer, client: Client
+) -> None:
+    llm_server.api_key = "another"
+    client.force_login(world.mona)
+    answer = client.post("/api/v1/judges/scripted/try/")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "judge_failed"
+
+
+def test_the_api_names_no_judges_to_those_who_may_run_none(world: World, client: Client) -> None:
+    client.force_login(world.rex)
+    for name in ("lexical", "no-such-judge"):
+        assert client.post(f"/api/v1/judges/{name}/try/").status_code == 403
+
+
+def test_the_admin_tells_the_trial(judge: Judge, admin_client: Client) -> None:
+    page = "/admin/annotation/judge/"
+    chosen = {"action": "try_it", "_selected_action": [judge.pk]}
+    answer = admin_client.post(page, chosen)
+    [message] = get_messages(answer.wsgi_request)
+    assert str(message).startswith("Judge scripted answers in ")
+    assert "answers by JSON schema" in str(message)
+
+
+def test_the_admin_says_which_judges_it_did_not_try(judge: Judge, admin_client: Client) -> None:
+    for name in ("a", "b", "c"):
+        Judge.objects.create(name=name, kind="lexical")
+    chosen = list(Judge.objects.values_list("pk", flat=True))
+    answer = admin_client.post("/admin/annotation/judge/", {"action": "try_it", "_selected_action": chosen})
+    *tried, last = get_messages(answer.wsgi_request)
+    assert [str(message).split()[:2] for message in tried] == [["Judge", name] for name in "abc"]
+    assert str(last).startswith("Not tried: scripted.")
+    assert last.level_tag == "warning"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.text("Well."), faults.refusal(), faults.status(400, "no")],
+    ids=["rubbish", "refused", "rejected"],
+)
+def test_the_admin_warns_of_an_answer_that_is_none(
+    judge: Judge, llm_server: LLMServer, admin_client: Client, fault: Fault
+) -> None:
+    llm_server.always(fault)
+    answer = admin_client.post(
+        "/admin/annotation/judge/", {"action": "try_it", "_selected_action": [judge.pk]}, follow=True
+    )
+    [message] = answer.context["messages"]
+    assert message.level_tag == "warning"
+    assert "Judge scripted gave no usable answer in " in answer.content.decode()

@@ -1,0 +1,184 @@
+"""A run whose judge is a panel: its votes, its doubt, its money, and a member that is turned away."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.core.readers import CheckReader
+from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.start_run import resume_run, start_run
+from annotation.models import Check, ClaimSet, Event, Judge, JudgeCall, Project, Verdict
+from annotation.reviewing.queries.review_queue import Filter, Only, Order, queue
+from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.llm_server import LLMServer, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.llm_server import Answer, Call, Fault
+
+MILL, HURT, JUNE = "The mill burned down at night.", "Nobody was hurt.", "A new mill opens in June."
+TEXT = f"{MILL} {HURT} {JUNE}"
+KEY = "sk-a-key-that-nobody-may-see"
+OTHERWISE = {("one", JUNE): "no", ("two", HURT): "no", ("two", JUNE): "unsure"}
+"""What the two models say instead of yes, by model and claim."""
+
+
+def otherwise(call: Call) -> Fault | None:
+    if "claims" not in call.question:
+        return None
+    said = {
+        claim["id"]: OTHERWISE.get((call.body["model"], claim["claim"])) for claim in call.question["claims"]
+    }
+
+    def changed(answer: Answer) -> Answer:
+        return {
+            "verdicts": [{**each, "label": said[each["id"]] or each["label"]} for each in answer["verdicts"]]
+        }
+
+    return faults.changed(changed)
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    made = Project.objects.create(slug="mill", name="Mill study")
+    peers = {"elm": TEXT, "fir": MILL, "oak": f"{HURT} {JUNE}"}
+    add_document_set(made, external_id="a", documents=[TEXT], reference=TEXT, peers=peers)
+    return made
+
+
+@pytest.fixture
+def panel(transactional_db: None, llm_server: LLMServer) -> Judge:
+    """The offline judge and two models at 2 for a million prompt tokens and 8 for a million of replies."""
+    made = Judge.objects.create(name="three", kind="panel")
+    made.members.add(judge_by_name("lexical"))
+    for name in ("one", "two"):
+        made.members.create(
+            name=name,
+            kind="openai",
+            model=name,
+            base_url=llm_server.base_url,
+            concurrency=1,
+            max_tokens=100,
+            prompt_price=2.0,
+            completion_price=8.0,
+        )
+    return made
+
+
+# Votes and doubt
+
+
+def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
+    project: Project, panel: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.where(otherwise)
+    run_to_end(project, panel)
+    checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
+    # All three say yes; two of three do; each says something else, which is a tie and makes unsure. The share
+    # of the others' votes is 0, 1/3 and 2/3; that the panel cannot say is as much doubt as there can be.
+    expected: list[tuple[str, str, float, float, dict[str, str]]] = [
+        (MILL, "yes", 0.0, 0.0, {"lexical": "yes", "one": "yes", "two": "yes"}),
+        (HURT, "yes", 1 / 3, 1 / 3, {"lexical": "yes", "one": "yes", "two": "no"}),
+        (JUNE, "unsure", 2 / 3, 1.0, {"lexical": "yes", "one": "no", "two": "unsure"}),
+    ]
+    for check, (claim, label, spread, doubt, votes) in zip(checks, expected, strict=True):
+        verdict = check.verdicts.get()
+        assert (check.claim.text, check.final_label) == (claim, label)
+        assert verdict.doubt == pytest.approx(spread)
+        assert check.doubt == pytest.approx(doubt)
+        assert dict(verdict.votes) == votes
+        assert verdict.judge == panel
+
+
+def test_the_review_queue_begins_with_what_the_panel_is_split_over(
+    project: Project, panel: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.where(otherwise)
+    run_to_end(project, panel)
+    Check.objects.exclude(peer__system__name="elm").delete()
+    # Against the order of doubt, so that only doubt can put them right.
+    for key, claim in enumerate((MILL, HURT, JUNE)):
+        Check.objects.filter(claim__text=claim).update(queue_key=key)
+    page = queue(project, CheckReader(User(pk=0), must_wait=False), Filter(order=Order.DOUBT))
+    assert [row.claim for row in page.rows] == [JUNE, HURT, MILL]
+    assert [row.doubt for row in page.rows] == [1.0, pytest.approx(1 / 3), 0.0]
+    project.refresh_from_db()
+    split = queue(project, CheckReader(User(pk=0)), Filter(only=Only.SPLIT))
+    assert [row.claim for row in split.rows] == [JUNE, HURT]
+
+
+# Money
+
+
+def paid(project: Project) -> float:
+    calls = JudgeCall.objects.filter(run__project=project)
+    return sum((call.prompt_tokens * 2.0 + call.completion_tokens * 8.0) / 1_000_000 for call in calls)
+
+
+def test_a_cap_stops_a_panel_and_it_goes_on_where_it_stopped(
+    project: Project, panel: Judge, llm_server: LLMServer
+) -> None:
+    whole = run_to_end(project, panel).cost
+    made = len(llm_server.calls)
+    # Each of two models was asked about three summaries; the first member took the claims, offline.
+    assert made == 6
+    assert whole == pytest.approx(paid(project))
+    forget(JudgeCall, Verdict, Check, ClaimSet)
+    # Room for half of it, and for one reply that is as long as it may be: 100 tokens at 8 per million.
+    cap = whole / 2 + 0.0008
+    run = start_run(project=project, judge=panel, max_cost=cap, by=None)
+    perform_all(run)
+    assert (run.state, run.stop_reason.startswith(f"The run may cost {cap:g}")) == ("stopped", True)
+    assert 0 < run.cost <= cap
+    assert run.cost == pytest.approx(paid(project))
+    assert run.jobs.get().reserved_cost == 0
+    # Nobody's vote is missing from what was written before the end.
+    assert {len(votes) for votes in Verdict.objects.values_list("votes", flat=True)} <= {3}
+    perform_all(resume_run(run=run, max_cost=1.0, by=None))
+    run.refresh_from_db()
+    assert (run.state, len(llm_server.calls)) == ("finished", 2 * made)
+    assert run.cost == pytest.approx(whole)
+    assert [len(votes) for votes in Verdict.objects.values_list("votes", flat=True)] == [3] * 9
+
+
+def forget(*kinds: Any) -> None:
+    for kind in kinds:
+        kind.objects.all().delete()
+
+
+# Turned away
+
+
+@pytest.fixture
+def locked_server() -> Iterator[LLMServer]:
+    with LLMServer(api_key="another") as server:
+        yield server
+
+
+def test_a_member_that_is_turned_away_stops_the_run_by_name_and_without_its_key(
+    project: Project,
+    panel: Judge,
+    locked_server: LLMServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("TWO_KEY", KEY)
+    Judge.objects.filter(name="two").update(base_url=locked_server.base_url, api_key_env="TWO_KEY")
+    with caplog.at_level(logging.DEBUG):
+        run = run_to_end(project, panel)
+    assert locked_server.calls[0].headers["authorization"] == f"Bearer {KEY}"
+    assert run.state == "stopped"
+    assert run.stop_reason.startswith("The judge 'two' at http://127.0.0.1")
+    assert "401" in run.stop_reason
+    job = run.jobs.get()
+    assert (job.state, job.error) == ("failed", run.stop_reason)
+    # Three summaries were asked about at the same time, and nothing after that.
+    assert len(locked_server.calls) <= 3
+    kept = [*Event.objects.values_list("data", flat=True), *JudgeCall.objects.values_list("request", "reply")]
+    assert KEY not in f"{run.stop_reason} {kept} {caplog.text}"
+    assert not Verdict.objects.exists()

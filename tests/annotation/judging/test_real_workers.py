@@ -1,0 +1,131 @@
+"""Worker processes that die, and several that share the work."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.db.models import Count
+
+from annotation.models import Check, Job, Judge, JudgeCall, Project, Run, Score, Verdict
+from tests.annotation.judging.doing import add_document_set
+from tests.annotation.judging.processes import manage, wait_until, workers
+from tests.llm_server import LLMServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUICK = "tests.annotation.judging.quick_settings"
+PLACES = ("mill", "barn", "school", "bridge", "church", "bakery", "station", "library")
+
+
+@pytest.fixture
+def slow_server() -> Iterator[LLMServer]:
+    with LLMServer(latency=0.15) as server:
+        yield server
+
+
+@pytest.fixture
+def slow_judge(transactional_db: None, slow_server: LLMServer) -> Judge:
+    """A judge that answers one call at a time, and takes a while for each."""
+    return Judge.objects.create(
+        name="slow", kind="openai", model="scripted", base_url=slow_server.base_url, concurrency=1
+    )
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    return Project.objects.create(slug="mill", name="Mill study")
+
+
+def peers() -> dict[str, str]:
+    """Summaries that differ, so that no two questions are the same."""
+    return {f"system {place}": f"The {place} burned down at night." for place in PLACES}
+
+
+def verdicts_a_check() -> set[int]:
+    return set(Check.objects.annotate(n=Count("verdicts")).values_list("n", flat=True))
+
+
+def start(environment: dict[str, str], project: Project, judge: Judge) -> Run:
+    started = manage(environment, "evaluate", project.slug, "--judge", judge.name)
+    assert started.returncode == 0, started.stderr
+    return Run.objects.get()
+
+
+def is_over(run: Run) -> bool:
+    return not Job.objects.filter(run=run, state__in=("waiting", "working")).exists()
+
+
+def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
+    project: Project, slow_judge: Judge, slow_server: LLMServer, subprocess_env: dict[str, str]
+) -> None:
+    environment = {**subprocess_env, "DJANGO_SETTINGS_MODULE": QUICK}
+    add_document_set(
+        project,
+        external_id="a",
+        documents=["The mill burned down at night."],
+        reference="The mill burned down at night. Nobody was hurt.",
+        peers=peers(),
+    )
+    # One question takes claims from the reference, eight hold them against the peers.
+    questions = 1 + len(PLACES)
+    run = start(environment, project, slow_judge)
+    with workers(environment) as [first]:
+        wait_until(lambda: Job.objects.get(run=run).done >= 2)
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait(60)
+    half_way = Job.objects.get(run=run)
+    assert half_way.state == "working"
+    assert half_way.done < len(PLACES)
+    answered_before, asked_before = JudgeCall.objects.count(), len(slow_server.calls)
+    with workers(environment):
+        wait_until(lambda: is_over(run))
+    job = Job.objects.get(run=run)
+    assert (job.state, job.attempt, job.done, job.unscored) == ("done", 2, len(PLACES), 0)
+    run.refresh_from_db()
+    assert run.state == "finished"
+    # Two claims held against eight peers, each answered once.
+    assert Check.objects.count() == 2 * len(PLACES)
+    assert verdicts_a_check() == {1}
+    # What had been answered was not asked again; what was in flight at the kill was.
+    assert len(slow_server.calls) - asked_before == questions - answered_before
+    assert JudgeCall.objects.count() == questions
+    # Only the mill's summary says the first of the two sentences.
+    scores = Score.objects.filter(project=project).values_list("summary__system__name", "coverage")
+    assert dict(scores) == {name: 0.5 if name == "system mill" else 0.0 for name in peers()}
+
+
+def test_two_workers_share_a_run_on_postgresql_and_redis(
+    project: Project,
+    slow_judge: Judge,
+    slow_server: LLMServer,
+    subprocess_env: dict[str, str],
+    redis_url: str,
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("this run of the tests is on SQLite")
+    environment = {**subprocess_env, "CELERY_BROKER_URL": redis_url}
+    for number in range(4):
+        add_document_set(
+            project,
+            external_id=f"set {number}",
+            documents=[f"On day {number} the mill burned down at night."],
+            reference=f"On day {number} the mill burned down at night.",
+            peers=peers(),
+        )
+    run = start(environment, project, slow_judge)
+    with workers(environment, 2):
+        wait_until(lambda: is_over(run))
+    run.refresh_from_db()
+    assert run.state == "finished"
+    assert set(run.jobs.values_list("state", "attempt", "done", "error")) == {("done", 1, len(PLACES), "")}
+    assert Check.objects.count() == 4 * len(PLACES)
+    assert verdicts_a_check() == {1}
+    assert Verdict.objects.filter(run=run).count() == 4 * len(PLACES)
+    # The judge makes one call at a time in each worker, so two at once are two workers.
+    assert slow_server.most_at_once == 2
+    assert len(slow_server.calls) == 4 * (1 + len(PLACES))

@@ -1,0 +1,102 @@
+"""What a run paid, by hand, and as every door tells it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.management import call_command
+
+from annotation.judging.queries.runs import run_progress
+from annotation.judging.services.judges import judge_by_name
+from annotation.models import Judge, Run
+from tests.annotation.judging.doing import run_to_end
+from tests.annotation.judging.processes import manage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.llm_server import LLMServer
+
+# Set "port" has claims: one call for each of its two peers. The claims of set "bridge" are taken from its
+# reference by one call more. Each call takes 1,200 tokens of prompt and 300 of reply, at 2 and 8 for a million:
+# 5 x 1,200 = 6,000 and 5 x 300 = 1,500 tokens; 6,000 x 2 / 10^6 + 1,500 x 8 / 10^6 = 0.012 + 0.012 = 0.024.
+CALLS, PROMPT, REPLIES, COST = 5, 6_000, 1_500, 0.024
+
+
+@pytest.fixture
+def priced(llm_judge: Judge, llm_server: LLMServer) -> Judge:
+    llm_server.usage = (1_200, 300)
+    Judge.objects.filter(pk=llm_judge.pk).update(prompt_price=2.0, completion_price=8.0)
+    llm_judge.refresh_from_db()
+    return llm_judge
+
+
+@pytest.fixture
+def run(world: World, priced: Judge) -> Run:
+    return run_to_end(world.project, priced)
+
+
+def test_the_run_s_row_and_progress(run: Run) -> None:
+    progress = run_progress(run)
+    told = (progress.calls, progress.prompt_tokens, progress.completion_tokens)
+    assert told == (CALLS, PROMPT, REPLIES)
+    assert progress.cost == run.cost == pytest.approx(COST)
+
+
+def test_the_run_page(world: World, run: Run, client: Client) -> None:
+    client.force_login(world.mona)
+    page = " ".join(client.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
+    assert "5 calls paid for · 6000 prompt tokens, 1500 tokens of replies · cost 0.0240" in page
+
+
+def test_the_api(world: World, run: Run, client: Client) -> None:
+    client.force_login(world.mona)
+    told = client.get(f"/api/v1/projects/harbour/runs/{run.public_id}/").json()
+    assert told["cost"] == told["progress"]["cost"] == pytest.approx(COST)
+    names = ("calls", "prompt_tokens", "completion_tokens")
+    assert [told["progress"][name] for name in names] == [CALLS, PROMPT, REPLIES]
+
+
+def test_the_command(world: World, priced: Judge, subprocess_env: dict[str, str]) -> None:
+    done = manage(subprocess_env, "evaluate", "harbour", "--judge", priced.name, "--wait")
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()[-1]
+    assert told == "5 calls, 6,000 prompt tokens, 1,500 tokens of replies, cost 0.0240."
+
+
+def test_the_manifest_of_an_export(world: World, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    call_command("export_dataset", "harbour", level="scores", format="csv", output=path, verbosity=0)
+    [told] = json.loads((tmp_path / "scores.csv.manifest.json").read_text())["judging"]
+    assert told.pop("cost") == pytest.approx(COST)
+    assert told == {
+        "judge": "scripted",
+        "runs": 1,
+        "calls": CALLS,
+        "prompt_tokens": PROMPT,
+        "completion_tokens": REPLIES,
+    }
+
+
+def test_a_panel_costs_what_its_members_take(world: World, priced: Judge, llm_server: LLMServer) -> None:
+    panel = Judge.objects.create(name="three", kind="panel")
+    cheaper = Judge.objects.create(
+        name="cheaper",
+        kind="openai",
+        model="cheaper",
+        base_url=llm_server.base_url,
+        prompt_price=1.0,
+        completion_price=4.0,
+    )
+    # By name the offline judge comes second: the cheaper one takes the claims of "bridge".
+    panel.members.set([judge_by_name("lexical"), cheaper, priced])
+    progress = run_progress(run_to_end(world.project, panel))
+    # 5 calls of the cheaper one at 1,200 x 1 / 10^6 + 300 x 4 / 10^6 = 0.0024, and 4 of the other, which holds
+    # claims against four peers, at 0.0048: 0.012 + 0.0192.
+    assert (progress.calls, progress.prompt_tokens, progress.completion_tokens) == (9, 10_800, 2_700)
+    assert progress.cost == pytest.approx(0.0312)

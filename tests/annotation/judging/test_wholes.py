@@ -1,0 +1,225 @@
+"""Question coverage, conciseness and completeness: what a run says of summaries as wholes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.analysis.explanation.explanation import explain
+from annotation.judging.services.judges import judge_by_name
+from annotation.models import SCORES, Check, Judge, Project, Question, QuestionAnswer, Rating, Score, Summary
+from annotation.scoring.records import score_rules, summary_records
+from annotation.scoring.rescore import rescore
+from evaluation.blend import score
+from evaluation.metrics import completeness, conciseness
+from tests.annotation.judging.doing import add_document_set, run_to_end
+from tests.llm_server import faults
+
+if TYPE_CHECKING:
+    from tests.llm_server import LLMServer
+
+SOURCE = "The mill burned down at night. Nobody was hurt. A new one opens in June."
+ELM = "The mill burned down at night. Nobody was hurt."
+FIR = "Rain fell."
+METRICS = ["question_coverage", "conciseness", "completeness"]
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    made = Project.objects.create(slug="mill", name="Mill study")
+    add_document_set(
+        made, external_id="a", documents=[SOURCE], reference=ELM, peers={"elm": ELM, "fir": FIR, "oak": " "}
+    )
+    return made
+
+
+def score_of(project: Project, system: str) -> Score:
+    return Score.objects.get(project=project, summary__system__name=system)
+
+
+def ask(project: Project, *texts: str) -> None:
+    for position, text in enumerate(texts, start=1):
+        Question.objects.create(
+            document_set=project.document_sets.get(), position=position, text=text, origin="person"
+        )
+
+
+def test_given_questions_are_asked_of_the_source_and_of_every_summary(
+    project: Project, llm_judge: Judge
+) -> None:
+    # The scripted server says yes where every word of the question stands in the text.
+    ask(project, "Nobody was hurt?", "A new one opens in June?", "Prices rose?")
+    run_to_end(project, llm_judge, ["question_coverage"])
+    source = QuestionAnswer.objects.filter(summary=None).order_by("question__position")
+    assert list(source.values_list("label", flat=True)) == ["yes", "yes", "no"]
+    assert list(source.values_list("evidence", flat=True))[:2] == [[2], [3]]
+    # Elm answers one of the two that the source answers, fir none, and the empty one none by rule.
+    assert score_of(project, "elm").question_coverage == 0.5
+    assert score_of(project, "fir").question_coverage == 0.0
+    assert score_of(project, "oak").question_coverage == 0.0
+    assert Question.objects.count() == 3
+
+
+def test_questions_are_made_up_where_there_are_none(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ["question_coverage"])
+    questions = Question.objects.order_by("position")
+    # One of each of the source's three sentences.
+    assert [question.text for question in questions] == [
+        "The mill burned down at night?",
+        "Nobody was hurt?",
+        "A new one opens in June?",
+    ]
+    assert {question.origin for question in questions} == {"judge"}
+    assert score_of(project, "elm").question_coverage == pytest.approx(2 / 3)
+
+
+def test_the_lexical_judge_makes_and_answers_questions_too(project: Project) -> None:
+    run_to_end(project, judge_by_name("lexical"), ["question_coverage"])
+    coverage = score_of(project, "elm").question_coverage
+    assert coverage is not None
+    assert coverage > (score_of(project, "fir").question_coverage or 0.0)
+
+
+def test_questions_belong_to_the_documents_and_serve_every_judge(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ["question_coverage"])
+    before = list(Question.objects.values_list("pk", "text"))
+    run_to_end(project, judge_by_name("lexical"), ["question_coverage"])
+    assert list(Question.objects.values_list("pk", "text")) == before
+    assert QuestionAnswer.objects.filter(judge__name="lexical", summary=None).count() == len(before)
+
+
+def test_conciseness_mixes_lengths_with_the_rating(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ["conciseness"])
+    # The scripted server rates everything .8.
+    assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)
+    assert score_of(project, "oak").conciseness is None
+    assert set(Rating.objects.values_list("name", "value")) == {("conciseness", 0.8)}
+
+
+def test_a_rating_that_cannot_be_used_gives_no_score_and_is_kept_with_its_reason(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.refusal("Not this one."))
+    run_to_end(project, llm_judge, ["conciseness"])
+    assert score_of(project, "elm").conciseness is None
+    rating = Rating.objects.get(summary__system__name="elm")
+    assert rating.value is None
+    assert "Not this one" in rating.reason
+
+
+def test_completeness_is_computed_without_asking_anybody(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    run_to_end(project, llm_judge, ["completeness"])
+    assert not llm_server.calls
+    assert score_of(project, "elm").completeness == completeness(SOURCE, ELM).score
+    assert score_of(project, "oak").completeness == 0.0
+
+
+def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ["completeness"])
+    # The source has mill, burn, down, night, nobody, hurt, new, one, open, june; elm lacks the last four.
+    rating = Rating.objects.get(summary__system__name="elm")
+    assert (rating.value, rating.reason) == (
+        0.6,
+        "6 of 10 elements are covered. Missing: new, one, open, june.",
+    )
+
+
+def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
+    add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, peers={"yew": ELM})
+    run_to_end(project, llm_judge, ["completeness"])
+    rating = Rating.objects.get(summary__system__name="yew")
+    assert (rating.value, rating.reason) == (0.0, "The source holds no elements that could be covered.")
+
+
+def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judge: Judge) -> None:
+    add_document_set(
+        project,
+        external_id="b",
+        documents=["工厂昨夜起火。没有人受伤。"],
+        reference="工厂昨夜起火。",
+        peers={"yew": "工厂昨夜起火。"},
+    )
+    run_to_end(project, llm_judge, ["conciseness"])
+    project.refresh_from_db()
+    peer = Summary.objects.get(system__name="yew")
+    (record,) = summary_records(project, [peer.pk])
+    result = score(record.value, score_rules(project))
+    made = explain(project, peer, record.value, result, record.conciseness_terms)
+    (formula,) = [each for each in made.formulas if each.column == "conciseness"]
+    assert (formula.value, formula.text) == (None, "Words cannot be counted in this script.")
+
+
+def test_a_second_run_asks_and_writes_nothing(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    kinds = (Question, QuestionAnswer, Rating, Check)
+    run_to_end(project, llm_judge, METRICS)
+    before = [kind.objects.count() for kind in kinds], len(llm_server.calls)
+    run_to_end(project, llm_judge, METRICS)
+    assert ([kind.objects.count() for kind in kinds], len(llm_server.calls)) == before
+
+
+def test_what_failed_is_not_written_twice(project: Project, llm_judge: Judge, llm_server: LLMServer) -> None:
+    ask(project, "Nobody was hurt?")
+    llm_server.always(faults.refusal("No."))
+    run_to_end(project, llm_judge, METRICS)
+    before = QuestionAnswer.objects.count(), Rating.objects.count()
+    run_to_end(project, llm_judge, METRICS)
+    assert (QuestionAnswer.objects.count(), Rating.objects.count()) == before
+
+
+def test_what_a_run_derives_is_what_rebuilding_derives(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, [*METRICS, "summarization"])
+    before = list(Score.objects.order_by("summary").values("summary", *SCORES, "flags"))
+    assert all(before[0][name] is not None for name in ("question_coverage", "summarization", "completeness"))
+    project.refresh_from_db()
+    rescore(project=project)
+    assert list(Score.objects.order_by("summary").values("summary", *SCORES, "flags")) == before
+
+
+# Panels
+
+
+def test_a_panel_answers_by_majority_and_its_split_is_the_doubt(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    other = Judge.objects.create(
+        name="other", kind="openai", model="other", base_url=llm_server.base_url, concurrency=2
+    )
+    panel = Judge.objects.create(name="three", kind="panel")
+    panel.members.set([judge_by_name("lexical"), llm_judge, other])
+    llm_server.where(
+        lambda call: (
+            faults.changed(_all_no) if call.body["model"] == "other" and "claims" in call.question else None
+        )
+    )
+    run_to_end(project, panel)
+    checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
+    # Two of the three find elm's own words in elm.
+    assert [check.final_label for check in checks] == ["yes", "yes"]
+    assert [check.doubt for check in checks] == [pytest.approx(1 / 3)] * 2
+    verdict = checks[0].verdicts.get()
+    assert sorted(verdict.votes) == [["lexical", "yes"], ["other", "no"], ["scripted", "yes"]]
+    assert llm_judge.calls.exists()
+    assert other.calls.exists()
+
+
+def _all_no(answer: dict[str, object]) -> dict[str, object]:
+    return {
+        name: [{**entry, "label": "no"} for entry in entries] if isinstance(entries, list) else entries
+        for name, entries in answer.items()
+    }
+
+
+@pytest.mark.parametrize(("members", "told"), [([], "has no members"), (["panel"], "has panels among")])
+def test_a_panel_that_cannot_be_asked_is_refused(project: Project, members: list[str], told: str) -> None:
+    from annotation.core.refusals import Invalid
+    from annotation.judging.services.judges import require_usable
+
+    panel = Judge.objects.create(name="three", kind="panel")
+    panel.members.set([Judge.objects.create(name=f"m{n}", kind=kind) for n, kind in enumerate(members)])
+    with pytest.raises(Invalid, match=told):
+        require_usable(panel)

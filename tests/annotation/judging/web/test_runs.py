@@ -1,0 +1,188 @@
+"""Starting, watching, stopping and resuming a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Job, Judge, JudgeCall, Run, Worker
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+START = "/p/harbour/runs/start/"
+ASKED = {"judge": "lexical", "metrics": ["coverage", "alignment"]}
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def started(client: Client) -> Run:
+    client.post(START, ASKED)
+    return Run.objects.get()
+
+
+def test_a_plain_form_starts_a_run_and_leads_to_it(mona: Client) -> None:
+    answer = mona.post(START, ASKED)
+    run = Run.objects.get()
+    assert answer["Location"] == f"/p/harbour/runs/{run.public_id}/"
+    assert run.metrics == ["coverage", "alignment"]
+
+
+def test_htmx_is_told_where_to_go(mona: Client) -> None:
+    answer = mona.post(START, ASKED, headers=HTMX)
+    assert answer["HX-Redirect"] == f"/p/harbour/runs/{Run.objects.get().public_id}/"
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_a_run_for_nothing_is_refused_on_the_form(mona: Client, headers: dict[str, str]) -> None:
+    answer = mona.post(START, {"judge": "lexical"}, headers=headers)
+    assert answer.status_code == 422
+    assert b"A run needs a metric" in answer.content
+    assert (b"<html" in answer.content) is not bool(headers)
+    assert not Run.objects.exists()
+
+
+def test_a_second_run_of_the_judge_is_a_conflict(mona: Client) -> None:
+    started(mona)
+    assert mona.post(START, ASKED).status_code == 409
+
+
+def test_an_unknown_judge_is_not_found(mona: Client) -> None:
+    assert mona.post(START, {"judge": "nobody", "metrics": "coverage"}).status_code == 404
+
+
+def test_a_live_run_asks_again_and_a_finished_one_does_not(mona: Client) -> None:
+    run = started(mona)
+    address = f"/p/harbour/runs/{run.public_id}/"
+    assert b"every 2s" in mona.get(address, headers=HTMX).content
+    Run.objects.update(state=Run.State.FINISHED, finished_at=timezone.now())
+    assert b"every 2s" not in mona.get(address, headers=HTMX).content
+
+
+def test_the_page_includes_the_fragment(mona: Client) -> None:
+    address = f"/p/harbour/runs/{started(mona).public_id}/"
+    page, fragment = mona.get(address), mona.get(address, headers=HTMX)
+    assert b'id="run-progress"' in page.content
+    assert b"<html" in page.content
+    assert fragment.content.lstrip().startswith(b'<div id="run-progress"')
+
+
+def test_it_says_plainly_when_no_worker_is_alive(mona: Client) -> None:
+    address = f"/p/harbour/runs/{started(mona).public_id}/"
+    assert b"No worker is alive" in mona.get(address).content
+    now = timezone.now()
+    Worker.objects.create(name="w1", started_at=now, seen_at=now)
+    assert b"No worker is alive" not in mona.get(address).content
+
+
+def test_what_failed_is_shown_with_its_reason(mona: Client) -> None:
+    run = started(mona)
+    Job.objects.filter(run=run, document_set__external_id="port").update(
+        state=Job.State.FAILED, error="the judge hung up", attempt=3
+    )
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content
+    assert b"the judge hung up" in page
+    assert b"1 failed" in page
+
+
+def test_a_run_is_cancelled_and_goes_on(mona: Client) -> None:
+    run = started(mona)
+    address = f"/p/harbour/runs/{run.public_id}/"
+    assert mona.post(f"{address}cancel/")["Location"] == address
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert b'id="run-progress"' in mona.post(f"{address}resume/", headers=HTMX).content
+    run.refresh_from_db()
+    assert run.state == Run.State.ACTIVE
+
+
+def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[User], Client]) -> None:
+    client = signed_in(world.vic)
+    assert b'action="/p/harbour/runs/start/"' not in client.get("/p/harbour/runs/").content
+    assert client.post(START, ASKED).status_code == 403
+
+
+# Money
+
+
+@pytest.fixture
+def priced(world: World) -> Judge:
+    return Judge.objects.create(
+        name="priced",
+        kind="openai",
+        model="m",
+        base_url="http://127.0.0.1:9/v1",
+        prompt_price=2.0,
+        completion_price=8.0,
+    )
+
+
+def test_a_run_starts_with_a_cap(mona: Client, priced: Judge) -> None:
+    mona.post(START, {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"})
+    assert Run.objects.get().max_cost == 2.5
+
+
+@pytest.mark.parametrize(("cap", "told"), [("much", b"A cap is a number"), ("0", b"A cap is a number")])
+def test_a_cap_that_makes_no_sense_is_refused_on_the_form(
+    mona: Client, priced: Judge, cap: str, told: bytes
+) -> None:
+    answer = mona.post(START, {"judge": "priced", "metrics": ["coverage"], "max_cost": cap})
+    assert answer.status_code == 422
+    assert told in answer.content
+    assert not Run.objects.exists()
+
+
+def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    run = Run.objects.create(
+        project=world.project, judge=priced, metrics=["coverage"], state="cancelled", cost=1.5, max_cost=1.6
+    )
+    Job.objects.create(run=run, document_set=world.sets["port"], state="cancelled")
+    JudgeCall.objects.create(
+        judge=priced, run=run, key="k", step="extract", prompt_version="1", request="{}", prompt_tokens=750
+    )
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
+    assert "1 call paid for · 750 prompt tokens" in page
+    assert "cost 1.5000 of at most 1.6" in page
+    resume = f"/p/harbour/runs/{run.public_id}/resume/"
+    refused = mona.post(resume, {"max_cost": "1.2"}, headers=HTMX)
+    assert refused.status_code == 422
+    assert b"has cost 1.5 already" in refused.content
+    mona.post(resume, {"max_cost": "3"}, headers=HTMX)
+    run.refresh_from_db()
+    assert (run.state, run.max_cost) == ("active", 3.0)
+
+
+def test_every_fault_of_the_form_is_named_at_once(mona: Client) -> None:
+    form = {"judge": "lexical", "metrics": ["coverage"], "n_questions": "some", "max_cost": "much"}
+    page = mona.post(START, form, headers=HTMX).content.decode()
+    assert "The number of questions is a whole number." in page
+    assert "A cap is a number above 0." in page
+    assert page.count('aria-invalid="true"') == 2
+    page = mona.post(START, {**form, "n_questions": "5", "max_cost": "1"}, headers=HTMX).content.decode()
+    assert "Questions are asked for question_coverage alone." in page
+    assert "The judge lexical has no price" in page
+    assert not Run.objects.exists()
+
+
+def test_a_price_for_prompts_alone_holds_no_cap(mona: Client, priced: Judge) -> None:
+    Judge.objects.update(completion_price=0.0)
+    asked = {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"}
+    assert b"The replies of priced have no price" in mona.post(START, asked).content
+    Judge.objects.update(prompt_price=0.0, completion_price=8.0)
+    assert b"The prompts of priced have no price" in mona.post(START, asked).content
+    assert not Run.objects.exists()
+    # Without a cap nobody is promised anything.
+    assert mona.post(START, {**asked, "max_cost": ""}).status_code == 302

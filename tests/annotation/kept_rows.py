@@ -1,0 +1,63 @@
+"""Rows that many tests begin with: made once in a process, then put back by one INSERT a table."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from django.apps import apps
+from django.db import connection, transaction
+
+from tests.emptying import FILLED_BY_MIGRATIONS, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.db.models import Model
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class KeptRows(Generic[Made]):
+    """What `make` gave, and the rows that it made; none of them is in the database until `put_back`."""
+
+    made: bytes
+    inserts: list[tuple[str, list[Any]]]
+
+    @classmethod
+    def of(cls, make: Callable[[], Made]) -> KeptRows[Made]:
+        """Make the rows in a database without any, and take them away again.
+
+        They are committed, so that what a test adds gets other numbers, on SQLite too.
+        """
+        empty()
+        made = pickle.dumps(make())
+        inserts = [found for model in apps.get_models(include_auto_created=True) if (found := _insert(model))]
+        empty()
+        return cls(made, inserts)
+
+    def put_back(self) -> Made:
+        """Insert the rows; what `make` gave, in objects of the caller's own."""
+        # References are checked at the end of the transaction, so the order of tables does not matter.
+        with transaction.atomic(), connection.cursor() as cursor:
+            for statement, values in self.inserts:
+                cursor.execute(statement, values)
+        return pickle.loads(self.made)  # type: ignore[no-any-return]
+
+
+def _insert(model: type[Model]) -> tuple[str, list[Any]] | None:
+    if model._meta.db_table in FILLED_BY_MIGRATIONS:
+        return None
+    fields = model._meta.local_concrete_fields
+    rows = [
+        [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
+        for row in model._base_manager.order_by("pk")
+    ]
+    if not rows:
+        return None
+    places = ", ".join(f"({', '.join(['%s'] * len(fields))})" for _ in rows)
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    return f"INSERT INTO {model._meta.db_table} ({columns}) VALUES {places}", list(chain(*rows))

@@ -1,0 +1,87 @@
+"""More document sets and assessors for the tests of who judges what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.models import (
+    Check,
+    Claim,
+    Comparison,
+    DocumentSet,
+    Membership,
+    Role,
+    Sitting,
+    Summary,
+    System,
+    Unit,
+)
+from tests.annotation.cast import World, finish
+
+TEXT = "One sentence."
+
+
+def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20,)) -> list[DocumentSet]:
+    """Sets with one model summary and a peer by "alder" and by "birch" at each target length."""
+    made = []
+    for name in names:
+        row = DocumentSet.objects.create(project=world.project, external_id=name)
+        model = Summary.objects.create(document_set=row, is_model=True, text=TEXT)
+        Unit.objects.create(summary=model, position=1, start=0, end=len(TEXT))
+        for target in targets:
+            for system in world.systems.values():
+                peer = Summary.objects.create(
+                    document_set=row, system=system, is_peer=True, target_words=target, text=TEXT
+                )
+                Unit.objects.create(summary=peer, position=1, start=0, end=len(TEXT))
+                Comparison.objects.create(peer=peer, model=model)
+        world.sets[name] = row
+        made.append(row)
+    return made
+
+
+def add_system(world: World, name: str) -> System:
+    """A further system, which has written nothing yet."""
+    world.systems[name] = System.objects.create(project=world.project, name=name)
+    return world.systems[name]
+
+
+def add_assessors(world: World, names: Sequence[str]) -> list[User]:
+    people = []
+    for name in names:
+        user = User.objects.create_user(name, password=f"{name}-secret")
+        Membership.objects.create(project=world.project, user=user, roles=[Role.ASSESSOR])
+        world.users[name] = user
+        people.append(user)
+    return people
+
+
+def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) -> list[DocumentSet]:
+    """The project with just these sets, each with a peer by "alder" and one by "birch"."""
+    Check.objects.filter(project=world.project).delete()
+    Claim.objects.all().delete()
+    DocumentSet.objects.filter(project=world.project).delete()
+    world.sets.clear()
+    return add_sets(world, names, **kinds)
+
+
+def begin(sitting: Sitting) -> None:
+    """Its assessor judges the first unit of its first summary."""
+    assignment = sitting.assignments.order_by("position")[0]
+    assert assignment.comparison is not None
+    assert sitting.assessor is not None
+    unit = assignment.comparison.model.units.order_by("position")[0]
+    judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
+
+
+def judge_and_close(sitting: Sitting) -> Sitting:
+    """Its assessor gives every unit 20 % and closes it."""
+    assert sitting.assessor is not None
+    for assignment in sitting.assignments.order_by("position"):
+        assert assignment.comparison is not None
+        for unit in assignment.comparison.model.units.order_by("position"):
+            judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
+    return finish(sitting)

@@ -1,0 +1,170 @@
+"""Markdown that may stand in any page, and what differs between two versions."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.core.guidelines import current_id, rendered
+from annotation.core.refusals import NotFound
+from annotation.projects.queries.guidelines import differences, history_of, version_of
+from annotation.projects.services.write_guidelines import write_guidelines
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_markdown_reads_as_a_text_below_the_pages_own_headings() -> None:
+    html = rendered("# Units\n\n- one\n- **two**\n\n## Marks\n\n###### Deep")
+    assert "<h3>Units</h3>" in html
+    assert "<h4>Marks</h4>" in html
+    assert "<h5>Deep</h5>" in html
+    assert "<li><strong>two</strong></li>" in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 30 + "innermost",
+        "- " * 30 + "innermost",
+        "1. " * 30 + "innermost",
+        "\n".join("  " * depth + f"- item {depth}" for depth in range(30)) + "\n" + "  " * 30 + "- innermost",
+        "> - " * 20 + "innermost",
+        "> " * 25 + "first\n" + "> " * 25 + "\n" + "> " * 25 + "- innermost\n\nafter",
+    ],
+)
+def test_words_within_any_number_of_lists_and_quotations_are_kept(text: str) -> None:
+    html = rendered(text)
+    assert "innermost" in html
+    for words in re.findall("item [0-9]+|first|after", text):
+        assert words in html
+
+
+def test_lists_and_quotations_as_deep_as_the_parser_reads_are_such() -> None:
+    # 19 quotations leave the twentieth level to the paragraph; of lists, which take two levels each, 9 do.
+    assert rendered("> " * 19 + "a").count("<blockquote>") == 19
+    assert rendered("> " * 20 + "a").count("<blockquote>") == 19
+    assert rendered("- " * 9 + "a").count("<ul>") == 9
+    assert rendered("- " * 10 + "a").count("<ul>") == 9
+
+
+@given(st.lists(st.sampled_from(["> ", "- ", "1. ", "\n", "   ", "word "]), max_size=120))
+def test_no_word_is_ever_lost(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert rendered(text).count("word") == text.count("word")
+
+
+def test_a_list_and_a_quotation_still_interrupt_a_paragraph() -> None:
+    assert rendered("a\n> b\n\nc\n- d") == (
+        "<p>a</p>\n<blockquote>\n<p>b</p>\n</blockquote>\n<p>c</p>\n<ul>\n<li>d</li>\n</ul>\n"
+    )
+
+
+def test_tables_are_tables() -> None:
+    assert "<th>percent</th>" in rendered("| percent | means |\n|---|---|\n| 40 | some |")
+
+
+def test_a_link_leads_out_and_gives_nothing_away() -> None:
+    (link,) = (
+        attributes for tag, attributes in Tags(rendered("[a](https://x.example/)")).found if tag == "a"
+    )
+    assert link == {"href": "https://x.example/", "rel": "noopener noreferrer nofollow"}
+
+
+def test_code_that_is_too_wide_can_be_scrolled_by_keyboard() -> None:
+    assert '<pre tabindex="0">' in rendered("```\ncode\n```")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        '<img src=x onerror="alert(1)">',
+        "[a](javascript:alert(1))",
+        "[a](data:text/html;base64,PHNjcmlwdD4=)",
+        "![a](https://x.example/tracker.png)",
+        '<a href="https://x.example" onclick="alert(1)">a</a>',
+        "<style>*{}</style>",
+        '<iframe src="https://x.example"></iframe>',
+        "<svg/onload=alert(1)>",
+        '<https://x.example/" onmouseover="alert(1)>',
+    ],
+)
+def test_nothing_hostile_is_let_through(hostile: str) -> None:
+    for tag, attributes in Tags(rendered(hostile)).found:
+        assert tag in {"p", "a", "em", "strong", "code"}
+        assert set(attributes) <= {"href", "rel", "title"}
+        assert not (attributes.get("href") or "").startswith(("javascript:", "data:"))
+
+
+ALLOWED = {
+    *("h3", "h4", "h5", "h6", "p", "br", "hr", "ul", "ol", "li", "strong", "em", "s", "code", "pre"),
+    *("blockquote", "a", "table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+@given(st.text(alphabet=st.sampled_from("<>\"'=&/:#*_-[]()`!| \nabjs"), max_size=80))
+def test_whatever_is_written_only_plain_tags_come_out(text: str) -> None:
+    for tag, attributes in Tags(rendered(text)).found:
+        assert tag in ALLOWED
+        assert set(attributes) <= {"href", "rel", "title", "start", "tabindex"}
+
+
+def test_a_reworded_line_differs_by_words_and_another_stays() -> None:
+    # "one " and the full stop stay, "two" gives way to "three"; the second line is new.
+    assert differences("Keep.\none two.\n", "Keep.\none three.\nMore.\n") == [
+        ("same", "Keep.\n"),
+        ("same", "one "),
+        ("gone", "two"),
+        ("new", "three"),
+        ("same", ".\n"),
+        ("new", "More.\n"),
+    ]
+
+
+@given(st.text(alphabet="ab .\n", max_size=60), st.text(alphabet="ab .\n", max_size=60))
+def test_the_pieces_are_both_texts(old: str, new: str) -> None:
+    pieces = differences(old, new)
+    assert "".join(text for kind, text in pieces if kind != "new") == old
+    assert "".join(text for kind, text in pieces if kind != "gone") == new
+
+
+def test_each_version_is_compared_with_the_one_before(world: World) -> None:
+    for text in ("One.", "One. Two.", "Two."):
+        write_guidelines(project=world.project, text=text, by=world.mona)
+    third, second, first = history_of(world.project)
+    assert first.pieces == [("new", "One.")]
+    assert second.pieces == [("same", "One."), ("new", " Two.")]
+    assert third.pieces == [("gone", "One. "), ("same", "Two.")]
+
+
+def test_a_version_of_another_project_is_not_found(world: World) -> None:
+    write_guidelines(project=world.other_project, text="Other.", by=None)
+    with pytest.raises(NotFound):
+        version_of(world.project, 1)
+
+
+def test_the_version_to_be_stored_costs_one_query(world: World) -> None:
+    write_guidelines(project=world.project, text="One.", by=world.mona)
+    with CaptureQueriesContext(connection) as asked:
+        assert current_id(world.project) is not None
+    assert len(asked) == 1

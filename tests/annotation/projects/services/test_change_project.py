@@ -1,0 +1,179 @@
+"""Rules of a project: who changes them, what follows, what is refused."""
+
+import pytest
+
+from annotation.assessing.services.acts import QualityAct
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit, save_at_once
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.models import Check, Event, Membership, Project, Score, Sitting
+from annotation.projects.services.change_project import change_project, create_project
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.cast import World, finish
+
+CLEAR = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
+
+
+def test_its_maker_owns_a_new_project(world: World) -> None:
+    project = create_project(slug="mill", name="Mill", by=world.dan)
+    assert Membership.objects.get(project=project, user=world.dan).roles == ["owner"]
+
+
+def test_a_slug_is_taken_once(world: World) -> None:
+    with pytest.raises(Conflict):
+        create_project(slug="harbour", by=world.dan)
+
+
+def test_a_senseless_slug_is_refused(world: World) -> None:
+    with pytest.raises(Invalid) as refused:
+        create_project(slug="no spaces, please", by=world.dan)
+    assert refused.value.field == "slug"
+
+
+def test_another_composite_weight_is_scored_at_once(world: World) -> None:
+    change_project(project=world.project, by=world.mona, composite_weight=0.5)
+    score = Score.objects.get(summary=world.peers["port", "alder"])
+    # 13 of 20 words: b = 7/20 = .35; c = .75; X = .5 * .75 + .5 * .35 = .55.
+    assert score.brevity == pytest.approx(0.35)
+    assert score.composite_custom == pytest.approx(0.55)
+
+
+def test_old_and_new_values_are_logged(world: World) -> None:
+    change_project(project=world.project, by=world.mona, blend="weighted")
+    assert Event.objects.get(verb="change project").data == {
+        "changed": {"blend": ["human_first", "weighted"]}
+    }
+
+
+def test_setting_what_is_set_is_no_act(world: World) -> None:
+    change_project(project=world.project, by=world.mona, blend="human_first")
+    assert not Event.objects.filter(verb="change project").exists()
+
+
+def test_a_weight_out_of_range_is_refused(world: World) -> None:
+    with pytest.raises(Invalid):
+        change_project(project=world.project, by=world.mona, composite_weight=1.5)
+
+
+def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not_know_them(
+    world: World,
+) -> None:
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=7)
+    for check in Check.objects.all()[1:]:
+        override(check=check, by=world.rex, label="no")
+    change_project(project=world.project, by=world.mona, reveal="on_request")
+    with pytest.raises(Conflict, match=r"\(seed 7\) still waits for 1 answer of people") as refused:
+        change_project(project=world.project, by=world.mona, reveal="shown")
+    assert refused.value.code == "draw_open"
+    assert Project.objects.get(pk=world.project.pk).reveal == "on_request"
+    override(check=Check.objects.all()[0], by=world.rex, label="no")
+    assert change_project(project=world.project, by=world.mona, reveal="shown").reveal == "shown"
+
+
+def test_an_unknown_rule_is_refused(world: World) -> None:
+    with pytest.raises(Invalid) as refused:
+        change_project(project=world.project, by=world.mona, slug="mine")
+    assert refused.value.field == "slug"
+
+
+def test_the_text_that_was_judged_cannot_change(world: World) -> None:
+    with pytest.raises(Conflict) as refused:
+        change_project(project=world.project, by=world.olga, over_length="truncate")
+    assert refused.value.code == "judged"
+
+
+def test_reviewers_change_no_rules(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        change_project(project=world.project, by=world.rex, blend="weighted")
+
+
+def test_without_a_deciding_judge_only_people_score(world: World) -> None:
+    change_project(project=world.project, by=world.olga, deciding_judge=None)
+    score = Score.objects.get(summary=world.peers["port", "alder"])
+    assert (score.coverage, score.claims_unscored) == (None, 3)
+
+
+def judged(world: World, percent: int = 45) -> Sitting:
+    """Ana's open sitting on one peer, both units of it judged."""
+    sitting = assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=world.mona,
+        comparisons=[world.comparison("port", "alder")],
+    )
+    for unit in world.units("port"):
+        judge_unit(
+            assignment=sitting.assignments.get(),
+            by=world.ana,
+            unit_id=unit.public_id,
+            percent=percent,
+            marks=[1, 2],
+        )
+    return Sitting.objects.get()
+
+
+def test_a_finer_scale_fits_and_a_coarser_one_only_where_every_percent_lies_on_it(world: World) -> None:
+    change_project(project=world.project, by=world.mona, percent_scale="fives")
+    sitting = judged(world, percent=45)
+    with pytest.raises(Conflict) as refused:
+        change_project(project=world.project, by=world.mona, percent_scale="six")
+    assert refused.value.code == "judged"
+    assert "2 percents" in refused.value.message
+    change_project(project=world.project, by=world.mona, percent_scale="free")
+    Sitting.objects.filter(pk=sitting.pk).update(recalled_at=sitting.created_at, recalled_as="by_hand")
+    change_project(project=world.project, by=world.mona, percent_scale="six")
+
+
+def test_questions_do_not_come_after_a_model_summary_was_shown(world: World) -> None:
+    sitting = judged(world, percent=40)
+    with pytest.raises(Conflict) as refused:
+        change_project(project=world.project, by=world.mona, question_set="duc2006")
+    assert refused.value.code == "judged"
+    finish(sitting)
+    change_project(project=world.project, by=world.mona, question_set="duc2006")
+    assert Event.objects.get(verb="change project").data == {"changed": {"question_set": ["none", "duc2006"]}}
+
+
+def test_answers_that_were_given_must_fit_the_new_questions(world: World) -> None:
+    change_project(project=world.project, by=world.mona, question_set="own", own_questions=[CLEAR])
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
+    sitting = Sitting.objects.get(pk=sitting.pk)
+    act = QualityAct(1, sitting.assignments.order_by("position")[0].public_id, "clear", 1)
+    save_at_once(sitting=sitting, by=world.ana, acts=[act])
+    for question_set in ("none", "duc2002"):
+        with pytest.raises(Conflict) as refused:
+            change_project(project=world.project, by=world.mona, question_set=question_set)
+        assert refused.value.code == "judged"
+    with pytest.raises(Conflict):
+        change_project(project=world.project, by=world.mona, own_questions=[{**CLEAR, "first": 2}])
+    # Other words, and one question more, fit: nobody has seen a model summary yet.
+    more = [{**CLEAR, "text": "Is all of it clear?"}, {**CLEAR, "id": "new"}]
+    change_project(project=world.project, by=world.mona, own_questions=more)
+
+
+@pytest.mark.parametrize(
+    ("rules", "field"),
+    [
+        ({"own_questions": [{"id": "1"}]}, "own_questions"),
+        ({"own_questions": {"id": "1"}}, "own_questions"),
+        ({"question_set": "own"}, "own_questions"),
+        ({"question_set": "duc1999"}, "question_set"),
+        ({"lease_minutes": 20_000}, "lease_minutes"),
+        ({"lease_minutes": 0}, "__all__"),
+        ({"repeat_share": 1.5}, "__all__"),
+    ],
+)
+def test_rules_of_the_protocol_without_sense_are_refused(
+    world: World, rules: dict[str, object], field: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        change_project(project=world.project, by=world.mona, **rules)
+    assert refused.value.field == field
+
+
+def test_rules_of_the_protocol_move_no_score(world: World) -> None:
+    before = list(Score.objects.order_by("pk").values_list("computed_at", flat=True))
+    change_project(project=world.project, by=world.mona, repeat_share=0.2, lease_minutes=5)
+    assert list(Score.objects.order_by("pk").values_list("computed_at", flat=True)) == before
+    assert Project.objects.get(pk=world.project.pk).lease_minutes == 5

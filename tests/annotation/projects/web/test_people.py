@@ -1,0 +1,235 @@
+"""The page of members and invitations, and coming in by a link."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+
+from annotation.assessing.services.assign import assign
+from annotation.core.permissions import roles_in
+from annotation.models import Comment, Invitation, Membership, Role
+from annotation.projects.services.change_members import set_roles
+from annotation.projects.services.invite import invite, revoke_invitation
+from annotation.reviewing.services.review import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.annotation.cast import World
+
+ROOM = "/p/harbour/settings/people/"
+PASSWORD = "six tall harbours"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_counts() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def olga(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.olga)
+
+
+def text_of(answer: Any) -> str:
+    return html.unescape(answer.content.decode())
+
+
+def member(world: World, name: str) -> Membership:
+    return Membership.objects.get(project=world.project, user__username=name)
+
+
+def roles_post(client: Client, row: Membership, roles: list[str], seen: str) -> Any:
+    return client.post(f"{ROOM}{row.public_id}/roles/", {"roles": roles, "seen": seen})
+
+
+def test_everybody_stands_there_with_their_roles(olga: Client) -> None:
+    page = text_of(olga.get(ROOM))
+    for name, role in (("ana", "Assessor"), ("cleo", "Adjudicator"), ("olga", "Owner")):
+        row = re.search(rf'<strong dir="auto">{name}</strong>.*?</details>', page, re.DOTALL)
+        assert row is not None
+        assert f"<div>{role}</div>" in row[0]
+        assert re.search(rf'value="{role.lower()}" checked', row[0])
+
+
+def test_the_last_owner_cannot_be_removed_on_the_page(olga: Client, world: World) -> None:
+    row = member(world, "olga")
+    assert f"{ROOM}{row.public_id}/remove/" not in text_of(olga.get(ROOM))
+    answer = olga.post(f"{ROOM}{row.public_id}/remove/")
+    assert answer.status_code == 409
+    assert "make somebody else one first" in text_of(answer)
+    assert member(world, "olga")
+
+
+def test_roles_are_changed_by_checkboxes(olga: Client, world: World) -> None:
+    answer = roles_post(olga, member(world, "rex"), ["reviewer", "assessor"], "reviewer")
+    assert answer["Location"] == ROOM
+    assert roles_in(world.rex, world.project) == {Role.REVIEWER, Role.ASSESSOR}
+
+
+@pytest.mark.parametrize(
+    ("roles", "seen", "status", "told"),
+    [
+        ([], "reviewer", 422, "Choose at least one role."),
+        (["king"], "reviewer", 422, "There is no role"),
+        (["viewer"], "manager", 409, "Somebody has changed the roles of rex"),
+    ],
+)
+def test_what_is_refused_is_said_beside_what_was_chosen(
+    olga: Client, world: World, roles: list[str], seen: str, status: int, told: str
+) -> None:
+    row = member(world, "rex")
+    answer = roles_post(olga, row, roles, seen)
+    page = text_of(answer)
+    assert answer.status_code == status
+    part = re.search(rf'id="member-{row.public_id}".*?</li>', page, re.DOTALL)
+    assert part is not None
+    assert "<details open>" in part[0]
+    assert told in part[0]
+    assert roles_in(world.rex, world.project) == {Role.REVIEWER}
+
+
+def test_an_owner_who_steps_down_is_led_out_of_the_page(olga: Client, world: World) -> None:
+    set_roles(project=world.project, person=world.mona, roles=["owner"], by=world.olga)
+    answer = roles_post(olga, member(world, "olga"), ["viewer"], "owner")
+    assert answer["Location"] == "/p/harbour/"
+
+
+def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    Comment.objects.create(
+        project=world.project, claim=world.check("alder", 1).claim, author=world.rex, text="Hm."
+    )
+    row = member(world, "rex")
+    page = text_of(olga.get(f"{ROOM}{row.public_id}/remove/"))
+    assert re.search(r"Verdicts on checks</dt><dd>1<", page)
+    assert re.search(r"Comments</dt><dd>1<", page)
+    olga.post(f"{ROOM}{row.public_id}/remove/")
+    assert not Membership.objects.filter(pk=row.pk).exists()
+    assert world.check("alder", 1).human_label == "yes"
+
+
+def test_open_work_of_somebody_who_goes_is_pointed_out(olga: Client, world: World) -> None:
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    page = text_of(olga.get(f"{ROOM}{member(world, 'ana').public_id}/remove/"))
+    assert "1 document set of theirs is not closed" in page
+    assert 'href="/p/harbour/assignments/"' in page
+
+
+def test_adding_by_name(olga: Client, world: World) -> None:
+    assert olga.post(f"{ROOM}add/", {"username": " dan ", "roles": ["viewer"]})["Location"] == ROOM
+    assert roles_in(world.dan, world.project) == {Role.VIEWER}
+
+
+@pytest.mark.parametrize(("name", "status"), [("nobody", 422), ("rex", 409)])
+def test_who_cannot_be_added_stays_in_the_form(olga: Client, name: str, status: int) -> None:
+    answer = olga.post(f"{ROOM}add/", {"username": name, "roles": ["viewer"]})
+    assert answer.status_code == status
+    assert re.search(rf'id="username"[^>]*value="{name}"', text_of(answer))
+
+
+def link_on(page: str) -> str:
+    (address,) = re.findall(r'readonly value="http://testserver(/invitations/[^"]+)"', page)
+    return str(address)
+
+
+def test_the_link_is_shown_once(olga: Client, world: World) -> None:
+    answer = olga.post("/p/harbour/settings/invitations/invite/", {"roles": ["reviewer"], "note": "Dan"})
+    address = link_on(text_of(answer))
+    assert "no-store" in answer["Cache-Control"]
+    again = text_of(olga.get(ROOM))
+    assert "/invitations/" not in again.replace("/settings/invitations/", "")
+    assert "Dan" in again
+    assert Client().get(address).status_code == 200
+
+
+def test_taking_an_invitation_back(olga: Client, world: World) -> None:
+    secret = invite(project=world.project, roles=["viewer"], by=world.olga).secret
+    row = Invitation.objects.get()
+    olga.post(f"/p/harbour/settings/invitations/{row.public_id}/revoke/")
+    answer = Client().get(f"/invitations/{secret}/")
+    assert answer.status_code == 409
+    assert "taken back" in text_of(answer)
+    assert "taken back" in text_of(olga.get(ROOM))
+
+
+def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Callable[[User], Client]) -> None:
+    address = f"/invitations/{invite(project=world.project, roles=['reviewer'], by=world.olga).secret}/"
+    client = signed_in(world.dan)
+    assert "Join as dan" in text_of(client.get(address))
+    assert client.post(address)["Location"] == "/p/harbour/"
+    assert roles_in(world.dan, world.project) == {Role.REVIEWER}
+
+
+def test_a_member_is_told_and_the_link_stays_good(world: World, signed_in: Callable[[User], Client]) -> None:
+    address = f"/invitations/{invite(project=world.project, roles=['manager'], by=world.olga).secret}/"
+    client = signed_in(world.rex)
+    assert "member of this project already" in text_of(client.get(address))
+    assert client.post(address).status_code == 409
+    assert Invitation.objects.get().accepted_at is None
+
+
+def anew(client: Client, address: str, **typed: str) -> Any:
+    given = {"username": "eve", "full_name": "Eve Berg", "password": PASSWORD, "again": PASSWORD}
+    return client.post(address, {**given, **typed})
+
+
+def test_a_stranger_makes_an_account_and_is_signed_in(world: World) -> None:
+    address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
+    client = Client()
+    assert anew(client, address)["Location"] == "/p/harbour/"
+    assert client.get("/p/harbour/").status_code == 200
+    eve = User.objects.get(username="eve")
+    assert (eve.get_full_name(), roles_in(eve, world.project)) == ("Eve Berg", {Role.VIEWER})
+    assert anew(Client(), address, username="mallory").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "fault"),
+    [
+        ({"again": "another"}, 422, "again"),
+        ({"password": "short", "again": "short"}, 422, "password"),
+        ({"username": "no spaces"}, 422, "username"),
+        ({"username": "rex"}, 409, "username"),
+    ],
+)
+def test_a_fault_stands_at_its_field_and_no_password_comes_back(
+    world: World, typed: dict[str, str], status: int, fault: str
+) -> None:
+    address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
+    answer = anew(Client(), address, **typed)
+    page = text_of(answer)
+    assert answer.status_code == status
+    assert re.findall(r'id="(\w+)-fault"', page) == [fault]
+    assert PASSWORD not in page
+    assert 'value="Eve Berg"' in page
+
+
+def test_names_cannot_be_tried_without_end(world: World) -> None:
+    address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
+    got = [anew(Client(), address, username="rex").status_code for _ in range(11)]
+    assert got == [*[409] * 10, 403]
+    assert anew(Client(), address).status_code == 403
+
+
+def test_what_opens_nothing_says_why(world: World) -> None:
+    issued = invite(project=world.project, roles=["viewer"], by=world.olga)
+    revoke_invitation(invitation=issued.invitation, by=world.olga)
+    assert Client().get(f"/invitations/{issued.secret}/").status_code == 409
+    unknown = Client().get("/invitations/nobody-issued-this/")
+    assert unknown.status_code == 404
+    assert "Harbour" not in text_of(unknown)
+
+
+def test_only_owners_find_the_tab(world: World, signed_in: Callable[[User], Client]) -> None:
+    for name, sees in (("olga", True), ("mona", False)):
+        page = text_of(signed_in(getattr(world, name)).get("/p/harbour/settings/"))
+        assert (name, f'href="{ROOM}"' in page) == (name, sees)

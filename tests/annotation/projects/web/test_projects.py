@@ -1,0 +1,145 @@
+"""The list of projects and the overview of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
+from annotation.assessing.services.plan_assignments import carry_out
+from annotation.models import DocumentSet, Project
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.cast import add_imported_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+def test_one_sees_ones_own_projects_alone(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.mona).get("/").content.decode()
+    assert "Harbour study" in page
+    assert "Quarry study" not in page
+
+
+def test_who_is_in_no_project_is_told_how_one_is_made(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.vic.memberships.all().delete()
+    assert "import_dataset" in signed_in(world.vic).get("/").content.decode()
+
+
+def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    # Two peer summaries are held against the model summary of "port".
+    assert "2 summaries wait for your judgment" in signed_in(world.ana).get("/").content.decode()
+
+
+def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.dan).get("/p/quarry/").content.decode()
+    assert '<a href="/p/quarry/import/"><strong>Import summaries</strong></a>' in page
+
+
+def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:
+    context = signed_in(world.mona).get("/p/harbour/").context
+    held, checks = context["contents"], context["checks"]
+    # Two sets of one document, one model and two peer summaries each; three claims, each held against two peers.
+    assert (held.document_sets, held.documents, held.systems) == (2, 2, 2)
+    assert (held.model_summaries, held.peer_summaries, held.claims) == (2, 4, 3)
+    assert (checks.total, checks.by_judge, checks.by_people, checks.unscored) == (6, 6, 0, 0)
+
+
+def test_an_assessor_with_open_work_sees_no_leaderboard(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.ana.memberships.update(roles=["assessor", "viewer"])
+    client = signed_in(world.ana)
+    assert client.get("/p/harbour/").context["excerpt"] is not None
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    page = client.get("/p/harbour/")
+    assert page.context["excerpt"] is None
+    assert b"alder" not in page.content
+
+
+def test_each_role_is_told_its_own_next_step(world: World, signed_in: Callable[[User], Client]) -> None:
+    def first(person: User) -> str | None:
+        steps = signed_in(person).get("/p/harbour/").context["steps"]
+        return steps[0].what if steps else None
+
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assert first(world.ana) == "Go on with your judgments"
+    assert first(world.rex) == "Review claims"
+    assert first(world.cleo) == "Review claims"
+    assert first(world.vic) == "Read the scores"
+    assert first(world.mona) == "Start a run"
+
+
+def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[User], Client]) -> None:
+    check = world.check("alder", 1)
+    override(check=check, by=world.rex, label="no")
+    add_imported_verdict(check, "yes")
+    cleo = signed_in(world.cleo)
+    first = cleo.get("/p/harbour/").context["steps"][0]
+    assert (first.what, first.why) == (
+        "Settle what differs",
+        "1 dispute without a decision, the widest apart first.",
+    )
+    assert "Disputes wait for your decision" in cleo.get("/").content.decode()
+    page = signed_in(world.rex).get("/").content.decode()
+    assert "Disputes wait" not in page
+    assert "Claims wait for review" in page
+    # Her own answer among the voices: it is for others to settle.
+    override(check=check, by=world.cleo, label="unsure")
+    assert "Disputes wait" not in cleo.get("/").content.decode()
+
+
+def test_whoever_is_blind_is_told_of_their_own_work_alone(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    add_imported_verdict(world.check("alder", 1), "yes")
+    world.cleo.memberships.update(roles=["adjudicator", "assessor"])
+    assign(document_set=world.sets["port"], assessor=world.cleo, by=None)
+    cleo = signed_in(world.cleo)
+    page = cleo.get("/").content.decode()
+    assert "2 summaries wait for your judgment" in page
+    assert "Disputes wait" not in page
+    assert "Claims wait" not in page
+    assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Go on with your judgments"]
+
+
+def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callable[[User], Client]) -> None:
+    draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    client = signed_in(world.rex)
+    page = client.get("/p/harbour/")
+    assert page.context["steps"][0].why == "6 of 6 checks that were drawn at random have no answer."
+    assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
+    carry_out(project=world.project, by=world.mona, order=AssignmentOrder(way=Way.QUEUE, seed=1, per_set=1))
+    assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"
+
+
+def test_decided_by_people_counts_decisions_too(world: World, signed_in: Callable[[User], Client]) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    # Nobody but the judge has answered this one.
+    decide_check(check=world.check("alder", 2), by=world.cleo, label="unsure", reason="Half of it.")
+    page = signed_in(world.mona).get("/p/harbour/")
+    assert (page.context["checks"].by_people, page.context["checks"].share_by_people) == (2, 2 / 6)
+    assert '<dd>2 <span class="muted">33 %</span></dd>' in page.content.decode()
+    # Beside it stands how much of each system's coverage they decided, which is another number.
+    assert "of coverage decided by people:" in page.content.decode()
+
+
+def test_imported_text_is_text(world: World, signed_in: Callable[[User], Client]) -> None:
+    Project.objects.filter(pk=world.project.pk).update(description="<script>alert(1)</script>")
+    DocumentSet.objects.filter(external_id="port").update(external_id="<img src=x>")
+    client = signed_in(world.olga)
+    for address in ("/", "/p/harbour/", "/p/harbour/review/", "/p/harbour/assignments/"):
+        page = client.get(address).content
+        assert b"<script>alert" not in page
+        assert b"<img src=x>" not in page

@@ -1,0 +1,395 @@
+"""Checks through the API: the same answers, scores and events as by the services, and no word too early."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import transaction
+
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
+from annotation.models import SCORES, Adjudication, CheckLook, Event, Membership, Project, Score, Verdict
+from annotation.reviewing.services.review import override
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from tests.annotation.conftest import ApiDoor
+
+HERE = "/api/v1/projects/harbour/"
+OF_THE_JUDGE = ("judge_label", "judge_probability", "unscored_reason")
+
+
+def at(world: World, system: str, position: int, rest: str = "") -> str:
+    return f"{HERE}checks/{world.check(system, position).public_id}/{rest}"
+
+
+def results(client: Any, query: str) -> list[dict[str, Any]]:
+    answer = client.get(f"{HERE}checks/{query}")
+    assert answer.status_code == 200, answer.content
+    return list(answer.json()["results"])
+
+
+def outcome(world: World, verb: str) -> tuple[Any, ...]:
+    """The scores and the event that an act left behind, without what is random in them."""
+    event = Event.objects.filter(verb=verb).latest("pk")
+    data = {key: value for key, value in event.data.items() if key not in ("verdict", "decision")}
+    score = Score.objects.get(summary=world.peers["port", "alder"])
+    return tuple(getattr(score, name) for name in SCORES), event.actor, event.target_id, data
+
+
+def by_service(world: World, act: Any, verb: str) -> tuple[Any, ...]:
+    with transaction.atomic():
+        act()
+        left = outcome(world, verb)
+        transaction.set_rollback(True)
+    return left
+
+
+def test_an_override_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
+    answer = {"label": "yes", "reason": "It says so.", "evidence": [1], "confidence": 0.8}
+    check = world.check("alder", 2)
+    expected = by_service(world, lambda: override(check=check, by=world.rex, **answer), "override")
+    sent = client_of("rex").post(at(world, "alder", 2, "verdicts/"), answer, format="json")
+    assert sent.status_code == 201
+    assert outcome(world, "override") == expected
+    # Unit 1 is now yes, yes; unit 2 yes: coverage 1.
+    assert expected[0][0] == 1.0
+
+
+def test_an_override_answers_what_was_kept_and_what_stands(world: World, client_of: ApiDoor) -> None:
+    body = (
+        client_of("rex")
+        .post(at(world, "alder", 2, "verdicts/"), {"label": "yes", "evidence": [2, 1, 2]}, format="json")
+        .json()
+    )
+    kept = Verdict.objects.get(public_id=body["verdict"]["id"])
+    assert (kept.person, kept.label, kept.evidence) == (world.rex, "yes", [1, 2])
+    assert (body["check"]["final_label"], body["check"]["final_source"]) == ("yes", "reviewer")
+
+
+def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: ApiDoor) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    sent = client_of("rex").post(
+        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json"
+    )
+    error = sent.json()["error"]
+    assert (sent.status_code, error["code"]) == (409, "newer_verdict")
+    assert (error["details"]["yours"]["label"], error["details"]["theirs"]["label"]) == ("yes", "no")
+    assert Verdict.objects.get(person=world.rex).is_set_aside
+
+
+def test_what_was_set_aside_is_told_apart(world: World, client_of: ApiDoor) -> None:
+    check = world.check("alder", 1)
+    theirs = override(check=check, by=world.cleo, label="no")
+    rex = client_of("rex")
+    rex.post(at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json")
+    sent = rex.post(
+        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": theirs.public_id}, format="json"
+    )
+    said = [each for each in sent.json()["check"]["verdicts"] if each["by"] == "rex"]
+    assert [(each["shown"], each["is_set_aside"], bool(each["withdrawn_at"])) for each in said] == [
+        ("nothing", True, True),
+        ("person", False, False),
+    ]
+
+
+def test_an_answer_seen_that_nobody_gave_is_refused_and_tells_nothing(
+    world: World, client_of: ApiDoor
+) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    sent = client_of("rex").post(
+        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": "made-up"}, format="json"
+    )
+    assert (sent.status_code, sent.json()["error"]["field"]) == (422, "seen")
+    assert "Not said." not in sent.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "field"),
+    [
+        ({}, 400, "label"),
+        ({"label": "maybe"}, 400, "label"),
+        ({"label": "yes", "confidence": 2}, 400, "confidence"),
+        ({"label": "yes", "confidence": "nan"}, 400, "confidence"),
+        ({"label": "yes", "evidence": ["a"]}, 400, "evidence.0"),
+        ({"label": "yes", "evidence": [0]}, 422, "evidence"),
+        ({"label": "yes", "evidence": [1, 99]}, 422, "evidence"),
+        ({"label": "yes", "final_label": "yes"}, 400, "final_label"),
+    ],
+)
+def test_a_senseless_answer_is_refused(
+    world: World, client_of: ApiDoor, answer: dict[str, Any], status: int, field: str
+) -> None:
+    sent = client_of("rex").post(at(world, "alder", 1, "verdicts/"), answer, format="json")
+    assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor) -> None:
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    client = client_of("rex")
+    for _ in range(2):
+        assert client.delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 204
+    assert world.check("alder", 1).human_label is None
+    assert Event.objects.filter(verb="withdraw verdict").count() == 1
+
+
+def test_only_the_giver_withdraws(world: World, client_of: ApiDoor) -> None:
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    assert client_of("cleo").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
+    assert world.check("alder", 1).human_label == "no"
+
+
+def test_a_judges_verdict_cannot_be_withdrawn(world: World, client_of: ApiDoor) -> None:
+    verdict = Verdict.objects.filter(source="judge").first()
+    assert verdict is not None
+    assert client_of("rex").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
+
+
+def test_a_decision_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
+    check, answer = world.check("alder", 2), {"label": "yes", "reason": "The quay is named."}
+    expected = by_service(world, lambda: decide_check(check=check, by=world.cleo, **answer), "adjudicate")
+    sent = client_of("cleo").post(at(world, "alder", 2, "adjudications/"), answer, format="json")
+    assert (sent.status_code, sent.json()["by"]) == (201, "cleo")
+    assert outcome(world, "adjudicate") == expected
+
+
+def test_a_decision_on_a_unit_leaves_the_same_score_and_event(world: World, client_of: ApiDoor) -> None:
+    comparison, unit = world.comparison("port", "alder"), world.units("port")[0]
+    expected = by_service(
+        world,
+        lambda: decide_unit(comparison=comparison, unit=unit, by=world.cleo, percent=20, reason="A little."),
+        "adjudicate",
+    )
+    sent = client_of("cleo").post(
+        f"{HERE}comparisons/{comparison.public_id}/adjudications/",
+        {"unit": unit.public_id, "percent": 20, "reason": "A little."},
+        format="json",
+    )
+    assert (sent.status_code, sent.json()["percent"]) == (201, 20)
+    assert outcome(world, "adjudicate") == expected
+    # Unit 1 is 0.2, unit 2 is 1: mean 0.6.
+    assert expected[0][0] == pytest.approx(0.6)
+
+
+def test_a_decision_needs_a_unit_of_its_comparison_and_a_percent(world: World, client_of: ApiDoor) -> None:
+    address = f"{HERE}comparisons/{world.comparison('port', 'alder').public_id}/adjudications/"
+    client = client_of("cleo")
+    elsewhere = {"unit": world.units("bridge")[0].public_id, "percent": 20, "reason": "So."}
+    too_much = {"unit": world.units("port")[0].public_id, "percent": 101, "reason": "So."}
+    assert client.post(address, elsewhere, format="json").status_code == 404
+    assert client.post(address, too_much, format="json").json()["error"]["field"] == "percent"
+    assert not Adjudication.objects.exists()
+
+
+def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
+    decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="So.")
+    client = client_of("cleo")
+    for _ in range(2):
+        assert client.delete(f"{HERE}adjudications/{decision.public_id}/").status_code == 204
+    assert world.check("alder", 2).final_label == "no"
+    assert Event.objects.filter(verb="withdraw decision").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", 6),
+        ("?system=alder", 3),
+        ("?label=yes", 2),
+        ("?label=no", 4),
+        ("?label=unscored", 0),
+        ("?side=peer", 0),
+        ("?unanswered=false", 1),
+        ("?unanswered=true&system=birch", 2),
+        ("?disputed=true", 0),
+        ("?document_set={bridge}", 0),
+        ("?summary={alder}", 3),
+    ],
+)
+def test_checks_are_filtered(world: World, client_of: ApiDoor, query: str, found: int) -> None:
+    override(check=world.check("birch", 1), by=world.rex, label="no")
+    query = query.format(bridge=world.sets["bridge"].public_id, alder=world.peers["port", "alder"].public_id)
+    assert len(results(client_of("vic"), query)) == found
+
+
+def test_disputed_checks_are_found(world: World, client_of: ApiDoor) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    (row,) = results(client_of("vic"), "?disputed=true")
+    assert row["id"] == world.check("alder", 1).public_id
+
+
+def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="There.")
+    decide_check(check=world.check("alder", 2), by=world.cleo, label="unsure", reason="Hm.")
+    shown = client_of("cleo").get(at(world, "alder", 2)).json()
+    assert [(v["source"], v["by"], v["label"]) for v in shown["verdicts"]] == [
+        ("judge", "lexical", "no"),
+        ("reviewer", "rex", "yes"),
+    ]
+    assert [(a["by"], a["label"], a["reason"]) for a in shown["adjudications"]] == [("cleo", "unsure", "Hm.")]
+
+
+class TestReveal:
+    """What a reviewer sees of the judge before the own answer."""
+
+    def test_nothing_tells_the_judges_verdict_before_the_own_answer(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        shown = client_of("rex").get(at(world, "alder", 2)).json()
+        assert shown["is_hidden_yet"] is True
+        assert [shown[name] for name in OF_THE_JUDGE] == [None] * 3
+        assert (shown["final_label"], shown["final_source"], shown["verdicts"]) == (None, None, [])
+        assert "no mention of" not in str(shown)
+
+    def test_lists_and_filters_do_not_tell_either(self, world: World, client_of: ApiDoor) -> None:
+        client = client_of("rex")
+        for row in results(client, ""):
+            assert [row[name] for name in (*OF_THE_JUDGE, "final_label")] == [None] * 4
+        assert results(client, "?label=yes") == results(client, "?label=no") == []
+        assert len(results(client, "?label=unscored")) == 6
+
+    def test_how_sure_the_judge_is_is_kept_back_alike_in_the_list_the_detail_and_the_queue(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        # The judge is surer of one answer than of the other, so the figure would tell which it gave.
+        client = client_of("rex")
+        public_id = world.check("alder", 2).public_id
+        listed = next(row for row in results(client, "?order=doubt") if row["id"] == public_id)
+        queued = client.get(f"{HERE}review-queue/").json()["results"]
+        waiting = next(row for row in queued if row["id"] == public_id)
+        shown = client.get(at(world, "alder", 2)).json()
+        assert [listed["doubt"], shown["doubt"], waiting["doubt"]] == [None] * 3
+
+    def test_who_wrote_a_summary_is_not_told_even_after_the_own_answer(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        client = client_of("rex")
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
+        assert sent["check"]["system"] is None
+        assert {row["system"] for row in results(client, "")} == {None}
+        refused = client.get(f"{HERE}checks/?system=alder")
+        assert (refused.status_code, "may view the scores" in refused.json()["error"]["message"]) == (
+            403,
+            True,
+        )
+
+    def test_a_reviewer_who_may_view_scores_is_told_who_wrote_it(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
+        assert {row["system"] for row in results(client_of("rex"), "?system=alder")} == {"alder"}
+
+    def test_no_queue_tells_a_reviewer_who_views_scores_what_others_said(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
+        # The judge says no of this one, so that it stands among those answered against it.
+        override(check=world.check("alder", 2), by=world.cleo, label="yes")
+        told = [
+            client_of(name).get(f"{HERE}review-queue/?only=against").json()["results"]
+            for name in ("rex", "cleo")
+        ]
+        assert [len(rows) for rows in told] == [0, 1]
+
+    def test_the_own_answer_reveals_it(self, world: World, client_of: ApiDoor) -> None:
+        client = client_of("rex")
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
+        assert sent["verdict"]["shown"] == "nothing"
+        assert (sent["check"]["judge_label"], sent["check"]["is_hidden_yet"]) == ("no", False)
+        assert results(client, "?label=yes")[0]["judge_label"] == "no"
+        again = client.post(at(world, "alder", 2, "verdicts/"), {"label": "no"}, format="json").json()
+        assert again["verdict"]["shown"] == "judge"
+
+    def test_other_peoples_answers_are_hidden_until_the_own_one(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        override(check=world.check("alder", 2), by=world.cleo, label="yes")
+        client = client_of("rex")
+        shown = client.get(at(world, "alder", 2)).json()
+        hidden = [shown[name] for name in ("human_label", "final_label", "final_source", "is_disputed")]
+        assert (hidden, shown["verdicts"]) == ([None] * 4, [])
+        assert results(client, "?label=yes") == []
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "no"}, format="json").json()
+        assert [verdict["by"] for verdict in sent["check"]["verdicts"]] == ["lexical", "cleo", "rex"]
+        assert sent["check"]["is_disputed"] is True
+
+    def test_a_claim_to_have_seen_it_is_not_believed_after_answer(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        sent = client_of("rex").post(
+            at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "judge"}, format="json"
+        )
+        assert sent.json()["verdict"]["shown"] == "nothing"
+
+    def test_asking_reveals_it_where_the_project_says_so(self, world: World, client_of: ApiDoor) -> None:
+        Project.objects.update(reveal="on_request")
+        client = client_of("rex")
+        assert client.get(at(world, "alder", 2)).json()["judge_label"] is None
+        assert client.get(at(world, "alder", 2, "?reveal=true")).json()["judge_label"] == "no"
+        sent = client.post(
+            at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "judge"}, format="json"
+        )
+        assert sent.json()["verdict"]["shown"] == "judge"
+
+    def test_asking_reveals_nothing_elsewhere(self, world: World, client_of: ApiDoor) -> None:
+        assert client_of("rex").get(at(world, "alder", 2, "?reveal=true")).json()["judge_label"] is None
+
+    def test_a_project_that_shows_it_shows_it(self, world: World, client_of: ApiDoor) -> None:
+        Project.objects.update(reveal="shown")
+        client = client_of("rex")
+        assert client.get(at(world, "alder", 2)).json()["judge_label"] == "no"
+        sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
+        assert sent.json()["verdict"]["shown"] == "judge"
+
+    @pytest.mark.parametrize("role", ["viewer", "manager"])
+    def test_a_reviewer_with_another_role_waits_as_well(
+        self, world: World, client_of: ApiDoor, role: str
+    ) -> None:
+        Membership.objects.filter(user=world.rex).update(roles=["reviewer", role])
+        assert client_of("rex").get(at(world, "alder", 2)).json()["judge_label"] is None
+
+    @pytest.mark.parametrize("name", ["vic", "cleo", "olga", "mona"])
+    def test_others_see_it_at_once(self, world: World, client_of: ApiDoor, name: str) -> None:
+        assert client_of(name).get(at(world, "alder", 2)).json()["judge_label"] == "no"
+
+
+class TestWhatIsKeptOfSeeing:
+    """Whoever may review and is shown what others said answers knowing it, by whichever door."""
+
+    def seen_by(self, name: str) -> int:
+        return CheckLook.objects.filter(person__username=name, revealed_at__isnull=False).count()
+
+    def test_an_adjudicator_who_was_shown_a_check_answers_it_knowing(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
+        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == "judge"
+        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").shown == "nothing"
+
+    def test_an_adjudicator_who_was_shown_nothing_answers_blind(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        sent = client_of("cleo").post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
+        assert sent.json()["verdict"]["shown"] == "nothing"
+
+    @pytest.mark.parametrize(("name", "known"), [("cleo", 2), ("olga", 2), ("rex", 0), ("vic", 0)])
+    def test_a_page_of_the_list_shows_its_checks_and_no_others(
+        self, world: World, client_of: ApiDoor, name: str, known: int
+    ) -> None:
+        assert len(results(client_of(name), "?limit=2")) == 2
+        assert self.seen_by(name) == known
+
+    def test_where_nothing_is_kept_back_a_reviewers_list_shows_it_too(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        Project.objects.update(reveal="shown")
+        assert len(results(client_of("rex"), "")) == self.seen_by("rex") == 6
+
+    def test_the_next_check_is_shown_with_what_was_said_to_an_adjudicator(
+        self, world: World, client_of: ApiDoor
+    ) -> None:
+        handed = client_of("cleo").post(f"{HERE}checks/next/", {}, format="json").json()["check"]
+        assert handed["judge_label"] is not None
+        assert self.seen_by("cleo") == 1

@@ -1,0 +1,112 @@
+"""Passages found for a claim, the filter of a queue, and what a check looks like to its reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.core.refusals import NotFound
+from annotation.models import Document, Unit
+from annotation.projects.services.change_project import change_project
+from annotation.reviewing.queries.check_view import check_of, check_view
+from annotation.reviewing.queries.review_queue import Filter
+from annotation.reviewing.services.review import override
+from annotation.texts.queries.check_text import PASSAGES_FOUND, WHOLE_TEXT_UP_TO, found_passages
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def test_the_passage_that_shares_the_rarest_words_is_found() -> None:
+    texts = ["The port is old.", "The wall costs 41 million.", "The ferry moves."]
+    assert found_passages("Repairing the wall costs much.", texts) == {1}
+
+
+def test_a_claim_and_its_denial_find_the_same_passage() -> None:
+    texts = ["The ferry sank in fog.", "Nobody was hurt."]
+    assert found_passages("The ferry sank.", texts) == found_passages("The ferry never sank.", texts) == {0}
+
+
+def test_nothing_shared_finds_nothing() -> None:
+    assert found_passages("Quite another matter", ["The port is old."]) == frozenset()
+    assert found_passages("anything", []) == frozenset()
+
+
+@given(claim=st.text(max_size=60), texts=st.lists(st.text(max_size=60), max_size=12))
+def test_what_is_found_is_there_and_little(claim: str, texts: list[str]) -> None:
+    found = found_passages(claim, texts)
+    assert len(found) <= PASSAGES_FOUND
+    assert found <= set(range(len(texts)))
+
+
+def test_a_filter_names_only_what_differs_from_the_default() -> None:
+    assert Filter.read({}).as_query() == {}
+    named = {"order": "effect", "only": "all", "side": "peer", "label": "yes"}
+    assert Filter.read(named).as_query() == named
+
+
+def test_a_check_of_another_project_is_not_found(world: World) -> None:
+    with pytest.raises(NotFound):
+        check_of(world.other_project, world.check("alder", 1).public_id)
+
+
+def long_source(world: World, sentences: int) -> None:
+    """The source of "port" becomes this many sentences, of which one names the quay."""
+    document = Document.objects.get(document_set=world.sets["port"])
+    document.units.all().delete()
+    words = [f"Sentence {n} fills space." for n in range(1, sentences + 1)]
+    words[sentences // 2] = "Ferries use the southern quay."
+    document.text = " ".join(words)
+    document.save(update_fields=["text"])
+    start = 0
+    for number, sentence in enumerate(words, start=1):
+        Unit.objects.create(document=document, position=number, start=start, end=start + len(sentence))
+        start += len(sentence) + 1
+
+
+def peer_side(world: World) -> str:
+    """The check of alder's third claim turned to the source."""
+    check = world.check("alder", 3)
+    check.side = "peer"
+    check.save(update_fields=["side"])
+    return check.public_id
+
+
+def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
+    long_source(world, WHOLE_TEXT_UP_TO * 2)
+    check = check_of(world.project, peer_side(world))
+    view = check_view(check, world.rex)
+    # Number 41 of 80 names the quay; two on either side of it are shown, after a gap.
+    assert [passage.number for passage in view.passages] == [39, 40, 41, 42, 43]
+    assert [passage.is_found for passage in view.passages] == [False, False, True, False, False]
+    assert view.passages[0].follows_gap
+    assert (view.is_whole_text, view.text_units) == (False, 80)
+
+
+def test_the_whole_of_a_long_text_is_shown_when_asked_for(world: World) -> None:
+    long_source(world, WHOLE_TEXT_UP_TO * 2)
+    view = check_view(check_of(world.project, peer_side(world)), world.rex, whole_text=True)
+    assert len(view.passages) == 80
+    assert view.is_whole_text
+
+
+def test_other_peoples_answers_are_hidden_until_the_own_one(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
+    seen_by_rex = check_view(world.check("alder", 1), world.rex).outcome
+    assert (seen_by_rex.people, seen_by_rex.decision, seen_by_rex.is_disputed) == ((), None, False)
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    after = check_view(world.check("alder", 1), world.rex).outcome
+    assert [said.who for said in after.people] == ["cleo", "rex"]
+    assert after.is_disputed
+
+
+def test_where_the_project_shows_the_judge_it_shows_other_people_too(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said there.")
+    change_project(project=world.project, by=world.olga, reveal="shown")
+    outcome = check_view(world.check("alder", 1), world.rex).outcome
+    assert [said.who for said in outcome.people] == ["cleo"]
+    assert outcome.decision is not None
+    assert outcome.decision.who == "cleo"

@@ -1,0 +1,182 @@
+"""What a reader is shown of one check, at every door: a table of all that it depends on, kept beside this file.
+
+`what_is_seen.txt` says what a list, the queue, its filters, the page and the check itself tell, and then after which
+stories they do: how the project reveals, whether it plants, who reads, and what happened before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Conflict
+from annotation.models import Check, Project
+from annotation.reviewing.queries.review_queue import Filter, waiting_checks
+from annotation.reviewing.services.look_at_check import look_at, tell_planted
+from annotation.reviewing.services.review import override, withdraw_verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+
+TABLE = Path(__file__).with_name("what_is_seen.txt")
+RULES = list(product(Project.Reveal.values, (0, 1)))
+READERS = ("rex", "cleo")
+"""Rex only reviews, and must wait; Cleo adjudicates as well."""
+
+
+def _set_aside(world: World, check: Check, reader: User) -> None:
+    override(check=check, by=world.olga, label="yes")
+    with suppress(Conflict):
+        override(check=check, by=reader, label="no", seen="")
+
+
+def _by_rule(check: Check) -> None:
+    Check.objects.filter(pk=check.pk).update(final_source="rule", final_label="no")
+
+
+def _decided(world: World, check: Check) -> None:
+    decide_check(check=check, by=world.olga, label="unsure", reason="Both.")
+
+
+Act = Callable[["World", Check, "User"], object]
+STORIES: dict[str, tuple[Act, ...]] = {
+    "nothing": (),
+    "looked": (lambda w, c, r: look_at(check=c, by=r),),
+    "asked": (lambda w, c, r: look_at(check=c, by=r, asked=True),),
+    "answered": (lambda w, c, r: override(check=c, by=r, label="no"),),
+    "asked, answered": (
+        lambda w, c, r: look_at(check=c, by=r, asked=True),
+        lambda w, c, r: override(check=c, by=r, label="no"),
+    ),
+    "answered, told": (
+        lambda w, c, r: override(check=c, by=r, label="yes"),
+        lambda w, c, r: tell_planted(project=w.project, by=r),
+    ),
+    "answered, took it back": (
+        lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no"), by=r),
+    ),
+    "another answered": (lambda w, c, r: override(check=c, by=w.olga, label="yes"),),
+    "another answered, asked": (
+        lambda w, c, r: override(check=c, by=w.olga, label="yes"),
+        lambda w, c, r: look_at(check=c, by=r, asked=True),
+    ),
+    "two differ": (
+        lambda w, c, r: override(check=c, by=w.olga, label="yes"),
+        lambda w, c, r: override(check=c, by=r, label="no"),
+    ),
+    "set aside": (_set_aside,),
+    "set aside, answered": (_set_aside, lambda w, c, r: override(check=c, by=r, label="no")),
+    "settled": (lambda w, c, r: _decided(w, c),),
+    "answered, settled": (
+        lambda w, c, r: override(check=c, by=r, label="no"),
+        lambda w, c, r: _decided(w, c),
+    ),
+    "by rule": (lambda w, c, r: _by_rule(c),),
+    "answered, by rule": (
+        lambda w, c, r: override(check=c, by=r, label="no"),
+        lambda w, c, r: _by_rule(c),
+    ),
+}
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def told_on_page(outcome: Any) -> str:
+    judge, own, made = outcome.judge, outcome.own, outcome.decision
+    words = [
+        f"judge {judge.label} {judge.confidence} {list(judge.evidence)}" if judge else "no judge",
+        "shown" if outcome.is_judge_shown else "hidden",
+        f"was planted {outcome.planted}" if outcome.planted else "",
+        "said " + " ".join(f"{each.who}:{each.label}{'-' * each.is_withdrawn}" for each in outcome.people),
+        f"own {own.label}" if own else "",
+        f"stands {made.label} {made.source} {made.who}" if made else "",
+        "disputed" if outcome.is_disputed else "",
+        "settled" if outcome.is_settled else "",
+    ]
+    return ", ".join(filter(None, words))
+
+
+def told_by_api(row: dict[str, Any]) -> str:
+    names = ("judge_label", "judge_probability", "human_label", "final_label", "final_source")
+    words = [" ".join(str(row[name]) for name in names), *_with_value(row, "doubt", "is_hidden_yet")]
+    words.append(f"disputed {row['is_disputed']}")
+    if "verdicts" in row:
+        words.append(" ".join(f"{each['by']}:{each['label']}" for each in row["verdicts"]))
+        words.append(f"{len(row['adjudications'])} decisions, was planted {row['planted_label']}")
+    return ", ".join(words)
+
+
+def _with_value(row: dict[str, Any], *names: str) -> list[str]:
+    return [name for name in names if row[name]]
+
+
+def seen(world: World, check: Check, reader: User) -> Iterator[str]:
+    """What each door tells the reader; none knows of the others."""
+    client = Client()
+    client.force_login(reader)
+    project, place = "/api/v1/projects/harbour/", f"checks/{check.public_id}/"
+    with taken_back():
+        listed = client.get(project + "checks/").json()["results"]
+        yield "list: " + told_by_api(next(row for row in listed if row["id"] == check.public_id))
+    with taken_back():
+        queued = client.get(project + "review-queue/?only=all&label=").json()["results"]
+        row = next(row for row in queued if row["id"] == check.public_id)
+        yield " ".join(
+            ["queue:", str(row["human_label"]), str(row["is_disputed"]), *_with_value(row, "doubt")]
+        )
+    reading = CheckReader(reader, must_wait=reader.username == "rex")
+    found = [
+        f"{only}{label}"
+        for only, label in product(("waiting", "disputed", "against", "answered", "all"), ("", "yes", "no"))
+        for waiting in [waiting_checks(world.project, reading, Filter.read({"only": only, "label": label}))]
+        if waiting.filter(pk=check.pk).exists()
+    ]
+    yield "filters: " + " ".join(found)
+    with taken_back():
+        shown = client.get(reverse("check", args=["harbour", check.public_id]))
+        yield "page: " + told_on_page(shown.context["outcome"])
+    with taken_back():
+        yield "check: " + told_by_api(client.get(project + place).json())
+
+
+def stories(world: World, reveal: str, planted: int) -> Iterator[tuple[str, str]]:
+    Project.objects.filter(pk=world.project.pk).update(reveal=reveal, planted_share=planted)
+    world.project.refresh_from_db()
+    for name, (story, acts) in product(READERS, STORIES.items()):
+        with taken_back():
+            reader: User = getattr(world, name)
+            for act in acts:
+                act(world, world.check("alder", 1), reader)
+            told = "\n".join(seen(world, world.check("alder", 1), reader))
+        yield f"{reveal} {planted} {name}: {story}", told.replace(name, "reader")
+
+
+@pytest.mark.parametrize(("reveal", "planted"), RULES)
+def test_every_story_is_told_as_the_table_says(world: World, reveal: str, planted: int) -> None:
+    written = {story: told for story, told in read() if story.startswith(f"{reveal} {planted} ")}
+    assert dict(stories(world, reveal, planted)) == written
+
+
+def read() -> Iterator[tuple[str, str]]:
+    """Every story of the table with what is told after it."""
+    for block in TABLE.read_text().strip().split("\n\n"):
+        told, _, named = block.partition("\n    ")
+        for line in named.split("\n    "):
+            yield line, told

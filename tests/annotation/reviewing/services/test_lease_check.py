@@ -1,0 +1,210 @@
+"""What a reviewer has in hand: taken as it is found, and held for at least five minutes after each sign of theirs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import NotAllowed, NotFound
+from annotation.models import Check, CheckLook
+from annotation.reviewing.queries.review_queue import Filter, Order
+from annotation.reviewing.services.lease_check import LEASE, SPARE, hand_out, keep, move_on
+from annotation.reviewing.services.look_at_check import look_at
+from annotation.reviewing.services.review import override
+from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+
+
+def handed(world: World, person: User, query: dict[str, str] | None = None) -> Check:
+    filters = Filter.read(query or {})
+    found = hand_out(project=world.project, reader=CheckReader(person), filters=filters)
+    assert found is not None
+    return found
+
+
+def held_until(check: Check) -> datetime:
+    until = Check.objects.get(pk=check.pk).lease_until
+    assert until is not None
+    return until
+
+
+def lease(check: Check, person: User, left: timedelta) -> datetime:
+    until = timezone.now() + left
+    Check.objects.filter(pk=check.pk).update(leased_to=person, lease_until=until)
+    check.refresh_from_db()
+    return until
+
+
+def test_what_is_handed_out_is_its_row_as_it_stands_now(world: World) -> None:
+    found, row = handed(world, world.rex), Check.objects.get(leased_to=world.rex)
+    named = [field.attname for field in Check._meta.concrete_fields]
+    assert [getattr(found, name) for name in named] == [getattr(row, name) for name in named]
+
+
+@pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
+def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
+    # No panel is asked, so nothing is split; and what somebody answered is not among what waits.
+    reader = CheckReader(world.rex, must_wait=False)
+    assert hand_out(project=world.project, reader=reader, filters=Filter.read(query)) is None
+    here = world.check("alder", 1)
+    assert hand_out(project=world.project, reader=reader, filters=Filter.read(query), after=here) is None
+
+
+def test_it_is_promised_for_five_minutes_and_written_for_one_more(world: World) -> None:
+    before = timezone.now()
+    until = held_until(handed(world, world.rex))
+    assert before + timedelta(minutes=6) <= until <= timezone.now() + timedelta(minutes=6)
+
+
+def test_a_sign_within_the_minute_writes_nothing(world: World) -> None:
+    check = world.check("alder", 1)
+    until = lease(check, world.rex, LEASE + SPARE / 2)
+    keep(check=check, by=world.rex)
+    assert held_until(check) == until
+
+
+@pytest.mark.parametrize("left", [LEASE - timedelta(seconds=1), timedelta(0), -LEASE])
+def test_a_sign_after_it_holds_for_five_minutes_from_then_on(world: World, left: timedelta) -> None:
+    check = world.check("alder", 1)
+    lease(check, world.rex, left)
+    before = timezone.now()
+    keep(check=check, by=world.rex)
+    assert held_until(check) >= before + LEASE
+
+
+def test_a_sign_of_somebody_else_takes_it_only_once_it_is_free(world: World) -> None:
+    check = world.check("alder", 1)
+    lease(check, world.cleo, LEASE)
+    keep(check=check, by=world.rex)
+    assert Check.objects.get(pk=check.pk).leased_to == world.cleo
+    lease(check, world.cleo, -timedelta(seconds=1))
+    keep(check=check, by=world.rex)
+    assert Check.objects.get(pk=check.pk).leased_to == world.rex
+
+
+def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) -> None:
+    here = handed(world, world.rex)
+    until = held_until(here)
+    following = move_on(
+        project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
+    )
+    assert following is not None
+    assert following.pk != here.pk
+    assert CheckLook.objects.get(person=world.rex).check_row == here
+    # Both are in hand, and the first was just taken.
+    assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
+    assert held_until(here) == until
+
+
+@pytest.mark.parametrize(("name", "refusal"), [("vic", NotAllowed), ("dan", NotFound)])
+def test_whoever_may_not_review_goes_nowhere(world: World, name: str, refusal: type[Exception]) -> None:
+    here = world.check("alder", 1).public_id
+    with pytest.raises(refusal):
+        move_on(project=world.project, reader=CheckReader(getattr(world, name)), filters=Filter(), here=here)
+    assert not CheckLook.objects.exists()
+    assert not Check.objects.filter(leased_to__isnull=False).exists()
+
+
+def in_hand(world: World, person: User) -> set[int]:
+    now = timezone.now()
+    return set(Check.objects.filter(leased_to=person, lease_until__gt=now).values_list("pk", flat=True))
+
+
+def test_of_what_somebody_opens_one_after_the_other_they_hold_the_newest_three(world: World) -> None:
+    opened = [*world.checks("alder"), *world.checks("birch")]
+    for check in opened:
+        look_at(check=check, by=world.rex)
+        keep(check=Check.objects.get(pk=check.pk), by=world.rex)
+    assert in_hand(world, world.rex) == {check.pk for check in opened[-3:]}
+    assert handed(world, world.cleo).pk in {check.pk for check in opened[:3]}
+
+
+def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) -> None:
+    here = handed(world, world.rex)
+    met = [here.pk]
+    for _ in range(4):
+        following = move_on(
+            project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
+        )
+        assert following is not None
+        here = following
+        met.append(here.pk)
+        assert len(in_hand(world, world.rex)) <= 3
+    assert in_hand(world, world.rex) == set(met[-3:])
+
+
+def test_also_where_they_skip_what_they_met_long_ago(world: World) -> None:
+    for check in (*world.checks("alder"), *world.checks("birch")):
+        look_at(check=check, by=world.rex)
+    CheckLook.objects.update(opened_at=timezone.now() - timedelta(days=1))
+    # So many looks have come since that theirs are none of the last.
+    look_at(check=world.check("alder", 1), by=world.cleo)
+    CheckLook.objects.filter(person=world.cleo).update(id=F("id") + 10_000)
+    here = handed(world, world.rex)
+    for _ in range(4):
+        following = move_on(
+            project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
+        )
+        assert following is not None
+        here = following
+        assert len(in_hand(world, world.rex)) <= 3
+
+
+def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> None:
+    opened = [*world.checks("alder"), *world.checks("birch")]
+    lease(opened[0], world.rex, LEASE)
+    look_at(check=opened[0], by=world.rex)
+    Check.objects.filter(pk=opened[0].pk).update(project=world.other_project)
+    for check in opened[1:]:
+        look_at(check=check, by=world.rex)
+        keep(check=check, by=world.rex)
+    assert in_hand(world, world.rex) == {check.pk for check in (opened[0], *opened[-3:])}
+
+
+def test_whoever_answers_claim_after_claim_has_nothing_more_written(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    # By document the next claim is found by one statement.
+    by_document = Filter(order=Order.DOCUMENT)
+    here = handed(world, world.rex, by_document.as_query())
+    for _ in range(4):
+        # What they may do and what is on screen, the look, the next claim.
+        with django_assert_num_queries(3):
+            following = move_on(
+                project=world.project, reader=CheckReader(world.rex), filters=by_document, here=here.public_id
+            )
+        override(check=here, by=world.rex, label="no")
+        assert following is not None
+        here = following
+
+
+def test_nothing_free_hands_out_nothing(world: World) -> None:
+    Check.objects.update(leased_to=world.cleo, lease_until=timezone.now() + LEASE)
+    found = hand_out(project=world.project, reader=CheckReader(world.rex), filters=Filter())
+    assert found is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite lets one writer in at a time")
+    Check.objects.update(queue_key=F("pk"))
+    first, second = Check.objects.order_by("-doubt", "queue_key").values_list("pk", flat=True)[:2]
+    with transaction.atomic():
+        Check.objects.select_for_update().get(pk=first)
+        (found,) = at_once(lambda: handed(world, world.rex).pk)
+    assert found == second

@@ -1,0 +1,345 @@
+"""A reviewer's verdict: what it changes, what it refuses, what it logs."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+
+from annotation.adjudicating.queries.voices import voices_on_check
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.models import (
+    Check,
+    CheckLook,
+    Claim,
+    ClaimSet,
+    Dispute,
+    Draw,
+    DrawnCheck,
+    Event,
+    Project,
+    Score,
+    Verdict,
+)
+from annotation.reviewing.services.review import LONGEST_REASON, Quote, override, withdraw_verdict
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.answering import look
+from tests.annotation.cast import World
+
+
+def coverage(world: World, system: str) -> float | None:
+    return Score.objects.get(summary=world.peers["port", system]).coverage
+
+
+def test_the_world_is_scored_as_its_docstring_says(world: World) -> None:
+    # alder: unit 1 has yes, no -> 1/2; unit 2 has yes -> 1. Mean (0.5 + 1) / 2 = 0.75.
+    assert coverage(world, "alder") == pytest.approx(0.75)
+    assert coverage(world, "birch") == 0.0
+
+
+def test_an_override_changes_the_final_label_and_the_score(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="It says so.")
+    check = world.check("alder", 2)
+    assert (check.judge_label, check.human_label, check.final_label) == ("no", "yes", "yes")
+    assert check.final_source == "reviewer"
+    # Unit 1 is now yes, yes -> 1. Mean (1 + 1) / 2 = 1.
+    assert coverage(world, "alder") == 1.0
+
+
+def test_an_override_leaves_the_other_summaries_alone(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert coverage(world, "birch") == 0.0
+
+
+def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
+    override(check=world.check("alder", 3), by=world.rex, label="yes")
+    score = Score.objects.get(summary=world.peers["port", "alder"])
+    assert score.coverage == pytest.approx(0.75)
+    # Unit 1: no person's verdict, h = 0; unit 2: its one claim has one, h = 1. Mean 0.5.
+    assert score.human_share == pytest.approx(0.5)
+
+
+def test_withdrawing_restores_what_stood_before(world: World) -> None:
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    assert coverage(world, "alder") == pytest.approx(0.5)
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    assert coverage(world, "alder") == pytest.approx(0.75)
+    assert world.check("alder", 1).human_label is None
+
+
+def test_withdrawing_twice_changes_nothing(world: World) -> None:
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    assert Event.objects.filter(verb="withdraw verdict").count() == 1
+
+
+def test_only_the_giver_withdraws(world: World) -> None:
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    with pytest.raises(NotAllowed):
+        withdraw_verdict(verdict=verdict, by=world.cleo)
+
+
+def test_reviewers_who_differ_make_a_dispute_and_the_latest_stands(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    check = world.check("alder", 1)
+    assert check.is_disputed
+    assert check.final_label == "yes"
+
+
+def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    assert Verdict.objects.filter(person=world.rex).count() == 2
+    assert not world.check("alder", 1).is_disputed
+
+
+def overtaken(world: World, label: str = "yes", **more: Any) -> Conflict:
+    """Rex answers the first check of alder, which he opened when nobody had."""
+    with pytest.raises(Conflict) as refused:
+        override(check=world.check("alder", 1), by=world.rex, label=label, seen="", **more)
+    return refused.value
+
+
+def test_a_newer_verdict_than_the_one_on_screen_is_a_conflict_that_loses_nothing(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    refused = overtaken(
+        world, reason=" It is. ", evidence=[2], error_type="omission", confidence=0.9, active_ms=700
+    )
+    assert refused.code == "newer_verdict"
+    assert refused.details["yours"] == {"label": "yes", "reason": "It is."}
+    assert refused.details["theirs"]["label"] == "no"  # type: ignore[index]
+    kept = Verdict.objects.get(person=world.rex)
+    assert kept.is_set_aside
+    assert kept.withdrawn_at is not None
+    assert (kept.label, kept.reason, kept.shown) == ("yes", "It is.", Verdict.Shown.NOTHING)
+    assert (kept.evidence, kept.error_type, kept.confidence, kept.active_ms) == ([2], "omission", 0.9, 700)
+
+
+def test_what_was_set_aside_decides_nothing(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    check = world.check("alder", 1)
+    assert (check.human_label, check.final_label, check.is_disputed) == ("no", "no", False)
+
+
+@pytest.fixture
+def no_audit(world: World) -> None:
+    Project.objects.filter(pk=world.project.pk).update(audit_share=0.0)
+
+
+def disputes() -> list[tuple[str, int]]:
+    return list(Dispute.objects.values_list("state", "voices"))
+
+
+def test_that_two_differed_knowing_nothing_of_each_other_is_for_an_adjudicator(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.olga, label="no")
+    overtaken(world)
+    assert disputes() == [("open", 2)]
+    assert sorted(voice.answer for voice in voices_on_check(world.check("alder", 1), world.cleo)) == [
+        "no",
+        "yes",
+    ]
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
+    assert disputes() == [("settled", 2)]
+    assert world.check("alder", 1).final_label == "yes"
+
+
+@pytest.mark.usefixtures("no_audit")
+def test_unless_the_overtaken_one_answers_again(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id)
+    assert disputes() == [("agreed", 2)]
+    # Taken back, they still had their say after they met the other's.
+    withdraw_verdict(verdict=own, by=world.rex)
+    assert disputes() == [("agreed", 1)]
+
+
+@pytest.mark.usefixtures("no_audit")
+def test_who_has_an_answer_that_stands_is_heard_by_that(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    assert Verdict.objects.filter(is_set_aside=True).count() == 1
+    assert not Dispute.objects.filter(state="open").exists()
+
+
+def test_what_was_set_aside_is_logged_in_its_own_words(world: World) -> None:
+    newer = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    event = Event.objects.get(verb="set answer aside")
+    kept = Verdict.objects.get(person=world.rex)
+    assert event.actor == world.rex
+    assert event.data == {
+        "verdict": kept.public_id,
+        "label": "yes",
+        "reason": "",
+        "shown": "nothing",
+        "newer": newer.public_id,
+    }
+    assert not Event.objects.filter(verb="override", actor=world.rex).exists()
+
+
+def test_an_answer_that_is_sent_twice_is_set_aside_once(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    overtaken(world)
+    overtaken(world, reason="It is.")
+    overtaken(world, "unsure")
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+def test_the_same_answer_as_somebody_elses_stands_beside_it(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen="")
+    assert (own.is_set_aside, own.shown) == (False, Verdict.Shown.NOTHING)
+
+
+def test_after_one_that_was_set_aside_the_answer_is_given_knowing_the_others(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id)
+    assert (own.shown, own.withdrawn_at) == (Verdict.Shown.PERSON, None)
+    again = override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert again.shown == Verdict.Shown.JUDGE
+
+
+def test_the_first_answer_of_a_draw_may_be_one_that_was_set_aside(world: World) -> None:
+    check = world.check("alder", 1)
+    look(check, world.cleo)
+    override(check=check, by=world.cleo, label="no")
+    sample_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
+    overtaken(world)
+    drawn = DrawnCheck.objects.get(check_row=check)
+    assert drawn.verdict == Verdict.objects.get(person=world.rex, is_set_aside=True)
+
+
+def test_a_draw_that_has_its_answer_keeps_it(world: World) -> None:
+    check = world.check("alder", 1)
+    sample_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
+    first = override(check=check, by=world.cleo, label="no")
+    overtaken(world)
+    assert DrawnCheck.objects.get(check_row=check).verdict == first
+
+
+def test_who_saw_an_answer_that_nobody_gave_is_asked_again_and_told_nothing(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    elsewhere = override(check=world.check("alder", 2), by=world.cleo, label="no")
+    judges = Verdict.objects.get(check_row=world.check("alder", 1), source="judge")
+    for seen in ("made-up", elsewhere.public_id, judges.public_id):
+        with pytest.raises(Invalid) as refused:
+            override(check=world.check("alder", 1), by=world.rex, label="yes", seen=seen)
+        assert (refused.value.field, refused.value.details) == ("seen", {})
+    assert not Verdict.objects.filter(person=world.rex).exists()
+    assert not CheckLook.objects.filter(person=world.rex).exists()
+
+
+def test_an_answer_to_a_claim_that_is_no_longer_checked_is_not_kept(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    Check.objects.filter(pk=world.check("alder", 1).pk).update(is_current=False)
+    assert overtaken(world).code == "claim_changed"
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_whoever_took_their_answer_back_is_no_other_answer(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    withdraw_verdict(verdict=theirs, by=world.cleo)
+    with pytest.raises(Conflict) as refused:
+        override(check=world.check("alder", 1), by=world.rex, label="yes", seen=theirs.public_id)
+    assert (refused.value.details["theirs"], refused.value.details["is_own"]) == (None, False)
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_the_database_lets_nothing_stand_that_was_set_aside(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    overtaken(world)
+    with pytest.raises(IntegrityError, match="verdict_set_aside_never_stands"):
+        Verdict.objects.filter(is_set_aside=True).update(withdrawn_at=None)
+
+
+def test_a_conflict_says_that_the_newer_verdict_is_ones_own(world: World) -> None:
+    check = world.check("alder", 1)
+    own = override(check=check, by=world.rex, label="no")
+    with pytest.raises(Conflict) as answered:
+        override(check=check, by=world.rex, label="yes", seen="")
+    withdraw_verdict(verdict=own, by=world.rex)
+    with pytest.raises(Conflict) as withdrawn:
+        override(check=check, by=world.rex, label="yes", seen=own.public_id)
+    override(check=check, by=world.cleo, label="unsure")
+    with pytest.raises(Conflict) as theirs:
+        override(check=check, by=world.rex, label="yes", seen="")
+    refusals = (answered.value, withdrawn.value, theirs.value)
+    assert [refusal.details["is_own"] for refusal in refusals] == [True, True, False]
+
+
+@pytest.mark.parametrize("name", ["ana", "vic", "mona"])
+def test_roles_without_review_are_refused(world: World, name: str) -> None:
+    with pytest.raises(NotAllowed):
+        override(check=world.check("alder", 1), by=getattr(world, name), label="no")
+
+
+def test_an_outsider_finds_nothing(world: World) -> None:
+    with pytest.raises(NotFound):
+        override(check=world.check("alder", 1), by=world.dan, label="no")
+
+
+@pytest.mark.parametrize(
+    ("answer", "field"),
+    [
+        ({"label": "maybe"}, "label"),
+        ({"label": "yes", "confidence": 1.5}, "confidence"),
+        ({"label": "yes", "evidence": [0]}, "evidence"),
+    ],
+)
+def test_a_senseless_answer_is_refused(world: World, answer: dict[str, object], field: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        override(check=world.check("alder", 1), by=world.rex, **answer)  # type: ignore[arg-type]
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    "pointing", [{"evidence": [2, 3]}, {"quotes": [Quote(unit=3, start=0, end=4)]}], ids=["unit", "passage"]
+)
+def test_evidence_that_the_text_does_not_hold_is_refused(world: World, pointing: dict[str, Any]) -> None:
+    # Alder's summary has two sentences.
+    with pytest.raises(Invalid, match="There is no unit 3 here") as refused:
+        override(check=world.check("alder", 1), by=world.rex, label="yes", **pointing)
+    assert refused.value.field == "evidence"
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_evidence_for_a_claim_of_the_summary_lies_in_the_source(world: World) -> None:
+    alder = world.peers["port", "alder"]
+    claim_set = ClaimSet.objects.create(summary=alder, is_active=True)
+    claim = Claim.objects.create(claim_set=claim_set, position=1, text="It closes", origin="judge")
+    check = Check.objects.create(project=world.project, claim=claim, peer=alder, side="peer")
+    # The source has three sentences, the summary only two.
+    assert override(check=check, by=world.rex, label="yes", evidence=[3]).evidence == [3]
+    with pytest.raises(Invalid, match="There is no unit 4 here"):
+        override(check=check, by=world.rex, label="yes", evidence=[4])
+
+
+def test_the_log_tells_who_changed_what(world: World) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="yes", reason="It says so.")
+    event = Event.objects.get(verb="override")
+    assert (event.actor, event.target_id) == (world.rex, check.public_id)
+    assert event.data["final_before"] == "no"
+    assert (event.data["label"], event.data["reason"]) == ("yes", "It says so.")
+
+
+def test_cost_does_not_grow_with_the_project(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
+    check = world.check("alder", 2)
+    Project.objects.filter(pk=world.project.pk).update(description="warm")
+    with django_assert_max_num_queries(32):
+        override(check=check, by=world.rex, label="yes")
+
+
+def test_a_reason_has_an_end(world: World) -> None:
+    check, told = world.check("alder", 1), "x" * LONGEST_REASON
+    with pytest.raises(Invalid) as refused:
+        override(check=check, by=world.rex, label="no", reason=told + "x")
+    assert refused.value.field == "reason"
+    assert override(check=check, by=world.rex, label="no", reason=f" {told} ").reason == told

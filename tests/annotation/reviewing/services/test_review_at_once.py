@@ -1,0 +1,88 @@
+"""Several people, or one in several windows, at the same check at the same instant."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Conflict
+from annotation.models import Check, DrawnCheck, Membership, Role, Score, Verdict
+from annotation.reviewing.queries.review_queue import Filter
+from annotation.reviewing.services.lease_check import hand_out
+from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 5
+
+
+@pytest.mark.parametrize("other", ["cleo", "rex"], ids=["two people", "one person in two tabs"])
+def test_of_two_answers_at_once_one_stands_and_the_other_sees_both(world: World, other: str) -> None:
+    people = {"rex": world.rex, "other": getattr(world, other)}
+    seen = ""
+    for number in range(ROUNDS):
+        check = world.check("alder", 2)
+        first, second = at_once(
+            partial(override, check=check, by=people["rex"], label="yes", reason="mine", seen=seen),
+            partial(override, check=check, by=people["other"], label="unsure", reason="theirs", seen=seen),
+        )
+        stands = next(each for each in (first, second) if isinstance(each, Verdict))
+        refusal = next(each for each in (first, second) if isinstance(each, Conflict))
+        yours, theirs = ("mine", "theirs") if refusal is first else ("theirs", "mine")
+        assert refusal.details["yours"]["reason"] == yours
+        assert refusal.details["theirs"]["reason"] == theirs
+        assert refusal.details["is_own"] is (other == "rex")
+        said = Verdict.objects.filter(check_row=check, source="reviewer")
+        assert said.filter(withdrawn_at=None).count() == number + 1
+        # Of two people the other one's answer is kept as well, one person's own in another window is not.
+        assert said.filter(is_set_aside=True).count() == (0 if other == "rex" else number + 1)
+        check.refresh_from_db()
+        assert check.final_label == stands.label
+        seen = stands.public_id
+    # Unit 1 has yes and this answer: 1 where it is yes too, else .5; unit 2 has yes. The mean of both.
+    unit_1 = 1.0 if Verdict.objects.get(public_id=seen).label == "yes" else 0.5
+    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx((unit_1 + 1) / 2)
+
+
+def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> None:
+    at_once(
+        lambda: override(check=world.check("alder", 1), by=world.rex, label="no"),
+        lambda: override(check=world.check("alder", 2), by=world.cleo, label="yes"),
+    )
+    # Unit 1 has no and yes: .5; unit 2 has the judge's yes: 1.
+    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx(0.75)
+
+
+def test_six_people_who_ask_at_once_are_handed_six_checks(world: World) -> None:
+    people = [getattr(world, name) for name in ("olga", "mona", "rex", "cleo", "ana", "vic")]
+    Membership.objects.filter(user__in=people).update(roles=[Role.REVIEWER])
+    for filters in (Filter(), Filter.read({"order": "document"})):
+        Check.objects.update(leased_to=None, lease_until=None)
+        handed = at_once(
+            *(
+                partial(hand_out, project=world.project, reader=CheckReader(person), filters=filters)
+                for person in people
+            )
+        )
+        assert {each.pk for each in handed if isinstance(each, Check)} == set(
+            Check.objects.values_list("pk", flat=True)
+        )
+
+
+def test_of_two_blind_answers_to_a_drawn_check_one_is_that_of_the_draw(world: World) -> None:
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+    check = world.check("alder", 1)
+    at_once(
+        lambda: override(check=check, by=world.rex, label="yes"),
+        lambda: override(check=check, by=world.cleo, label="no"),
+    )
+    drawn = DrawnCheck.objects.get(check_row=check)
+    assert drawn.verdict == Verdict.objects.filter(check_row=check, source="reviewer").earliest("pk")

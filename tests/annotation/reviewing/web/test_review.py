@@ -1,0 +1,991 @@
+"""The queue of checks and one claim in view: answering, undoing, and what is shown of the judge."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.adjudicating.services.adjudicate import decide_check
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
+from annotation.reviewing.services.lease_check import keep
+from annotation.reviewing.services.look_at_check import look_at
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.texts.services.change_claims import reword_claim
+from tests.annotation.cast import CLAIMS, finish
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+QUEUE = "/p/harbour/review/"
+JUDGES_WORDS = "no mention of: wall"
+"""The judge's reason for its "no" on the second claim."""
+
+
+@pytest.fixture
+def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.rex)
+
+
+@pytest.fixture
+def cleo(world: World, signed_in: Callable[[User], Client]) -> Client:
+    """She reviews, and may view the scores."""
+    return signed_in(world.cleo)
+
+
+def at(check: Check) -> str:
+    return f"{QUEUE}{check.public_id}/"
+
+
+def newest(check: Check) -> Verdict:
+    return Verdict.objects.filter(check_row=check, source="reviewer").latest("pk")
+
+
+def reveal(world: World, mode: str) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal=mode)
+
+
+def assess_port(world: World, percent: int) -> None:
+    """Ana gives every unit of "port" this percent and closes the set."""
+    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    for assignment in sitting.assignments.select_related(
+        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    ):
+        for unit in world.units("port"):
+            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=percent)
+    finish(sitting)
+
+
+# The queue
+
+
+def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    rows = rex.get(QUEUE).context["page"].rows
+    # Doubt is 0.4 where the judge gave .2 and 0.2 where it gave .9; four no and one yes are left.
+    doubts = dict(Check.objects.values_list("public_id", "doubt"))
+    assert [round(doubts[row.check_id], 6) for row in rows] == [0.4, 0.4, 0.4, 0.4, 0.2]
+
+
+def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
+    # Four no have .4 and the one yes has .2: whoever sees the figure knows the answer.
+    assert {row.doubt for row in rex.get(QUEUE).context["page"].rows} == {None}
+    assert "Doubt</th>" not in rex.get(QUEUE).text
+    Project.objects.update(reveal=Project.Reveal.SHOWN)
+    assert rex.get(QUEUE).context["page"].rows[0].doubt == pytest.approx(0.4)
+    assert "Doubt</th>" in rex.get(QUEUE).text
+
+
+def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
+    rows = rex.get(f"{QUEUE}?order=effect").context["page"].rows
+    effects = [row.effect for row in rows]
+    assert effects == sorted(effects, reverse=True)
+
+
+def test_the_queue_is_filtered(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+
+    def found(query: str) -> int:
+        return len(rex.get(f"{QUEUE}?{query}").context["page"].rows)
+
+    assert (found("only=all"), found("only=answered"), found("only=disputed")) == (6, 1, 0)
+    assert (found("side=reference"), found("side=peer")) == (5, 0)
+    assert (found("only=answered&label=unsure"), found("only=answered&label=yes")) == (1, 0)
+
+
+def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
+    assert rex.get(f"{QUEUE}?order=color").status_code == 422
+    assert rex.get(f"{QUEUE}?after=nonsense").status_code == 422
+
+
+def test_a_page_of_the_queue_begins_nowhere_outside_its_project(world: World, rex: Client) -> None:
+    other = Project.objects.create(name="Heath", slug="heath")
+    Check.objects.filter(pk=world.check("birch", 1).pk).update(project=other)
+    assert rex.get(f"{QUEUE}?after={world.check('birch', 1).public_id}").status_code == 422
+
+
+def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
+    world: World, rex: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
+    page = rex.get(QUEUE, {"order": "doubt"}, headers=HTMX).context["page"]
+    assert page.after == page.rows[-1].check_id
+
+
+@pytest.mark.parametrize("order", ["doubt", "effect", "document", "drawn"])
+def test_the_queue_is_paged_without_a_gap_or_a_repeat(
+    world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    query = {"order": order}
+    if order == "drawn":
+        drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+        query = {"draw": drawn.public_id}
+    monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
+    seen: list[str] = []
+    after = ""
+    for _ in range(3):
+        page = rex.get(QUEUE, {**query, "after": after} if after else query, headers=HTMX).context["page"]
+        seen += [row.check_id for row in page.rows]
+        after = page.after
+    assert after is None
+    assert len(seen) == len(set(seen)) == 6
+
+
+def test_the_queue_tells_nothing_of_what_the_judge_said(world: World, rex: Client) -> None:
+    page = rex.get(QUEUE).content.decode()
+    assert JUDGES_WORDS not in page
+    assert 'class="label' not in page
+
+
+def test_an_empty_queue_says_so(world: World, rex: Client) -> None:
+    assert b"No check answers to these switches" in rex.get(f"{QUEUE}?side=peer").content
+
+
+def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
+    for address in (QUEUE, at(world.check("alder", 2))):
+        assert "no-store" in rex.get(address)["Cache-Control"]
+
+
+# One claim
+
+
+def test_a_claim_stands_in_its_unit_beside_the_text_it_is_held_against(world: World, rex: Client) -> None:
+    view = rex.get(at(world.check("alder", 2))).context["view"]
+    assert view.claim == "its wall is weak"
+    assert [passage.number for passage in view.passages] == [1, 2]
+    assert [unit.is_here for unit in view.context] == [True, False]
+
+
+@pytest.mark.parametrize("position", [1, 2])
+def test_before_the_own_answer_the_judges_is_nowhere(world: World, rex: Client, position: int) -> None:
+    check = world.check("alder", position)
+    for headers in ({}, HTMX):
+        answer = rex.get(f"{at(check)}?judge=1", headers=headers)
+        page = answer.content.decode()
+        assert answer.context["outcome"].judge is None
+        assert JUDGES_WORDS not in page
+        assert "<mark>" not in page
+        assert 'class="label' not in page
+
+
+def test_after_the_own_answer_the_judges_is_shown_with_its_evidence_lit(world: World, rex: Client) -> None:
+    check = world.check("alder", 1)
+    strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "had said" in strip
+    assert (
+        '<mark><span data-unit="1">The harbour of Lund closes in April.'
+        in rex.get(at(check)).content.decode()
+    )
+
+
+def test_on_request_the_verdict_comes_when_asked_for(world: World, rex: Client) -> None:
+    reveal(world, "on_request")
+    check = world.check("alder", 2)
+    assert JUDGES_WORDS not in rex.get(at(check)).content.decode()
+    page = rex.post(f"{at(check)}reveal/", {"reason": "as I typed it", "evidence": "2"}).content.decode()
+    assert JUDGES_WORDS in page
+    assert 'value="as I typed it"' in page
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
+    assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_on_request_nothing_is_lit_before_the_verdict_is_asked_for(world: World, rex: Client) -> None:
+    # The judge names evidence where it says yes, so that what is lit would tell its answer.
+    reveal(world, "on_request")
+    said_yes, said_no = world.check("alder", 1), world.check("alder", 2)
+    for check in (said_yes, said_no):
+        page = rex.get(at(check)).content.decode()
+        assert "<mark>" not in page
+        assert "evidence </span>" not in page
+    page = rex.post(f"{at(said_yes)}reveal/").content.decode()
+    assert '<mark><span data-unit="1">The harbour of Lund closes in April.' in page
+    assert "<mark>lit<sup>1</sup></mark> the judge's evidence" in page
+
+
+def test_asking_for_the_verdict_gets_nothing_where_the_own_answer_comes_first(
+    world: World, rex: Client
+) -> None:
+    check = world.check("alder", 2)
+    assert JUDGES_WORDS not in rex.post(f"{at(check)}reveal/").content.decode()
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
+    assert newest(check).shown == Verdict.Shown.NOTHING
+
+
+def test_where_it_is_shown_the_verdict_stands_at_once(world: World, rex: Client) -> None:
+    reveal(world, "shown")
+    check = world.check("alder", 2)
+    assert JUDGES_WORDS in rex.get(at(check)).content.decode()
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
+    assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_it_is_stored_that_only_the_second_answer_had_seen_the_judge(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    first = newest(check)
+    rex.post(f"{at(check)}answer/", {"label": "no", "seen": first.public_id})
+    assert (first.shown, newest(check).shown) == (Verdict.Shown.NOTHING, Verdict.Shown.JUDGE)
+
+
+def test_a_plain_form_answers_and_leads_to_the_next_claim(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    data = {"label": "yes", "reason": "weak is weak", "evidence": ["2", "1"], "seen": ""}
+    answer = rex.post(f"{at(check)}answer/?order=effect", data)
+    saved = newest(check)
+    assert (saved.label, saved.reason, saved.evidence) == ("yes", "weak is weak", [1, 2])
+    assert answer["Location"].endswith(f"/?order=effect&was={check.public_id}")
+    page = rex.get(answer["Location"])
+    assert page.context["view"].check_id != check.public_id
+    assert "You said" in page.content.decode()
+
+
+def test_all_that_may_go_with_an_answer_is_kept(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    data = {
+        "label": "no",
+        "error_type": "wrong_number",
+        "confidence": "0.75",
+        "active_ms": "4200",
+        "seen": "",
+    }
+    rex.post(f"{at(check)}answer/", {**data, "quote": ["2:0:7"]})
+    saved = newest(check)
+    assert (saved.error_type, saved.confidence, saved.active_ms) == ("wrong_number", 0.75, 4200)
+    assert (saved.quotes, saved.evidence) == ([{"unit": 2, "start": 0, "end": 7}], [2])
+
+
+def test_an_answer_can_be_changed_from_the_strip_of_the_next_claim(world: World, rex: Client) -> None:
+    check, other = world.check("alder", 2), world.check("birch", 1)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    page = rex.get(f"{at(other)}?was={check.public_id}").content.decode()
+    assert "Change to no" in page
+    data = {"label": "no", "seen": newest(check).public_id, "at": other.public_id}
+    answer = rex.post(f"{at(check)}answer/", data)
+    assert answer["Location"] == f"{at(other)}?was={check.public_id}"
+    assert newest(check).label == "no"
+
+
+def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> None:
+    # alder: unit 1 has yes and no, unit 2 yes: coverage (0.5 + 1) / 2 = 0.75, claim coverage 2/3.
+    # With yes on the second claim both are 1. No brevity below: 13 words of 20 give (20 - 13) / 20 = 0.35;
+    # composite 2/3·0.75 + 1/3·0.35 = 0.617 becomes 2/3 + 0.35/3 = 0.783.
+    page = cleo.post(
+        f"{at(world.check('alder', 2))}answer/", {"label": "yes", "seen": ""}, headers=HTMX
+    ).content.decode()
+    assert "Coverage 0.750 → 1.000" in page
+    assert "claim coverage 0.667 → 1.000" in page
+    assert "composite ⅔ 0.617 → 0.783" in page
+
+
+def test_an_answer_that_agrees_moves_nothing_and_says_so(world: World, cleo: Client) -> None:
+    page = cleo.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
+    assert b"No score moves." in page.content
+
+
+def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Client) -> None:
+    assess_port(world, percent=60)
+    check = world.check("alder", 2)
+    page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert "an answer does not move coverage" in page
+    # Percents of 60 stand; claim coverage goes from 2/3 to 1.
+    assert "Coverage unchanged, claim coverage 0.667 → 1.000" in page
+
+
+def test_under_the_weighted_blend_coverage_moves_with_the_answer(world: World, cleo: Client) -> None:
+    assess_port(world, percent=60)
+    Project.objects.filter(pk=world.project.pk).update(blend="weighted", blend_human_weight=0.5)
+    check = world.check("alder", 2)
+    # Recomputed at the answer: unit 1 becomes 0.5·0.6 + 0.5·1 = 0.8, unit 2 is 0.8 as well.
+    page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert "does not move coverage" not in page
+    assert "→ 0.800" in page
+
+
+def test_undo_takes_the_own_answer_back(world: World, cleo: Client) -> None:
+    check = world.check("alder", 2)
+    cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    data = {"verdict": newest(check).public_id}
+    page = cleo.post(f"{at(check)}withdraw/", data, headers=HTMX).content.decode()
+    assert "Taken back. Coverage 1.000 → 0.750" in page
+    check.refresh_from_db()
+    assert (check.final_label, check.final_source) == ("no", "judge")
+
+
+def test_whoever_may_not_view_the_scores_is_not_told_how_they_move(world: World, rex: Client) -> None:
+    # Coverage goes from 0.75 to 1, which tells that the judge said yes of the unit's other claim.
+    check = world.check("alder", 2)
+    strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert '<p class="moved">Saved: yes.</p>' in strip
+    taken = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
+    assert "Taken back. </p>" in taken.content.decode()
+    for page in (strip, taken.content.decode()):
+        assert "overage" not in page
+        assert "→" not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("rex", ""), ("cleo", " Coverage 0.750 → 1.000, claim coverage 0.667 → 1.000")],
+)
+def test_without_scripts_the_movement_is_told_to_the_same_people(
+    world: World, signed_in: Callable[[User], Client], name: str, said: str
+) -> None:
+    client, check = signed_in(getattr(world, name)), world.check("alder", 2)
+    answer = client.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, follow=True)
+    [saved] = [str(each) for each in answer.context["messages"]]
+    assert saved.startswith(f"Saved: yes.{said}")
+    data = {"verdict": newest(check).public_id}
+    [taken] = [
+        str(each) for each in client.post(f"{at(check)}withdraw/", data, follow=True).context["messages"]
+    ]
+    assert ("Coverage 1.000 → 0.750" in taken) == bool(said)
+    assert (taken == "Your answer is taken back.") == (not said)
+
+
+def test_where_wrong_verdicts_are_planted_nobody_is_told_how_scores_move(world: World, cleo: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    check = world.check("alder", 2)
+    strip = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert '<p class="moved">Saved: yes.</p>' in strip
+
+
+def test_a_claim_that_waits_here_is_counted_down_and_no_other(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    # Five of six wait: the one that Cleo answered is not among them.
+    for position, is_counted in ((1, False), (2, True)):
+        page = rex.get(at(world.check("alder", position)))
+        assert (page.context["left"], page.context["is_counted"]) == (5, is_counted)
+        assert ("data-counts-down" in page.content.decode()) == is_counted
+        assert "to go" in page.content.decode()
+
+
+def test_undo_without_scripts_comes_back(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    answer = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id})
+    assert answer["Location"] == at(check)
+
+
+def test_nobody_takes_back_what_somebody_else_said(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    theirs = override(check=check, by=world.cleo, label="yes")
+    assert rex.post(f"{at(check)}withdraw/", {"verdict": theirs.public_id}).status_code == 404
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
+    world: World, rex: Client, headers: dict[str, str]
+) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    data = {"label": "yes", "reason": "it is there", "seen": ""}
+    answer = rex.post(f"{at(check)}answer/", data, headers=headers)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "hard to say" in page
+    assert 'value="it is there"' in page
+    assert "Your answer is kept, set aside" in page
+    assert "set aside: somebody answered first" in page
+    # The judge says no, which whoever met a person's answer does not know yet.
+    assert answer.context["outcome"].judge is None
+    assert newest(check).is_set_aside
+
+
+def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stands(
+    world: World, rex: Client
+) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    assert "hard to say" not in rex.get(at(check)).text
+    rex.post(f"{at(check)}answer/", {"label": "yes", "reason": "it is there", "seen": ""})
+    theirs = override(check=check, by=world.olga, label="no", reason="a later one")
+    page = rex.get(at(check))
+    assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
+    assert page.context["outcome"].judge is None
+    told = page.text[page.text.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    assert "hard to say" in told
+    assert "a later one" not in page.text
+    # Taken back, it is nothing that one's own could differ from.
+    withdraw_verdict(verdict=theirs, by=world.olga)
+    withdraw_verdict(verdict=Verdict.objects.get(person=world.cleo), by=world.cleo)
+    assert "hard to say" not in rex.get(at(check)).text
+
+
+def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.rex, label="no", reason="not there")
+    seen = newest(check).public_id
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    data = {"label": "yes", "reason": "it is there", "seen": seen}
+    assert "kept, set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
+    page = rex.get(at(check)).text
+    told = page[page.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    assert [word in told for word in ("it is there", "cleo", "hard to say", "not there")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    stands = override(check=check, by=world.rex, label="yes", reason="it is there")
+    assert "kept, set aside.</strong>" not in rex.get(at(check)).text
+    # Taken back, it is no answer after the one that was set aside.
+    rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
+    assert "kept, set aside.</strong>" in rex.get(at(check)).text
+
+
+def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": "made-up"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "hard to say" not in answer.content.decode()
+    assert not Verdict.objects.filter(person=world.rex).exists()
+
+
+def test_the_same_answer_of_two_at_once_is_kept_from_both(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="yes")
+    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
+    assert answer.status_code == 200
+    assert Verdict.objects.filter(check_row=check, source="reviewer", label="yes").count() == 2
+    # Neither knew of the other's.
+    assert newest(check).shown == Verdict.Shown.NOTHING
+
+
+def test_where_people_differ_it_is_said_whose_answer_counts(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="no")
+    strip = rex.post(f"{at(check)}answer/", {"label": "yes"}, headers=HTMX).content.decode()
+    assert "your yes, the later one, counts until an adjudicator settles it." in strip
+    page = signed_in(world.cleo).get(at(check)).content.decode()
+    assert "the latest answer counts, until an adjudicator settles it." in page
+    decide_check(check=check, by=world.olga, label="no", reason="Not there.")
+    page = rex.get(at(check)).content.decode()
+    assert "an adjudicator has settled it." in page
+
+
+def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.olga, label="yes")
+    decide_check(check=check, by=world.cleo, label="yes", reason="It does.")
+    assert "moves no score as long as the decision stands" in rex.get(at(check)).content.decode()
+    strip = rex.post(f"{at(check)}answer/", {"label": "no"}, headers=HTMX).content.decode()
+    assert "no score moves as long as the decision stands" in strip
+    check.refresh_from_db()
+    assert (check.final_label, check.final_source) == ("yes", "adjudicator")
+
+
+def test_after_a_conflict_the_same_form_can_be_sent_again(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    theirs = override(check=check, by=world.cleo, label="unsure")
+    conflict = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
+    seen = conflict.context["outcome"].seen
+    assert seen == theirs.public_id
+    assert rex.post(f"{at(check)}answer/", {"label": "yes", "seen": seen}, headers=HTMX).status_code == 200
+
+
+@pytest.mark.parametrize("data", [{"label": "maybe"}, {"label": "yes", "evidence": "first"}])
+def test_an_answer_that_makes_no_sense_is_refused_in_place(
+    world: World, rex: Client, data: dict[str, str]
+) -> None:
+    check = world.check("alder", 2)
+    answer = rex.post(f"{at(check)}answer/", {**data, "seen": "", "reason": "kept"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert b'value="kept"' in answer.content
+    assert not Verdict.objects.filter(check_row=check, source="reviewer").exists()
+
+
+# From claim to claim
+
+
+def test_the_last_claim_of_a_draw_that_is_with_somebody_else_is_told_with_its_lease(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
+    (check,) = (row.check_row for row in drawn.drawn_checks.select_related("check_row"))
+    look_at(check=check, by=world.cleo)
+    keep(check=check, by=world.cleo)
+    # 14:02 to 14:07 of a day long ago and of one to come, so that the words do not hang on today's date.
+    CheckLook.objects.update(opened_at=datetime(2026, 1, 5, 14, 2, tzinfo=UTC))
+    Check.objects.filter(pk=check.pk).update(lease_until=datetime(2126, 1, 5, 14, 7, tzinfo=UTC))
+    told = "1 claim is with somebody else, opened 5 Jan, 14:02. It is free again at 5 Jan, 14:07, unless they go on."
+    query = f"?draw={drawn.public_id}"
+    assert told in rex.get(f"{QUEUE}{query}").content.decode()
+    assert told in rex.post(f"{QUEUE}next/{query}", headers=HTMX).content.decode()
+    assert told in rex.get("/p/harbour/").content.decode()
+    assert "1 with somebody" in signed_in(world.mona).get(f"{QUEUE}draws/").content.decode()
+    # To its own reader it is not somebody else's.
+    assert "somebody else" not in signed_in(world.cleo).get(f"{QUEUE}{query}").content.decode()
+
+
+def test_a_lease_that_has_lapsed_is_told_to_nobody(world: World, rex: Client) -> None:
+    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
+    Check.objects.filter(drawn__draw=drawn).update(
+        leased_to=world.cleo, lease_until=datetime(2026, 1, 5, tzinfo=UTC)
+    )
+    assert "somebody else" not in rex.get(f"{QUEUE}?draw={drawn.public_id}").content.decode()
+
+
+def following(client: Client, here: str = "", query: str = "") -> str:
+    """The id of the check that is handed out next; empty at the end."""
+    answer = client.post(f"{QUEUE}next/{query}", {"here": here} if here else {})
+    return answer["Location"].removeprefix(QUEUE).split("?")[0].strip("/")
+
+
+def test_the_queue_is_handed_out_in_its_order(world: World, rex: Client) -> None:
+    rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
+    walked = [following(rex)]
+    walked += [following(rex, here) for here in rows[:-1]]
+    assert walked == rows
+
+
+def test_after_the_end_the_queue_begins_anew_with_what_was_skipped(world: World, rex: Client) -> None:
+    rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
+    assert following(rex, rows[-1]) == rows[0]
+
+
+def test_the_address_of_the_next_claim_leads_to_the_queue(rex: Client) -> None:
+    answer = rex.get(f"{QUEUE}next/?order=effect")
+    assert (answer.status_code, answer["Location"]) == (302, f"{QUEUE}?order=effect")
+
+
+def test_two_reviewers_are_never_handed_the_same_claim(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    cleo = signed_in(world.cleo)
+    mine = [following(rex)]
+    theirs = [following(cleo)]
+    for _ in range(2):
+        mine.append(following(rex, mine[-1]))
+        theirs.append(following(cleo, theirs[-1]))
+    assert len({*mine, *theirs}) == 6
+    # All six are held now, so that nothing is left for a third.
+    assert following(signed_in(world.olga)) == ""
+
+
+def test_a_claim_that_somebody_left_is_handed_out_again_after_five_minutes(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    first = following(rex)
+    Check.objects.filter(public_id=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert following(signed_in(world.cleo)) == first
+
+
+def test_an_address_opens_a_claim_that_somebody_else_holds(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    first = following(rex)
+    assert signed_in(world.cleo).get(f"{QUEUE}{first}/").status_code == 200
+    assert Check.objects.get(public_id=first).leased_to == world.rex
+
+
+def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -> None:
+    here = world.check("birch", 3)
+    ahead = rex.post(f"{QUEUE}next/", {"here": here.public_id}, headers=HTMX).context["view"].check_id
+    looked = set(CheckLook.objects.values_list("check_row__public_id", flat=True))
+    assert (here.public_id in looked, ahead in looked) == (True, False)
+
+
+def test_the_next_claim_asks_the_database_little(
+    world: World, rex: Client, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    here = {"here": following(rex)}
+    # Who asks, and what they may in this project (3); whether they may still, with the claim on screen and what they
+    # were shown of it, and that they look at it (2); the next claim, taken as it is found, the rows that belong to it,
+    # what was said of it, its texts (4). What they have in hand is held for them already.
+    with django_assert_max_num_queries(9):
+        rex.post(f"{QUEUE}next/", here, headers=HTMX)
+
+
+def test_nothing_comes_after_a_claim_that_is_not_there(world: World, rex: Client) -> None:
+    assert rex.post(f"{QUEUE}next/", {"here": "nowhere"}).status_code == 404
+
+
+def test_by_document_the_text_stays_while_the_claims_go_by(world: World, rex: Client) -> None:
+    rows = rex.get(f"{QUEUE}?order=document").context["page"].rows
+    claims = [claim for claim, _ in CLAIMS]
+    assert [row.claim for row in rows] == claims * 2
+    checks = [Check.objects.get(public_id=row.check_id) for row in rows]
+    assert [check.peer for check in checks] == [world.peers["port", "alder"]] * 3 + [
+        world.peers["port", "birch"]
+    ] * 3
+    walked = [following(rex, query="?order=document")]
+    walked += [following(rex, row.check_id, "?order=document") for row in rows[:-1]]
+    assert walked == [row.check_id for row in rows]
+
+
+def test_the_last_claim_shows_its_own_outcome(world: World, rex: Client) -> None:
+    last = world.check("alder", 1)
+    for check in Check.objects.exclude(pk=last.pk):
+        override(check=check, by=world.rex, label="no")
+    answer = rex.post(f"{at(last)}answer/", {"label": "yes", "seen": ""})
+    assert answer["Location"] == at(last)
+
+
+# Filters
+
+
+def test_only_claims_with_numbers(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    Check.objects.filter(pk=check.pk).update(has_number=True)
+    rows = rex.get(f"{QUEUE}?numbers=1").context["page"].rows
+    assert [row.check_id for row in rows] == [check.public_id]
+
+
+def test_only_what_people_answered_otherwise_than_the_judge(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    override(check=world.check("alder", 1), by=world.olga, label="yes")
+    override(check=world.check("alder", 2), by=world.olga, label="yes")
+    rows = signed_in(world.cleo).get(f"{QUEUE}?only=against").context["page"].rows
+    assert [row.check_id for row in rows] == [world.check("alder", 2).public_id]
+    # Cleo has not answered it: that she may see all does not answer for her.
+    assert rows[0].human_label is None
+
+
+@pytest.mark.parametrize("query", ["only=against", "only=disputed", "only=all&label=yes", "label=yes"])
+@pytest.mark.parametrize("mode", ["after_answer", "on_request"])
+def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_answer(
+    world: World, rex: Client, mode: str, query: str
+) -> None:
+    reveal(world, mode)
+    check = world.check("alder", 2)
+    # The judge said no; two people differ, and the later one says yes.
+    override(check=check, by=world.olga, label="no")
+    override(check=check, by=world.cleo, label="yes")
+    answer = rex.get(f"{QUEUE}?{query}")
+    assert (answer.context["page"].rows, answer.context["page"].counted) == ((), 0)
+    assert "Only claims that you have answered" in answer.content.decode()
+    if query != "label=yes":
+        override(check=check, by=world.rex, label="yes")
+        rows = rex.get(f"{QUEUE}?{query}").context["page"].rows
+        assert [row.check_id for row in rows] == [check.public_id]
+
+
+def test_a_list_of_everything_marks_no_difference_before_the_own_answer(world: World, rex: Client) -> None:
+    override(check=world.check("alder", 2), by=world.olga, label="no")
+    override(check=world.check("alder", 2), by=world.cleo, label="yes")
+    assert "disputed</span>" not in rex.get(f"{QUEUE}?only=all").content.decode()
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    assert "disputed</span>" in rex.get(f"{QUEUE}?only=all").content.decode()
+
+
+def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    alder = world.systems["alder"].public_id
+    assert rex.get(f"{QUEUE}?system={alder}").status_code == 403
+    assert rex.get(f"{QUEUE}?only=answered&reviewer=cleo").status_code == 403
+    assert len(rex.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
+    assert "alder" not in rex.get(QUEUE).content.decode()
+    cleo = signed_in(world.cleo)
+    assert len(cleo.get(f"{QUEUE}?system={alder}").context["page"].rows) == 2
+    assert len(cleo.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
+
+
+def test_one_document_set(world: World, rex: Client) -> None:
+    port, bridge = (world.sets[name].public_id for name in ("port", "bridge"))
+    assert len(rex.get(f"{QUEUE}?document_set={port}").context["page"].rows) == 6
+    assert rex.get(f"{QUEUE}?document_set={bridge}").context["page"].rows == ()
+
+
+# Planted verdicts
+
+
+def plant_everywhere(world: World, mode: str) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal=mode, planted_share=1)
+
+
+def test_a_planted_verdict_is_told_after_the_answer_given_with_it_on_screen(
+    world: World, rex: Client
+) -> None:
+    plant_everywhere(world, "shown")
+    # The judge gave "yes" .9: certain enough to show "no" instead.
+    check = world.check("alder", 1)
+    page = rex.get(at(check)).context["outcome"]
+    assert (page.judge.label, page.planted) == ("no", "")
+    assert (page.decision.label, page.decision.who) == ("no", "lexical")
+    strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" in strip
+    assert "Change to yes" in strip
+    assert newest(check).shown == Verdict.Shown.PLANTED
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": newest(check).public_id})
+    assert newest(check).shown == Verdict.Shown.JUDGE
+
+
+def test_what_the_judge_is_not_sure_of_is_never_planted(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    # The judge gave .2 of yes, which is not certain, and nobody has answered.
+    assert rex.get(at(world.check("alder", 2))).context["outcome"].judge.label == "no"
+
+
+def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    first, second = world.check("alder", 1), world.check("alder", 2)
+    strip = rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" not in strip
+    assert "Change to no" in strip
+    # A movement of scores, or that there is none, would give it away.
+    assert "score" not in strip.lower()
+    strip = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
+    assert "was planted" in strip
+    assert "The harbour closes in April" in strip
+    assert rex.get(at(first)).context["outcome"].judge.label == "yes"
+
+
+def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
+    assert "was planted" in rex.get(QUEUE).content.decode()
+    assert "was planted" not in rex.get(QUEUE).content.decode()
+
+
+SPECIFIC = r"\b[a-z2-7]{16}\b|\b\w{64}\b|\d+"
+"""Public ids, tokens of forms, and figures."""
+
+
+def outcome_on(page: str) -> str:
+    """What the page tells of a claim, without ids and figures."""
+    told = page[page.index('<div id="outcome"') : page.index('<div class="actions"')]
+    return re.sub(r"\s+", " ", re.sub(SPECIFIC, "", told))
+
+
+def test_a_planted_verdict_that_is_shown_at_once_looks_like_a_true_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    # The first is planted; the second is the judge's own "no", of which it is not certain.
+    planted, true = (rex.get(at(world.check("alder", position))).content.decode() for position in (1, 2))
+    assert CheckLook.objects.get(check_row=world.check("alder", 1)).planted_label == "no"
+    assert outcome_on(planted) == outcome_on(true)
+    assert "Stands:" in outcome_on(planted)
+
+
+def test_a_planted_verdict_after_the_own_answer_looks_like_a_true_one(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    true, planted = world.check("alder", 2), world.check("alder", 1)
+    strips, pages = [], []
+    for check in (true, planted):
+        strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
+        strips.append(re.sub(SPECIFIC, "", strip.replace(check.claim.text, "")))
+        pages.append(outcome_on(rex.get(at(check)).content.decode()))
+    assert CheckLook.objects.get(check_row=planted).planted_label == "no"
+    assert strips[0] == strips[1]
+    assert pages[0] == pages[1]
+
+
+def test_taking_an_answer_back_tells_nothing_of_a_planted_verdict(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    check = world.check("alder", 1)
+    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
+    page = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
+    assert "Taken back. </p>" in page.content.decode()
+
+
+def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
+    plant_everywhere(world, "shown")
+    check = world.check("alder", 1)
+    rex.get(at(check))
+    check.refresh_from_db()
+    assert (check.judge_label, check.final_label) == ("yes", "yes")
+
+
+# Batches
+
+
+def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) -> None:
+    reveal(world, "shown")
+    for query in ("", "?only=all"):
+        assert "Take over" not in rex.get(f"{QUEUE}{query}").content.decode()
+        page = rex.get(f"{QUEUE}batch/{query}")
+        assert page.context["offer"] is None
+        assert "Narrow the queue first" in page.content.decode()
+    assert "Take over" in rex.get(f"{QUEUE}?side=reference").content.decode()
+
+
+def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
+    world: World, rex: Client
+) -> None:
+    for plant in (lambda: None, lambda: plant_everywhere(world, "shown")):
+        plant()
+        assert "Take over" not in rex.get(f"{QUEUE}?side=reference").content.decode()
+        page = rex.get(f"{QUEUE}batch/?side=reference")
+        assert page.context["offer"] is None
+        assert "nobody takes over what they have not seen" in page.content.decode()
+        data = {"expected": 6, "fingerprint": "0" * 16}
+        assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
+    assert not VerdictBatch.objects.exists()
+
+
+def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Client) -> None:
+    reveal(world, "shown")
+    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
+    assert (offer.count, offer.by_label) == (6, {"yes": 2, "no": 4})
+    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+    page = rex.post(f"{QUEUE}batch/accept/?side=reference", data, follow=True).content.decode()
+    assert "6 verdicts are taken over" in page
+    assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
+    batch = VerdictBatch.objects.get()
+    page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
+    assert "6 verdicts are taken back" in page
+    assert Check.objects.filter(final_source="judge").count() == 6
+
+
+def test_lists_that_are_taken_over_are_named_as_people_name_them(
+    world: World, rex: Client, django_assert_max_num_queries: Any
+) -> None:
+    reveal(world, "shown")
+    # Systems are for those alone who may view the scores.
+    world.rex.memberships.update(roles=["reviewer", "viewer"])
+    port = world.sets["port"]
+    alder = world.peers["port", "alder"].system
+    assert alder is not None
+    lists = (f"system={alder.public_id}&side=reference&order=effect", f"document_set={port.public_id}")
+    for query in lists:
+        offer = rex.get(f"{QUEUE}batch/?{query}").context["offer"]
+        data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+        rex.post(f"{QUEUE}batch/accept/?{query}", data)
+    assert VerdictBatch.objects.count() == 2
+    with django_assert_max_num_queries(30) as few:
+        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
+    told = ["Document set: port", "System: alder", "Side: Reference"]
+    assert [page.count(words) for words in told] == [1, 1, 1]
+    assert f": {port.public_id}" not in page
+    VerdictBatch.objects.bulk_create(
+        VerdictBatch(project=world.project, by=world.rex, count=0, filters={"document_set": port.public_id})
+        for _ in range(9)
+    )
+    with django_assert_max_num_queries(len(few)):
+        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
+    assert page.count("Document set: port") == 10
+
+
+def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Client) -> None:
+    reveal(world, "shown")
+    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
+    answer = rex.post(f"{QUEUE}batch/accept/?side=reference", data)
+    assert answer.status_code == 409
+    assert "Take over 5 verdicts" in answer.content.decode()
+    assert not VerdictBatch.objects.exists()
+
+
+# Draws
+
+
+def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Callable[[User], Client]) -> None:
+    mona = signed_in(world.mona)
+    mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    draw = Draw.objects.get()
+    drawn = [row.check_row.public_id for row in draw.drawn_checks.select_related("check_row")]
+    assert len(drawn) == 3
+    query = f"?draw={draw.public_id}"
+    assert "Drawn at random" in rex.get(QUEUE).content.decode()
+    first = following(rex, query=query)
+    assert first == drawn[0]
+    rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
+    assert following(rex, query=query) == drawn[1]
+    assert "1 of 3" in mona.get(f"{QUEUE}draws/").content.decode()
+
+
+def test_a_draws_queue_is_at_random_and_explains_no_other_order(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    words = "puts first what the judge is least sure of"
+    assert words in rex.get(QUEUE).content.decode()
+    assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
+
+
+def drawn_in(draw: Draw, number: int) -> Check:
+    check: Check = draw.drawn_checks.select_related("check_row__claim")[number].check_row
+    return check
+
+
+def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_screen_says_why(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "100", "side": ""})
+    draw = Draw.objects.get()
+    query, check = f"?draw={draw.public_id}", drawn_in(draw, 0)
+    reword_claim(claim=check.claim, by=world.cleo, text="Other words")
+    assert following(rex, query=query) == check.public_id
+    otherwise = "no" if check.judge_label == "yes" else "yes"
+    page = " ".join(rex.get(f"{at(check)}{query}").content.decode().split())
+    assert "This is an earlier wording" in page
+    assert 'value="yes" data-key="1" aria-pressed="false" >' in page
+    told = rex.post(
+        f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
+    ).content.decode()
+    assert "No score moves, since the claim has been changed: the answer counts in the draw alone." in told
+    # Old words are answered once, so that there is nothing to change it to.
+    assert "Change to" not in told
+    again = rex.get(f"{at(check)}{query}").content.decode()
+    assert "is no longer checked in these words" in again
+    assert "This is an earlier wording" not in again
+
+
+def test_old_words_outside_of_a_draw_take_no_answer(world: World, rex: Client) -> None:
+    check = world.check("alder", 1)
+    reword_claim(claim=check.claim, by=world.cleo, text="Other words")
+    page = " ".join(rex.get(at(check)).content.decode().split())
+    assert "is no longer checked in these words" in page
+    assert 'value="yes" data-key="1" aria-pressed="false" disabled' in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
+    world: World, rex: Client, signed_in: Callable[[User], Client], headers: dict[str, str]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    draw = Draw.objects.get()
+    check = drawn_in(draw, 0)
+    free = Check.objects.filter(drawn__isnull=True).first()
+    assert free is not None
+    for each, is_kept in ((check, True), (free, False)):
+        rex.post(f"{at(each)}answer/", {"label": "yes", "seen": ""})
+        taken = {"verdict": newest(each).public_id}
+        page = rex.post(f"{at(each)}withdraw/", taken, headers=headers, follow=True).content.decode()
+        assert ("The draw keeps your first answer" in page) is is_kept
+    assert draw.drawn_checks.get(check_row=check).verdict is not None
+
+
+def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so_before(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    reveal(world, "shown")
+    mona = signed_in(world.mona)
+    assert "nobody can give the answers that a draw needs" in mona.get(f"{QUEUE}draws/").content.decode()
+    refused = mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    assert (refused.status_code, Draw.objects.count()) == (422, 0)
+    assert "nobody could give them" in refused.content.decode()
+
+
+def test_a_share_that_makes_no_sense_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
+    for share in ("0", "101", "some"):
+        sent = {"method": "uniform", "share": share}
+        assert signed_in(world.mona).post(f"{QUEUE}draws/draw/", sent).status_code == 422
+
+
+def test_a_dispute_is_shown_with_who_said_what(world: World, rex: Client) -> None:
+    check = world.check("alder", 2)
+    override(check=check, by=world.cleo, label="yes")
+    override(check=check, by=world.rex, label="no")
+    page = rex.get(at(check)).content.decode()
+    assert ">disputed<" in page
+    assert "What people said (2)" in page

@@ -1,0 +1,728 @@
+"""A reviewer at the keyboard: one key for each plain answer, the next claim at once, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
+from annotation.reviewing.services.review import override
+from tests.accessibility import violations
+from tests.annotation.assessing.web.long_set import THINGS, add_long_set
+from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
+from tests.browser import standing_still
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALM_MS = 450
+"""Digits of a burst that ran over to the next claim are not taken; a reader takes longer."""
+SLOW_S = 0.3
+LABELS = {"1": "yes", "2": "no", "3": "unsure"}
+
+
+def begin(page: Page, world: World, query: str = "") -> None:
+    """Open the queue of the long set by document, and begin, by keys alone."""
+    long_set = add_long_set(world)
+    page.goto(f"/p/harbour/review/?order=document&document_set={long_set.public_id}{query}")
+    page.keyboard.press("n")
+    at_claim(page, THINGS[0])
+
+
+def timed(desk: Desk) -> Page:
+    """Rex's page, whose time can be told to stand still."""
+    page = desk()
+    page.clock.install()
+    return sign_in(page, "rex")
+
+
+def at_claim(page: Page, thing: str) -> None:
+    page.locator("#claim", has_text=f"The {thing} is old").wait_for()
+    # The claim can be on screen before the scripts have run, from when on it counts as unread.
+    page.wait_for_load_state()
+    page.wait_for_timeout(CALM_MS)
+
+
+def select(page: Page, unit: int, start: int, end: int) -> None:
+    page.locator(f"[data-unit='{unit}']").evaluate(
+        "(unit, [start, end]) => getSelection().setBaseAndExtent(unit.firstChild, start, unit.firstChild, end)",
+        [start, end],
+    )
+    page.locator("[data-take-selection]").wait_for()
+
+
+def expect_saved(page: Page) -> None:
+    page.locator("#strip", has_not_text="Saving…").locator("form.undo").wait_for()
+
+
+def check_of(world: World, system: str, thing: str) -> Check:
+    return Check.objects.get(peer=world.peers["long", system], claim__text=f"The {thing} is old")
+
+
+def answers(check: Check) -> list[str | None]:
+    rows = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None).order_by("pk")
+    return list(rows.values_list("label", flat=True))
+
+
+def slowly(route: Route) -> None:
+    time.sleep(SLOW_S)
+    route.continue_()
+
+
+def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    # alder: the judge said yes of all ten, so coverage is 1; each no or unsure takes a tenth away.
+    # birch: it said no of all, so coverage is 0; each yes brings a tenth.
+    keys = "1213121111" + "2212212123"
+    after = [
+        1.0,
+        0.9,
+        0.9,
+        0.8,
+        0.8,
+        0.7,
+        0.7,
+        0.7,
+        0.7,
+        0.7,
+        0.0,
+        0.0,
+        0.1,
+        0.1,
+        0.1,
+        0.2,
+        0.2,
+        0.3,
+        0.3,
+        0.3,
+    ]
+    before = [1.0, *after[:9], 0.0, *after[10:19]]
+    for number, key in enumerate(keys):
+        at_claim(page, THINGS[number % 10])
+        page.keyboard.press(key)
+        moved = f"Coverage {before[number]:.3f} → {after[number]:.3f}"
+        told = moved if before[number] != after[number] else "No score moves."
+        page.locator("#strip .moved", has_text=told).wait_for()
+        system = "alder" if number < 10 else "birch"
+        stands = Score.objects.get(summary=world.peers["long", system]).coverage
+        assert stands == pytest.approx(after[number])
+    page.get_by_text("That was the last one.").wait_for()
+
+    labels = [LABELS[key] for key in keys]
+    told = Event.objects.filter(verb="override", actor=world.rex).order_by("pk")
+    assert [(event.data["label"], event.data["shown"]) for event in told] == [
+        (each, "nothing") for each in labels
+    ]
+    looks = CheckLook.objects.filter(person=world.rex)
+    assert looks.count() == 20
+    assert all(look.revealed_at and look.revealed_at > look.opened_at for look in looks)
+    assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))
+
+
+def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip", has_text="The judge had said").wait_for()
+    at_claim(page, "wall")
+    page.keyboard.press("y")
+    page.locator("#strip", has_text="Coverage 0.900 → 1.000").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["no", "yes"]
+    assert page.locator("#claim").inner_text() == "The wall is old"
+
+
+def test_the_answers_stand_still_from_claim_to_claim(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.route("**/answer/*", slowly)
+
+    def place() -> dict[str, float] | None:
+        return page.locator("#answer-yes").bounding_box()
+
+    first = place()
+    assert first is not None
+    for key, thing in (("1", "wall"), ("2", "quay"), ("n", "crane"), ("u", "wall")):
+        page.keyboard.press(key)
+        page.locator("#claim", has_text=f"The {thing} is old").wait_for()
+        # Before what the judge said has come, and after.
+        assert place() == first
+        at_claim(page, thing)
+        if key in "12":
+            page.locator("#strip .moved").wait_for()
+        assert place() == first
+
+
+def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    page.locator("#strip .moved").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["yes"]
+
+
+def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    things = ("ferry", "wall", "quay")
+    for key, thing in zip("213", ("wall", "quay", "crane"), strict=True):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    # Nothing is waited for: each is taken back when the one after it is.
+    for key in "uuu":
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [[], [], []]
+    assert page.locator("form.undo").count() == 0
+    for key, thing in zip("131", ("wall", "quay", "crane"), strict=True):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], ["unsure"], ["yes"]]
+    page.keyboard.press("u")
+    at_claim(page, "quay")
+    # The one before says which it is.
+    assert page.locator("#strip .of").inner_text() == "The wall is old"
+    assert page.locator("#strip .line", has_text="You said").get_by_text("unsure").count() == 1
+    page.keyboard.press("n")
+    at_claim(page, "crane")
+    page.keyboard.press("u")
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], [], []]
+
+
+def test_a_double_click_on_undo_takes_one_answer_back(world: World, desk: Desk) -> None:
+    page = timed(desk)
+    begin(page, world)
+    for key, thing in (("1", "wall"), ("2", "quay")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    with standing_still(page):
+        page.locator("#strip form.undo button").click()
+        page.locator("#outcome", has_text="Taken back.").wait_for()
+        page.locator("#strip form.undo button").click()
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
+    # Pressed again after a while it is meant.
+    page.locator("#strip form.undo button").click()
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
+@pytest.mark.parametrize("way", ["slow", "offline"])
+def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
+    world: World, desk: Desk, way: str
+) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.wait_for_load_state("networkidle")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    if way == "slow":
+        # One that sleeps would hold up the test as well, and the answer be heard before the next is given.
+        page.route("**/answer/*", hold, times=1)
+    else:
+        page.context.set_offline(True)
+    page.keyboard.press("1")
+    if way == "slow":
+        at_claim(page, "wall")
+        page.keyboard.press("2")
+    # Pressed while claim and answer are still on their way: it waits for both.
+    page.keyboard.press("u")
+    for route in held:
+        route.continue_()
+    page.context.set_offline(False)
+    thing = "wall" if way == "slow" else "ferry"
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, thing)
+    assert answers(check_of(world, "alder", thing)) == []
+    if way == "slow":
+        assert answers(check_of(world, "alder", "ferry")) == ["yes"]
+        assert page.locator("#strip .of").inner_text() == "The ferry is old"
+        page.keyboard.press("u")
+        at_claim(page, "ferry")
+        assert answers(check_of(world, "alder", "ferry")) == []
+    page.locator("#strip", has_text="Your last answer comes here, with undo.").wait_for()
+    desk.watch.expect("Failed to fetch")
+
+
+def test_undo_after_a_change_takes_back_the_change_and_then_the_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key, thing in (("1", "wall"), ("2", "quay")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        expect_saved(page)
+    # Both at once: undo is about the change, when it has arrived.
+    for key in "yu":
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="Taken back. Your other answer to this claim stands.").wait_for()
+    at_claim(page, "wall")
+    assert answers(check_of(world, "alder", "wall")) == ["no"]
+    page.keyboard.press("u")
+    page.locator("#strip .of", has_text="The ferry is old").wait_for()
+    at_claim(page, "wall")
+    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
+    page.keyboard.press("u")
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
+def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    expect_saved(page)
+    override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
+    page.keyboard.press("2")
+    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    at_claim(page, "quay")
+    assert page.locator("#strip .of").inner_text() == "The ferry is old"
+    page.keyboard.press("u")
+    at_claim(page, "ferry")
+    assert answers(check_of(world, "alder", "ferry")) == []
+
+
+def fill_in(page: Page) -> None:
+    """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
+    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
+        page.keyboard.press(key)
+    select(page, 2, 4, 8)
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+
+
+def filled_in(page: Page) -> dict[str, object]:
+    marked = page.locator("[name=evidence]:checked")
+    return {
+        "reason": page.locator("#reason").input_value(),
+        "error": page.locator("#error-type").input_value(),
+        "confidence": page.locator("#confidence").input_value(),
+        "evidence": [box.get_attribute("value") for box in marked.all()],
+        "quotes": page.locator(".quote q").all_inner_texts(),
+    }
+
+
+FILLED_IN = {
+    "reason": "So",
+    "error": "omission",
+    "confidence": "0.9",
+    "evidence": ["2", "3"],
+    "quotes": ["wall"],
+}
+NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": [], "quotes": []}
+
+
+def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    fill_in(page)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert filled_in(page) == NOTHING
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    at_claim(page, "ferry")
+    assert filled_in(page) == FILLED_IN
+    # Also however the claim is left before it is answered anew.
+    page.reload()
+    at_claim(page, "ferry")
+    assert filled_in(page) == FILLED_IN
+    page.keyboard.press("1")
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert filled_in(page) == NOTHING
+    said = Verdict.objects.get(person=world.rex, withdrawn_at=None)
+    assert (said.label, said.reason, said.error_type, said.confidence) == ("yes", "So", "omission", 0.9)
+    assert (said.evidence, said.quotes) == ([2, 3], [{"unit": 2, "start": 4, "end": 8}])
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
+
+
+def test_an_answer_that_is_taken_back_on_its_own_page_stays_filled_in(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    fill_in(page)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    page.go_back()
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+    page.wait_for_timeout(CALM_MS)
+    page.keyboard.press("u")
+    page.locator("#outcome", has_text="Taken back.").wait_for()
+    assert page.locator("[aria-pressed=true]").count() == 0
+    assert filled_in(page) == FILLED_IN
+
+
+def test_old_drafts_are_forgotten_past_one_that_cannot_be_read(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.evaluate(
+        """() => {
+          const day = 24 * 3600 * 1000;
+          const keep = (name, text) => localStorage.setItem(`coverdict:draft:${name}`, text);
+          keep("rex:a", "{cut o");
+          keep("rex:b", "null");
+          keep("rex:c", JSON.stringify({ values: [], at: Date.now() - 31 * day }));
+          keep("rex:d", JSON.stringify({ values: [], at: Date.now() - 29 * day }));
+          localStorage.setItem("another's", "{");
+        }"""
+    )
+    page.reload()
+    at_claim(page, "ferry")
+    left = page.evaluate("Object.keys(localStorage).filter((key) => /draft|another/.test(key)).sort()")
+    assert left == ["another's", "coverdict:draft:rex:d"]
+
+
+def test_what_is_left_is_counted_down_answer_by_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    left = page.locator("#claim-room .line > span.muted")
+    told = [left.inner_text()]
+    for key, thing in (("2", "wall"), ("n", "quay"), ("1", "crane"), ("u", "quay"), ("1", "crane")):
+        page.keyboard.press(key)
+        at_claim(page, thing)
+        told.append(left.inner_text())
+        page.locator("#strip .ways").or_(page.locator("#outcome .moved")).first.wait_for()
+    # Skipping leaves as many; what was taken back is to be answered again.
+    assert told == [f"{count} to go" for count in (20, 19, 19, 18, 19, 18)]
+    page.reload()
+    at_claim(page, "crane")
+    assert left.inner_text() == "18 to go"
+
+
+def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    world.rex.memberships.all().delete()
+    for key in ("w", "S", "o", "Escape", "2"):
+        page.keyboard.press(key)
+    problem = page.locator("#problems", has_text="Not saved.")
+    problem.wait_for()
+    assert "your part in this project has ended" in problem.inner_text()
+    page.wait_for_load_state("networkidle")
+    assert "Saving" not in page.locator("#strip").inner_text()
+    assert not Verdict.objects.filter(person=world.rex).exists()
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    assert page.locator("#reason").input_value() == "So"
+
+
+def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.route("**/answer/*", slowly)
+    # Undo waits for the answer to arrive, and the right one for undo.
+    for key in ("1", "u", "2"):
+        page.keyboard.press(key)
+    page.locator("#strip .moved", has_text="Coverage 1.000 → 0.900").wait_for()
+    at_claim(page, "wall")
+    assert answers(check_of(world, "alder", "ferry")) == ["no"]
+
+
+def test_a_key_pressed_twice_by_a_slip_answers_one_claim(world: World, desk: Desk) -> None:
+    page = timed(desk)
+    begin(page, world)
+    with standing_still(page):
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+@pytest.mark.parametrize("gap_ms", [0, 240])
+def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int) -> None:
+    page = timed(desk)
+    begin(page, world)
+    # The next claim is there already, so that it comes between the two clicks.
+    page.wait_for_load_state("networkidle")
+    with standing_still(page):
+        page.locator("#answer-no").click()
+        at_claim(page, "wall")
+        page.clock.run_for(gap_ms)
+        page.locator("#answer-no").click()
+        page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    at_claim(page, "wall")
+    assert list(Verdict.objects.filter(person=world.rex).values_list("check_row", "label")) == [
+        (check_of(world, "alder", "ferry").pk, "no")
+    ]
+    # Read by now, it is answered as ever.
+    page.locator("#answer-yes").click()
+    page.locator("#strip .moved", has_text="Saved: yes.").wait_for()
+    assert answers(check_of(world, "alder", "wall")) == ["yes"]
+
+
+def test_a_press_on_a_claim_that_has_only_just_come_answers_nothing(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.evaluate(
+        """async () => {
+          const here = document.querySelector("#claim-room");
+          document.querySelector("#answer-no").click();
+          while (here.isConnected) await new Promise(requestAnimationFrame);
+          document.querySelector("#answer-no").click();
+        }"""
+    )
+    page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    at_claim(page, "wall")
+    page.wait_for_load_state("networkidle")
+    assert Verdict.objects.filter(person=world.rex).count() == 1
+
+
+def test_an_answer_to_a_claim_that_does_not_wait_counts_nothing_down(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    ferry = check_of(world, "alder", "ferry")
+    override(check=ferry, by=world.cleo, label="yes")
+    long_set = ferry.peer.document_set.public_id
+    page.goto(f"/p/harbour/review/{ferry.public_id}/?order=document&document_set={long_set}")
+    left = page.locator("#claim-room .line > span.muted")
+    at_claim(page, "ferry")
+    told = [left.inner_text()]
+    for thing in ("wall", "quay"):
+        page.keyboard.press("1")
+        at_claim(page, thing)
+        told.append(left.inner_text())
+    # 19 of 20 wait without the ferry, also after it is answered once more; 18 without the wall.
+    assert told == ["19 to go", "19 to go", "18 to go"]
+
+
+def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "1", "0", "Enter", "3", "Enter", "Enter", "w", "S", "o", "Escape", "x", "o", "Escape"):
+        page.keyboard.press(key)
+    for key in ("c", "9", "Escape"):
+        page.keyboard.press(key)
+    select(page, 2, 4, 8)
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.evidence, said.reason) == ("no", [2, 3, 10], "So")
+    assert (said.error_type, said.confidence) == ("omission", 0.9)
+    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
+
+
+def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
+        page.keyboard.press(key)
+    select(page, 2, 4, 8)
+    page.keyboard.press("s")
+    page.locator(".quote", has_text="wall").wait_for()
+    here = page.url
+    page.keyboard.press("n")
+    at_claim(page, "wall")
+    assert page.locator("#reason").input_value() == ""
+    for leave in (page.reload, lambda: page.keyboard.press("q")):
+        page.goto(here)
+        at_claim(page, "ferry")
+        told = (page.locator("#reason").input_value(), page.locator("#error-type").input_value())
+        assert told == ("So", "omission")
+        with page.expect_navigation():
+            leave()
+    page.goto(here)
+    at_claim(page, "ferry")
+    page.keyboard.press("1")
+    page.locator("#strip .moved, #strip .line").first.wait_for()
+    at_claim(page, "wall")
+    expect_saved(page)
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.reason, said.error_type, said.evidence) == ("yes", "So", "omission", [2, 3])
+    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
+
+
+def test_what_was_filled_in_is_its_authors_alone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    here = page.url
+    for key in ("w", "S", "o", "Escape"):
+        page.keyboard.press(key)
+    for name, there in (("cleo", ""), ("rex", "So")):
+        page.context.clear_cookies()
+        sign_in(page, name)
+        page.goto(here)
+        at_claim(page, "ferry")
+        assert page.locator("#reason").input_value() == there
+
+
+def test_a_unit_that_was_typed_and_left_is_evidence(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("e", "3", "Escape", "e", "5"):
+        page.keyboard.press(key)
+    page.locator("#answer-no").click()
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert Verdict.objects.get(person=world.rex).evidence == [3, 5]
+
+
+def test_a_unit_that_is_not_there_is_said_and_holds_up_no_answer(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    unknown = page.get_by_text("There is no unit 99")
+    for key in ("e", "9", "9", "Enter"):
+        page.keyboard.press(key)
+    unknown.wait_for()
+    page.keyboard.press("Escape")
+    unknown.wait_for(state="detached")
+    assert page.locator("[data-evidence]").input_value() == ""
+    for key in ("e", "9", "9", "Escape"):
+        page.keyboard.press(key)
+    unknown.wait_for()
+    page.keyboard.press("2")
+    at_claim(page, "wall")
+    expect_saved(page)
+    assert unknown.is_visible()
+    said = Verdict.objects.get(person=world.rex)
+    assert (said.label, said.evidence) == ("no", [])
+
+
+def test_a_digit_that_came_too_soon_is_shown_and_keeps_the_page_deaf_for_a_while_only(
+    world: World, desk: Desk
+) -> None:
+    page = timed(desk)
+    begin(page, world)
+    with standing_still(page):
+        page.keyboard.press("1")
+        at_claim(page, "wall")
+        page.keyboard.press("2")
+        page.locator(".dropped", has_text="2 came too soon").wait_for()
+        # A stray digit every tenth of a second: at the twelfth the page has been deaf for 1.2 s, and hears again.
+        for _ in range(11):
+            page.clock.run_for(100)
+            page.keyboard.press("2")
+        assert Verdict.objects.filter(person=world.rex).count() == 1
+        page.clock.run_for(100)
+        page.keyboard.press("2")
+        page.locator("#claim", has_text="The wall is old").wait_for(state="detached")
+    page.locator(".dropped").wait_for(state="detached")
+
+
+def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    check = check_of(world, "alder", "ferry")
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    for key in ("w", "m", "i", "n", "e", "Escape", "2"):
+        page.keyboard.press(key)
+    at_claim(page, "wall")
+    problem = page.locator("#problems", has_text="Somebody was quicker.")
+    problem.wait_for()
+    assert "hard to say" in problem.inner_text()
+    assert answers(check) == ["unsure"]
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    assert page.locator("#reason").input_value() == "mine"
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    assert answers(check) == ["unsure", "no"]
+
+
+def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_given_anew(
+    world: World, desk: Desk
+) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    check = check_of(world, "alder", "ferry")
+    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    for key in ("w", "m", "i", "n", "e", "Escape", "2"):
+        page.keyboard.press(key)
+    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    page.reload()
+    at_claim(page, "ferry")
+    kept = page.locator("#claim-room .aside", has_text="Your answer is kept, set aside.")
+    assert kept.is_visible()
+    assert "no “mine”" in kept.locator("dd").first.inner_text()
+    assert "unsure “hard to say”" in kept.locator("dd").last.inner_text()
+    assert page.locator("#claim-room .history").get_attribute("open") is None
+    assert page.locator("#reason").input_value() == "mine"
+    assert violations(page) == []
+    page.keyboard.press("3")
+    at_claim(page, "wall")
+    expect_saved(page)
+    page.goto(f"/p/harbour/review/{check.public_id}/")
+    page.locator("#answer-unsure[aria-pressed=true]").wait_for()
+    assert kept.count() == 0
+
+
+def test_a_lost_connection_keeps_the_answer_and_sends_it_later(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    page.get_by_text("Not saved yet").wait_for()
+    at_claim(page, "wall")
+    page.context.set_offline(False)
+    page.locator("#strip .moved", has_text="Coverage 1.000 → 0.900").wait_for()
+    assert answers(check_of(world, "alder", "ferry")) == ["no"]
+    desk.watch.expect("Failed to fetch")
+
+
+def test_back_shows_ones_answer_and_a_reload_the_claim_in_view(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.keyboard.press("2")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, "wall")
+    page.reload()
+    at_claim(page, "wall")
+    page.go_back()
+    page.locator("#answer-no[aria-pressed=true]").wait_for()
+    at_claim(page, "ferry")
+
+
+def test_on_request_a_key_shows_the_verdict_and_what_was_typed_stays(world: World, desk: Desk) -> None:
+    Project.objects.update(reveal="on_request")
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("w", "S", "o", "Escape", "r"):
+        page.keyboard.press(key)
+    page.locator("#outcome", has_text="The judge says").wait_for()
+    assert page.locator("#reason").input_value() == "So"
+    page.keyboard.press("1")
+    page.locator("#strip .moved").wait_for()
+    assert Verdict.objects.get(person=world.rex).shown == "judge"
+
+
+def test_keys_are_off_while_typing(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    for key in ("w", "1", "2", "3", "u", "n"):
+        page.keyboard.press(key)
+    assert page.locator("#reason").input_value() == "123un"
+    assert not Verdict.objects.filter(person=world.rex).exists()

@@ -1,0 +1,124 @@
+"""The review screen where little fits on it: the text that decides a claim is in sight before it is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.accessibility import violations
+from tests.annotation.assessing.web.long_set import THINGS
+from tests.annotation.reviewing.web.test_review_in_browser import at_claim, begin
+from tests.annotation.web.test_flow_in_browser import sign_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, ViewportSize
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCREENS: dict[str, ViewportSize] = {
+    "phone": {"width": 390, "height": 844},
+    "desktop at 200 %": {"width": 640, "height": 400},
+    "desktop at 400 %": {"width": 320, "height": 256},
+}
+IN_SIGHT = """() => {
+  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+  const top = (element, {left, top, width, height}) =>
+    element.contains(document.elementFromPoint(left + width / 2, top + Math.min(height, 20) / 2));
+  const found = document.querySelector("#claim-room [data-found]");
+  const claim = document.querySelector("#claim");
+  const answers = box("#answer .verdicts");
+  const text = box("#claim-room .text");
+  return {
+    evidence: found.getBoundingClientRect().top >= text.top - 1
+      && found.getBoundingClientRect().top + 20 <= Math.min(answers.top, text.bottom)
+      && top(found, found.getBoundingClientRect()),
+    claim: box("#claim").top >= 0 && top(claim, box("#claim")),
+    answers: answers.bottom <= innerHeight + 1,
+    width: document.documentElement.scrollWidth <= innerWidth,
+  };
+}"""
+
+
+def in_sight(page: Page) -> list[str]:
+    """What of it is not."""
+    return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
+
+
+@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
+def test_claim_text_and_answers_are_in_sight_at_every_claim(
+    world: World, desk: Desk, screen: ViewportSize
+) -> None:
+    page = sign_in(desk(viewport=screen), "rex")
+    begin(page, world)
+    hidden = {}
+    for thing, key in zip(THINGS[:4], "1211", strict=True):
+        at_claim(page, thing)
+        hidden[thing] = in_sight(page)
+        page.keyboard.press(key)
+        page.locator("#strip .moved").wait_for()
+    at_claim(page, THINGS[4])
+    hidden[THINGS[4]] = in_sight(page)
+    assert {thing: what for thing, what in hidden.items() if what} == {}
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
+def test_no_field_lies_under_the_answers_when_keys_lead_to_it(
+    world: World, desk: Desk, screen: ViewportSize
+) -> None:
+    page = sign_in(desk(viewport=screen), "rex")
+    begin(page, world)
+    covered = {}
+    for key, name in (("w", "#reason"), ("x", "#error-type"), ("c", "#confidence")):
+        page.keyboard.press(key)
+        covered[name] = page.evaluate(
+            """(name) => {
+              const field = document.querySelector(name);
+              const {left, top, width, height} = field.getBoundingClientRect();
+              return document.elementFromPoint(left + width / 2, top + height / 2) !== field;
+            }""",
+            name,
+        )
+        page.keyboard.press("Escape")
+    assert covered == dict.fromkeys(covered, False)
+
+
+@pytest.mark.parametrize("height", [800, 520])
+def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: Desk, height: int) -> None:
+    page = sign_in(desk(viewport={"width": 1280, "height": height}), "rex")
+    begin(page, world)
+    page.keyboard.press("1")
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, THINGS[1])
+    lowest, keys, page_height = page.evaluate(
+        """() => [
+          Math.max(
+            ...[...document.querySelectorAll(".cols > .panel")].map((each) => each.getBoundingClientRect().bottom),
+          ),
+          document.querySelector(".bar").getBoundingClientRect().top,
+          document.documentElement.scrollHeight,
+        ]"""
+    )
+    assert lowest <= keys
+    assert page_height <= height
+
+
+def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:
+    page = sign_in(desk(viewport=SCREENS["phone"]), "rex")
+    begin(page, world)
+    page.locator(".onward label").click()
+    answers = page.locator("#answer .verdicts").bounding_box()
+    assert answers is not None
+    for name in ("#reason", "#error-type", "#confidence", "#next button"):
+        box = page.locator(name).bounding_box()
+        assert box is not None
+        assert box["y"] >= 0, name
+        assert box["y"] + box["height"] <= answers["y"], name
+    assert page.get_by_role("combobox", name="Confidence").evaluate("(field) => field.matches(':focus')")
+    page.locator(".onward button").click()
+    at_claim(page, THINGS[1])
+    assert violations(page) == []

@@ -1,0 +1,231 @@
+"""Random draws of checks: frames, chances, and whose answer is that of the draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.core.readers import CheckReader
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.models import Check, Claim, Draw, DrawnCheck, Event, Notice, Project, Score
+from annotation.reviewing.queries.review_queue import Filter, queue
+from annotation.reviewing.services.lease_check import keep
+from annotation.reviewing.services.look_at_check import look_at
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.sampling.queries.check_samples import open_samples
+from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.score_changes import TOLD as SCORES
+from annotation.texts.services.change_claims import reword_claim
+from tests.annotation.answering import look
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def draw(world: World, method: str = "uniform", share: float = 0.5, **more: object) -> Draw:
+    return sample_checks(project=world.project, by=world.mona, method=method, share=share, seed=7, **more)  # type: ignore[arg-type]
+
+
+def chances(drawn: Draw) -> list[float]:
+    return [row.inclusion_probability for row in drawn.drawn_checks.all()]
+
+
+def waiting(world: World, drawn: Draw) -> list[str]:
+    page = queue(world.project, CheckReader(world.rex), Filter(draw=drawn.public_id))
+    return [row.check_id for row in page.rows]
+
+
+def test_every_check_had_the_same_chance_in_a_uniform_draw(world: World) -> None:
+    # Half of six.
+    assert chances(draw(world)) == [0.5] * 3
+
+
+def test_of_every_system_the_same_share_is_drawn(world: World) -> None:
+    # Half of three, rounded half up: two of each of the two systems, 2/3.
+    drawn = draw(world, "stratified")
+    assert chances(drawn) == pytest.approx([2 / 3] * 4)
+    assert (
+        sorted(row.check_row.peer.system.name for row in drawn.drawn_checks.all())
+        == ["alder"] * 2 + ["birch"] * 2
+    )
+
+
+def test_what_the_judge_doubts_is_drawn_with_a_higher_chance(world: World) -> None:
+    # The judge gave .2 to four checks and .9 to two: spreads .4 and .3 of a total 2.2. Three are drawn, half of
+    # that evenly: 1.5/6 = .25 each; the rest in proportion, 1.5 * .4/2.2 = .2727 and 1.5 * .3/2.2 = .2045.
+    drawn = draw(world, "active")
+    assert len(chances(drawn)) == 3
+    expected = {0.2: 0.25 + 1.5 * 0.4 / 2.2, 0.9: 0.25 + 1.5 * 0.3 / 2.2}
+    for row in drawn.drawn_checks.select_related("check_row"):
+        assert row.check_row.judge_probability is not None
+        assert row.inclusion_probability == pytest.approx(expected[row.check_row.judge_probability])
+
+
+def test_the_frame_holds_every_check_with_the_judges_probability_then(world: World) -> None:
+    drawn = draw(world)
+    assert dict(drawn.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
+    assert (drawn.item, drawn.share, drawn.seed) == ("check", 0.5, 7)
+
+
+def test_the_same_seed_draws_the_same(world: World) -> None:
+    first, second = draw(world), draw(world)
+    assert [row.check_row_id for row in first.drawn_checks.all()] == [
+        row.check_row_id for row in second.drawn_checks.all()
+    ]
+
+
+def test_what_a_rule_decides_is_never_drawn(world: World) -> None:
+    Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule")
+    assert len(draw(world, share=1.0).frame) == 3
+
+
+def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_draw(world: World) -> None:
+    drawn = draw(world, share=1.0)
+    check = world.check("alder", 1)
+    verdict = override(check=check, by=world.rex, label="no")
+    override(check=check, by=world.rex, label="yes")
+    row = DrawnCheck.objects.get(draw=drawn, check_row=check)
+    assert row.verdict == verdict
+    assert check.public_id not in waiting(world, drawn)
+
+
+def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world: World) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal="on_request")
+    drawn = draw(world, share=1.0)
+    check = world.check("alder", 1)
+    look_at(check=check, by=world.rex, asked=True)
+    override(check=check, by=world.rex, label="yes")
+    assert DrawnCheck.objects.get(draw=drawn, check_row=check).verdict is None
+    assert check.public_id not in waiting(world, drawn)
+    page = queue(world.project, CheckReader(world.cleo), Filter(draw=drawn.public_id))
+    assert check.public_id in [row.check_id for row in page.rows]
+
+
+def test_the_draws_answer_stays_when_it_is_taken_back(world: World) -> None:
+    drawn = draw(world, share=1.0)
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    withdraw_verdict(verdict=verdict, by=world.rex)
+    assert drawn.drawn_checks.get(check_row=verdict.check_row).verdict == verdict
+
+
+def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
+    # Which checks are drawn is chance's alone, so it does not matter who chose to answer one before. Of two the first.
+    first = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    drawn = draw(world, share=1.0)
+    assert world.check("alder", 1).public_id not in waiting(world, drawn)
+    assert drawn.drawn_checks.get(check_row=first.check_row).verdict == first
+
+
+def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
+    back = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    withdraw_verdict(verdict=back, by=world.cleo)
+    look(world.check("alder", 2), world.cleo)
+    override(check=world.check("alder", 2), by=world.cleo, label="no")
+    drawn = draw(world, share=1.0)
+    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
+
+
+def other_words(check: Check) -> Check:
+    """The check against the same summary of the claim that took this one's place."""
+    return Check.objects.select_related("project", "claim").get(
+        peer=check.peer, claim__made_by=Claim.all_claims.get(pk=check.claim_id).retired_by
+    )
+
+
+def reworded(world: World) -> tuple[Draw, Check]:
+    """Everything is drawn, then Cleo rewords alder's first claim; a judge has not answered the new words."""
+    drawn, check = draw(world, share=1.0), world.check("alder", 1)
+    reword_claim(claim=check.claim, by=world.cleo, text="The harbour shuts in April")
+    return drawn, Check.objects.select_related("project", "peer", "claim").get(pk=check.pk)
+
+
+def test_a_claim_that_was_reworded_is_answered_in_the_words_that_were_drawn(world: World) -> None:
+    drawn, check = reworded(world)
+    assert not check.is_current
+    assert check.public_id in waiting(world, drawn)
+    before = list(Score.objects.order_by("pk").values_list(*SCORES))
+    verdict = override(check=check, by=world.rex, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict == verdict
+    assert check.public_id not in waiting(world, drawn)
+    assert list(Score.objects.order_by("pk").values_list(*SCORES)) == before
+    check.refresh_from_db()
+    assert (check.human_label, check.final_label, check.is_disputed) == (None, "yes", False)
+
+
+def test_a_draw_is_complete_though_a_claim_of_it_was_reworded(world: World) -> None:
+    drawn, _ = reworded(world)
+    assert [row.answered for row in open_samples(world.project)] == [0]
+    for name in waiting(world, drawn):
+        override(check=Check.objects.get(public_id=name), by=world.rex, label="yes")
+    assert open_samples(world.project) == []
+
+
+def test_old_words_are_asked_once_and_in_draws_alone(world: World) -> None:
+    _, check = reworded(world)
+    override(check=check, by=world.rex, label="no")
+    for person in (world.rex, world.cleo):
+        with pytest.raises(Conflict) as refused:
+            override(check=check, by=person, label="yes")
+        assert refused.value.code == "claim_changed"
+
+
+def test_old_words_are_not_asked_of_whoever_has_met_the_new_ones(world: World) -> None:
+    drawn, check = reworded(world)
+    override(check=other_words(check), by=world.rex, label="yes")
+    assert check.public_id not in waiting(world, drawn)
+    with pytest.raises(Conflict):
+        override(check=check, by=world.rex, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict is None
+    override(check=check, by=world.cleo, label="no")
+    assert drawn.drawn_checks.get(check_row=check).verdict is not None
+
+
+def test_old_words_on_somebodys_screen_are_said_to_be_held(world: World) -> None:
+    drawn, check = reworded(world)
+    keep(check=check, by=world.cleo)
+    (row,) = open_samples(world.project, but=world.rex)
+    assert row.held is not None
+    assert (row.draw_id, row.held.count) == (drawn.public_id, 1)
+
+
+def test_reviewers_are_told_and_the_log_too(world: World) -> None:
+    drawn = draw(world)
+    assert set(Notice.objects.values_list("person__username", "kind")) == {
+        ("olga", "drawn"),
+        ("rex", "drawn"),
+        ("cleo", "drawn"),
+    }
+    event = Event.objects.get(verb="draw checks")
+    assert (event.target_id, event.data["drawn"], event.data["frame"]) == (drawn.public_id, 3, 6)
+
+
+def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
+    # Not even where the caller read the project before it was changed.
+    Project.objects.update(reveal="shown")
+    with pytest.raises(Invalid, match="after the own answer, or on request; then draw") as refused:
+        draw(world)
+    assert refused.value.code == "shown"
+    assert not Draw.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("order", "field"),
+    [
+        ({"method": "everything"}, "method"),
+        ({"share": 0.0}, "share"),
+        ({"share": 1.5}, "share"),
+        ({"side": "back"}, "side"),
+        ({"side": "peer"}, "side"),
+    ],
+)
+def test_a_draw_that_makes_no_sense_is_refused(world: World, order: dict[str, object], field: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        draw(world, **{"method": "uniform", "share": 0.5, **order})  # type: ignore[arg-type]
+    assert refused.value.field == field
+
+
+def test_who_may_not_assign_does_not_draw(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        sample_checks(project=world.project, by=world.rex, method="uniform", share=0.5)

@@ -1,0 +1,43 @@
+"""Scores are derived: thrown away and rebuilt, they come out the same."""
+
+from annotation.models import SCORES, Check, Score
+from annotation.reviewing.services.review import override
+from annotation.scoring.rescore import DERIVED, rescore
+from tests.annotation.cast import World
+
+
+def derived() -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    scores = Score.objects.order_by("summary_id").values("summary_id", "flags", "claims", *SCORES)
+    return list(Check.objects.order_by("pk").values("pk", *DERIVED)), list(scores)
+
+
+def test_rebuilding_from_nothing_gives_the_same(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="unsure")
+    before = derived()
+    Score.objects.all().delete()
+    Check.objects.update(
+        judge_label=None, human_label=None, final_label=None, final_source=None, doubt=1, effect=0
+    )
+    assert rescore(project=world.project) == 4
+    assert derived() == before
+
+
+def test_doubt_is_low_where_the_judge_is_sure(world: World) -> None:
+    # p = .9 -> 1 - |2 * .9 - 1| = .2; p = .2 -> 1 - |.4 - 1| = .4.
+    assert round(world.check("alder", 1).doubt, 6) == 0.2
+    assert round(world.check("alder", 2).doubt, 6) == 0.4
+
+
+def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) -> None:
+    # Two units of equal weight; two claims share the first, one stands alone in the second.
+    assert [round(check.effect, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
+
+
+def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
+    with django_assert_max_num_queries(22):
+        rescore(project=world.project)
+
+
+def test_a_set_without_claims_says_nothing_of_coverage(world: World) -> None:
+    score = Score.objects.get(summary=world.peers["bridge", "alder"])
+    assert (score.coverage, score.claim_coverage, score.flags) == (None, None, [])

@@ -1,0 +1,53 @@
+"""Sittings with judgments whose percents, marks and times a test names one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from annotation.assessing.services.acts import UnitAct
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import save_at_once
+from annotation.models import Assignment
+from tests.annotation.cast import answer_rest, finish
+
+if TYPE_CHECKING:
+    from annotation.models import Sitting
+    from tests.annotation.cast import World
+
+Said = tuple[int, Sequence[int], int]
+"""Percent, marked peer units, milliseconds."""
+
+
+def sit(world: World, name: str, document_set: str) -> Sitting:
+    return assign(document_set=world.sets[document_set], assessor=getattr(world, name), by=None, seed=1)
+
+
+def say(sitting: Sitting, system: str, *said: Said, again: bool = False) -> Assignment:
+    """The assessor judges the units of a system's summary, in order, in one go; `again`, its repeat."""
+    assignment = sitting.assignments.select_related("comparison__model").get(
+        comparison__peer__system__name=system, repeat_of__isnull=not again
+    )
+    assert assignment.comparison is not None
+    assert sitting.assessor is not None
+    units = assignment.comparison.model.units.order_by("position")
+    acts = [
+        UnitAct(seq, assignment.public_id, unit.public_id, percent, tuple(marks), "", ms)
+        for seq, (unit, (percent, marks, ms)) in enumerate(zip(units, said, strict=False), start=1)
+    ]
+    save_at_once(sitting=sitting, by=sitting.assessor, acts=acts)
+    return assignment
+
+
+def repeat(sitting: Sitting, system: str) -> Assignment:
+    """The system's summary comes a second time, at the end of the sitting."""
+    first = sitting.assignments.get(comparison__peer__system__name=system)
+    return Assignment.objects.create(
+        sitting=sitting,
+        comparison=first.comparison,
+        repeat_of=first,
+        position=sitting.assignments.count() + 1,
+    )
+
+
+__all__ = ["answer_rest", "finish", "repeat", "say", "sit"]

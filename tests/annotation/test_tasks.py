@@ -1,0 +1,72 @@
+"""The door for the queue."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from celery import current_app
+from django.conf import settings
+
+import annotation
+from annotation import tasks
+from annotation.analysis.make_analysis import MAKE_ANALYSIS
+from annotation.core import jobs
+from annotation.judging.services.start_run import start_run
+from annotation.models import Job, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.annotation.cast import World
+
+QUEUEING = {"signature", "send_task"}
+
+
+def calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """Every call of the project by the file that it stands in and what it names: `x.hint(...)` is a hint."""
+    room = Path(annotation.__file__).parent
+    for path in room.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                yield path.relative_to(room).as_posix(), ast.unparse(node.func).rpartition(".")[2], node
+
+
+def test_jobs_alone_speaks_to_the_queue() -> None:
+    assert {place for place, named, _ in calls() if named in QUEUEING} == {"core/jobs.py"}
+
+
+def test_every_queued_name_is_registered() -> None:
+    current_app.loader.import_default_modules()
+    hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
+    assert hinted == {"RUN_JOB", "MAKE_ANALYSIS"}
+    scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    assert {jobs.RUN_JOB, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
+
+
+def test_the_task_does_the_job(world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    for public_id in run.jobs.values_list("public_id", flat=True):
+        tasks.run_job(public_id)
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+@pytest.mark.parametrize("public_id", ["", "nonsense", "a" * 500])
+def test_a_message_about_no_job_is_ignored(db: None, public_id: str) -> None:
+    tasks.run_job(public_id)
+    assert not Job.objects.exists()
+
+
+def test_the_scheduled_task_reaps(world: World, django_capture_on_commit_callbacks: Any) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    Run.objects.filter(pk=run.pk).update(state="cancelled")
+    job = run.jobs.first()
+    assert job is not None
+    assert jobs.claim(job.public_id)
+    run.jobs.filter(pk=job.pk).update(lease_until=job.queued_at)
+    tasks.reap_jobs()
+    job.refresh_from_db()
+    assert job.state == "cancelled"

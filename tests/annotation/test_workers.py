@@ -1,0 +1,73 @@
+"""Who is alive."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.jobs import workers_alive
+from annotation.judging.queries.runs import is_worker_alive
+from annotation.models import Worker
+from annotation.workers import Heartbeat, report_alive
+
+
+def last_seen(name: str, **ago: float) -> None:
+    Worker.objects.filter(name=name).update(seen_at=timezone.now() - timedelta(**ago))
+
+
+def test_a_worker_that_reports_is_alive(db: None) -> None:
+    assert not is_worker_alive()
+    report_alive("ada:1")
+    assert is_worker_alive()
+
+
+def test_a_worker_that_went_silent_is_not(db: None) -> None:
+    report_alive("ada:1")
+    last_seen("ada:1", seconds=31)
+    assert not is_worker_alive()
+    last_seen("ada:1", seconds=20)
+    assert is_worker_alive()
+
+
+def test_reporting_again_keeps_one_row_and_its_start(db: None) -> None:
+    report_alive("ada:1")
+    last_seen("ada:1", seconds=100)
+    started = Worker.objects.get().started_at
+    report_alive("ada:1")
+    row = Worker.objects.get()
+    assert row.started_at == started
+    assert timezone.now() - row.seen_at < timedelta(seconds=20)
+
+
+def test_workers_gone_for_a_day_are_forgotten(db: None) -> None:
+    report_alive("ada:1")
+    last_seen("ada:1", days=2)
+    report_alive("ada:2")
+    assert list(Worker.objects.values_list("name", flat=True)) == ["ada:2"]
+
+
+def test_a_heartbeat_reports_until_it_is_stopped(transactional_db: None, settings: Any) -> None:
+    settings.WORKER_SILENT_SECONDS = 0.3
+    heartbeat = Heartbeat("ada:1")
+    heartbeat.start()
+    end = time.monotonic() + 60
+    seen = set()
+    while len(seen) < 3:
+        assert time.monotonic() < end
+        seen.update(Worker.objects.values_list("seen_at", flat=True))
+        time.sleep(0.02)
+    heartbeat.stop()
+    assert workers_alive() == 0
+    assert not Worker.objects.exists()
+
+
+@pytest.mark.parametrize("seconds", [0, 29])
+def test_the_question_can_be_asked_of_a_moment(db: None, seconds: int) -> None:
+    report_alive("ada:1")
+    seen = Worker.objects.get().seen_at
+    assert is_worker_alive(seen + timedelta(seconds=seconds))
+    assert not is_worker_alive(seen + timedelta(seconds=31))

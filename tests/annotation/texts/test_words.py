@@ -1,0 +1,47 @@
+"""What changing a claim does, in words."""
+
+from annotation.texts.queries.claims import ClaimLoss
+from annotation.texts.words import answers_stay, if_deleted
+
+
+def words(
+    *,
+    kind: str = "model",
+    unit: int | None = None,
+    left_in_unit: int = 0,
+    left_in_text: int = 4,
+    loose: bool = False,
+) -> str:
+    return if_deleted(ClaimLoss(kind, unit, left_in_unit, left_in_text, stands_for_unit=loose))
+
+
+def test_nothing_is_said_where_nobody_has_answered() -> None:
+    assert answers_stay(0, 5) == ""
+
+
+def test_how_many_checks_people_have_answered() -> None:
+    kept = "Their answers stay with these words and count no more."
+    assert answers_stay(2, 5) == f"People have answered 2 of its 5 checks. {kept}"
+    assert answers_stay(1, 1) == f"People have answered its one check. {kept}"
+
+
+def test_a_unit_loses_its_only_claim() -> None:
+    assert words(unit=3).startswith("It is the only claim of unit 3: where nobody gave the unit a percent")
+
+
+def test_a_unit_keeps_others() -> None:
+    assert words(unit=3, left_in_unit=1) == "Unit 3 then has 1 claim left to take its share of yes from."
+
+
+def test_claims_in_the_place_of_units() -> None:
+    assert words(loose=True).endswith("the mean over 4 claims instead of 5.")
+
+
+def test_claims_of_a_peer_summary_and_of_documents() -> None:
+    assert words(kind="peer") == "Alignment is then the share of yes over 4 claims instead of 5."
+    assert words(kind="documents") == "Coverage is then the share of yes over 4 claims instead of 5."
+
+
+def test_the_last_claim_of_a_text() -> None:
+    assert words(kind="peer", left_in_text=0).endswith("which then has no alignment.")
+    assert "only claim of this text" in words(unit=1, left_in_text=0)

@@ -1,0 +1,88 @@
+"""Claims are corrected by keys alone, with a mouse, and on a phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import ClaimSet, Score
+from annotation.texts.queries.claims import claims_of
+from tests.accessibility import violations
+from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def send(page: Page, key: str = "Enter") -> None:
+    """Press a key that sends a form, and wait for the page after it."""
+    page.evaluate("window.isBefore = true")
+    page.keyboard.press(key)
+    page.wait_for_function("() => !window.isBefore && document.readyState === 'complete'")
+
+
+def texts(world: World) -> list[str]:
+    return [claim.text for claim in claims_of(ClaimSet.objects.get(summary=world.models["port"]))]
+
+
+def test_by_keys_alone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    page.goto(f"/p/harbour/claims/{world.models['port'].public_id}/")
+    # The second claim is split; the hand is then on its first part.
+    press(page, "j", "j", "s")
+    page.keyboard.type("The wall is weak\nThe wall is old")
+    send(page, "Control+Enter")
+    assert texts(world)[1:3] == ["The wall is weak", "The wall is old"]
+    assert (
+        page.evaluate("document.activeElement.querySelector('[data-text]').textContent") == "The wall is weak"
+    )
+    # Both parts are ticked and joined: what is offered are their words.
+    press(page, "x", "j", "x", "m")
+    assert page.evaluate("document.activeElement.value") == "The wall is weak The wall is old"
+    page.keyboard.type("The wall is weak and old")
+    send(page)
+    press(page, "r")
+    page.keyboard.type("The harbour's wall is weak")
+    send(page)
+    press(page, "a")
+    page.keyboard.type("The wall costs money")
+    send(page)
+    assert texts(world) == [
+        "The harbour closes in April",
+        "The harbour's wall is weak",
+        "The wall costs money",
+        "Ferries move to the southern quay",
+    ]
+    press(page, "d")
+    send(page)
+    send(page, "u")
+    send(page, "u")
+    assert texts(world)[1:] == ["The harbour's wall is weak", "Ferries move to the southern quay"]
+    # Of unit 1 only claim 1 is answered, yes, and unit 2 is covered.
+    assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == 1.0
+    assert page.locator(".history li.undone").count() == 2
+    assert violations(page) == []
+
+
+def test_on_a_phone_in_the_dark(world: World, desk: Desk) -> None:
+    page = sign_in(desk(viewport=PHONE, has_touch=True, color_scheme="dark"), "rex")
+    page.goto(f"/p/harbour/claims/{world.models['port'].public_id}/")
+    page.get_by_text("Reword: its wall is weak", exact=False).first.tap()
+    page.get_by_label("In these words").nth(1).fill("The wall is weak")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+    with page.expect_navigation(wait_until="load"):
+        page.get_by_role("button", name="Reword", exact=True).nth(0).tap()
+    assert texts(world)[1] == "The wall is weak"

@@ -1,0 +1,225 @@
+"""The units of summaries on screen: plain forms, fragments, refusals with both, and what the blind see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.models import Summary, Unit
+from annotation.texts.queries import unit_texts
+from annotation.texts.queries.unit_texts import current_units, token_of
+from annotation.texts.services.change_units import join_units
+from tests.annotation.conftest import HTMX
+from tests.annotation.web.test_query_counts import grow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+ROOM = "/p/harbour/units/"
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def page_of(summary: Summary) -> str:
+    return f"{ROOM}{summary.public_id}/"
+
+
+def on(summary: Summary, number: int, **more: object) -> dict[str, object]:
+    """What a form about that unit sends."""
+    units = current_units(summary)
+    return {"unit": units[number - 1].public_id, "seen": token_of(units), "hand": number, **more}
+
+
+def texts(summary: Summary) -> list[str]:
+    return [summary.text[unit.start : unit.end] for unit in current_units(summary)]
+
+
+def test_the_list_tells_what_was_changed_and_what_is_judged(world: World, mona: Client) -> None:
+    join_units(
+        summary=world.models["bridge"],
+        by=world.olga,
+        unit_id=current_units(world.models["bridge"])[0].public_id,
+    )
+    page = mona.get(ROOM).context["page"]
+    assert [(row.name, len(row.texts)) for row in page.sets] == [("bridge", 3), ("port", 3)]
+    model = page.sets[0].texts[0]
+    assert (model.is_model, model.units, model.changes, model.changed_by) == (True, 1, 1, "olga")
+    judged = {text.system: text.is_judged for text in page.sets[1].texts if text.is_peer}
+    assert judged == {"alder": True, "birch": False}
+
+
+def test_what_becomes_of_weights_is_said_where_units_are_cut(world: World, mona: Client) -> None:
+    rule = b"the larger one where they differ; both parts of a split unit have its whole weight"
+    assert rule in mona.get(f"/p/harbour/units/{world.models['bridge'].public_id}/").content
+    peer = world.peers["bridge", "alder"]
+    assert rule not in mona.get(f"/p/harbour/units/{peer.public_id}/").content
+
+
+def test_the_list_has_pages(world: World, mona: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_texts, "SETS_ON_A_PAGE", 1)
+    first = mona.get(ROOM)
+    assert [row.name for row in first.context["page"].sets] == ["bridge"]
+    second = mona.get(ROOM, {"after": first.context["page"].after})
+    assert [row.name for row in second.context["page"].sets] == ["port"]
+    assert second.context["page"].after == ""
+    assert mona.get(ROOM, {"after": "nowhere"}).status_code == 422
+
+
+def test_plain_forms_do_everything_and_come_back_to_the_unit(world: World, mona: Client) -> None:
+    model = world.models["bridge"]
+    page = page_of(model)
+    # "The harbour closes in April because its wall is weak.": "because" begins at 28.
+    assert mona.post(f"{page}split/", on(model, 1, at=28))["Location"] == f"{page}#unit-1"
+    assert texts(model)[:2] == ["The harbour closes in April", "because its wall is weak."]
+    assert mona.post(f"{page}join/", on(model, 2))["Location"] == f"{page}#unit-2"
+    assert texts(model)[1] == "because its wall is weak. Ferries move to the southern quay."
+    mona.post(f"{page}undo/", {"seen": token_of(current_units(model))})
+    mona.post(f"{page}undo/", {"seen": token_of(current_units(model))})
+    assert len(texts(model)) == 2
+    mona.post(f"{page}weigh/", {**on(model, 2), "weight": "2,5", "was": "1"})
+    assert [unit.weight for unit in current_units(model)] == [1, 2.5]
+
+
+def test_htmx_gets_the_text_as_it_stands_and_what_was_done(world: World, mona: Client) -> None:
+    model = world.models["bridge"]
+    answer = mona.post(f"{page_of(model)}join/", on(model, 1), headers=HTMX)
+    html = answer.content.decode()
+    assert html.lstrip().startswith('<div id="units"')
+    assert 'data-said="Joined: unit 1."' in html
+    assert "Undo the join that made unit 1" in html
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers: dict[str, str]) -> None:
+    model = world.models["bridge"]
+    sent = on(model, 1, at=28)
+    join_units(summary=model, by=world.olga, unit_id=current_units(model)[0].public_id)
+    answer = mona.post(f"{page_of(model)}split/", sent, headers=headers)
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "olga changed the units of this summary" in html
+    assert "You wanted to split “The harbour closes in April because its wall is weak.”" in html
+    assert answer.context["cut"].token == token_of(current_units(model))
+    assert answer.get("HX-Retarget") == ("#units" if headers else None)
+
+
+@pytest.mark.parametrize(
+    ("verb", "data", "said"),
+    [
+        ("split", {"at": ""}, "Choose the place"),
+        ("split", {"at": "x"}, "Choose the place"),
+        ("split", {"at": "0"}, "reaches from 0 to 53"),
+        ("weigh", {"weight": "heavy"}, "A weight is a number"),
+        ("weigh", {"weight": "0"}, "above 0"),
+        ("undo", {}, "nothing to undo"),
+    ],
+)
+def test_what_makes_no_sense_is_said_on_the_page(
+    world: World, mona: Client, verb: str, data: dict[str, str], said: str
+) -> None:
+    model = world.models["bridge"]
+    answer = mona.post(f"{page_of(model)}{verb}/", on(model, 1, **data))
+    assert answer.status_code in (409, 422)
+    assert said in answer.content.decode()
+
+
+def test_judged_units_have_no_forms_and_the_owner_is_told_the_consequence(
+    world: World, mona: Client, signed_in: Callable[[User], Client]
+) -> None:
+    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    assignment = sitting.assignments.earliest("position")
+    model = world.models["bridge"]
+    judge_unit(
+        assignment=assignment, by=world.ana, unit_id=current_units(model)[0].public_id, percent=40, marks=[1]
+    )
+    html = mona.get(page_of(model)).content.decode()
+    assert "data-join" not in html
+    assert "data-split" not in html
+    assert "1 judgment" not in html
+    olga = signed_in(world.olga)
+    assert (
+        "1 judgment of 1 assessor on this summary will no longer count"
+        in olga.get(page_of(model)).content.decode()
+    )
+    refused = olga.post(f"{page_of(model)}reopen/", {"expected": "2"})
+    assert refused.status_code == 409
+    assert olga.post(f"{page_of(model)}reopen/", {"expected": ""}).status_code == 422
+    assert olga.post(f"{page_of(model)}reopen/", {"expected": "1"}).status_code == 302
+    assert "data-join" in mona.get(page_of(model)).content.decode()
+
+
+def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.ana.memberships.update(roles=["owner", "assessor"])
+    assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    ana = signed_in(world.ana)
+    pages = [
+        ROOM,
+        *(page_of(world.peers["port", name]) for name in world.systems),
+        page_of(world.models["port"]),
+    ]
+    for address in pages:
+        for headers in ({}, HTMX):
+            answer = ana.get(address, headers=headers)
+            html = answer.content.decode()
+            assert answer.status_code == 200
+            told = [name for name in ("alder", "birch", "lexical", "answers to checks") if name in html]
+            assert (address, told) == (address, [])
+    listed = ana.get(ROOM).context["page"].sets
+    assert [(row.name, row.is_own_work, len(row.texts)) for row in listed] == [
+        ("bridge", True, 0),
+        ("port", False, 3),
+    ]
+    for summary in (world.models["bridge"], world.peers["bridge", "alder"]):
+        assert ana.get(page_of(summary)).status_code == 403
+
+
+def test_white_space_of_the_text_does_not_shift_the_places(world: World, mona: Client) -> None:
+    # Two words apart by \r\n: a browser would count that as one character, so places come with the words.
+    row = Summary.objects.create(
+        document_set=world.sets["bridge"], is_model=True, external_id="crlf", text="One\r\n\r\ntwo three"
+    )
+    Unit.objects.create(summary=row, position=1, start=0, end=16)
+    html = mona.get(page_of(row)).content.decode()
+    assert '<span data-at="7">two</span> <span data-at="11">three</span>' in html
+
+
+def test_an_empty_summary_has_a_page(world: World, mona: Client) -> None:
+    peer = world.peers["bridge", "alder"]
+    Unit.all_units.filter(summary=peer).delete()
+    Summary.objects.filter(pk=peer.pk).update(text="")
+    assert "This summary is empty." in mona.get(page_of(peer)).content.decode()
+
+
+@pytest.mark.parametrize("which", ["list", "text"])
+def test_the_number_of_queries_does_not_grow(
+    world: World, signed_in: Callable[[User], Client], which: str
+) -> None:
+    model = world.models["port"]
+    address = ROOM if which == "list" else page_of(model)
+    assign(document_set=world.sets["port"], assessor=world.ben, by=None)
+    client = signed_in(world.olga)
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(address).status_code == 200
+        return len(asked)
+
+    before = count()
+    grow(world)
+    Unit.objects.create(summary=model, position=9, start=1, end=2)
+    assert count() == before

@@ -1,0 +1,200 @@
+"""Units are joined, split and undone by keys, by a mouse, by a finger and without scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.texts.queries.unit_texts import current_units
+from annotation.texts.services.change_units import join_units
+from tests.accessibility import violations
+from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    from annotation.models import Summary
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIRST, SECOND = "The harbour closes in April because its wall is weak.", "Ferries move to the southern quay."
+
+
+@pytest.fixture
+def opened(world: World, desk: Callable[..., Page]) -> Callable[..., Page]:
+    def at(summary: Summary, name: str = "mona", **options: Any) -> Page:
+        page = sign_in(desk(**options), name)
+        page.goto(f"/p/harbour/units/{summary.public_id}/")
+        return page
+
+    return at
+
+
+def expect_units(page: Page, *texts: str) -> None:
+    """Wait until the page shows these units, and no others."""
+    page.wait_for_function(
+        """(wanted) => {
+          const words = (unit) => [...unit.querySelectorAll("[data-at]")].map((word) => word.textContent);
+          const shown = [...document.querySelectorAll("#units [data-unit] .t")];
+          return JSON.stringify(shown.map((unit) => words(unit).join(" "))) === JSON.stringify(wanted);
+        }""",
+        arg=list(texts),
+    )
+
+
+def test_by_keys_alone_as_fast_as_they_are_pressed(world: World, opened: Callable[..., Page]) -> None:
+    model = world.models["bridge"]
+    page = opened(model)
+    # Four words on, the cursor stands before "April": j and k only move the hand, and away from the cursor.
+    for key in ("j", "k", *["ArrowRight"] * 4, "s"):
+        page.keyboard.press(key)
+    expect_units(page, "The harbour closes in", "April because its wall is weak.", SECOND)
+    assert page.locator("#said").inner_text() == "Split into units 1 and 2. 3 units."
+    # Nothing is waited for: what comes while a form is on its way is done after it.
+    for key in ("j", "m", "u", "u"):
+        page.keyboard.press(key)
+    expect_units(page, FIRST, SECOND)
+    for key in ("k", "m"):
+        page.keyboard.press(key)
+    expect_units(page, f"{FIRST} {SECOND}")
+    assert [unit.position for unit in current_units(model)] == [1]
+
+
+def test_a_click_on_the_border_joins_and_one_into_the_text_splits(
+    world: World, opened: Callable[..., Page]
+) -> None:
+    page = opened(world.models["bridge"])
+    # At the left edge of "because": nearer to the gap before it than to the one after it.
+    page.locator("#unit-1 [data-at]", has_text="because").click(position={"x": 3, "y": 8})
+    expect_units(page, "The harbour closes in April", "because its wall is weak.", SECOND)
+    page.get_by_role("button", name="Join 2 and 3").click()
+    expect_units(page, "The harbour closes in April", f"because its wall is weak. {SECOND}")
+    page.get_by_role("button", name="Undo the join").click()
+    page.get_by_role("button", name="Undo the split").click()
+    expect_units(page, FIRST, SECOND)
+
+
+def test_words_are_marked_with_the_mouse_and_nothing_is_split(
+    world: World, opened: Callable[..., Page]
+) -> None:
+    page = opened(world.models["bridge"])
+    first, last = (
+        page.locator("#unit-1 [data-at]", has_text=word).bounding_box() for word in ("harbour", "because")
+    )
+    assert first is not None
+    assert last is not None
+    page.mouse.move(first["x"] + 2, first["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 2, last["y"] + 8, steps=8)
+    page.mouse.up()
+    assert page.evaluate("String(getSelection())").split()
+    page.get_by_role("button", name="Join 1 and 2").click()
+    expect_units(page, f"{FIRST} {SECOND}")
+
+
+def test_a_double_click_splits_once(world: World, opened: Callable[..., Page]) -> None:
+    page = opened(world.models["bridge"])
+    page.locator("#unit-1 [data-at]", has_text="because").dblclick(position={"x": 3, "y": 8})
+    expect_units(page, "The harbour closes in April", "because its wall is weak.", SECOND)
+
+
+def test_a_finger_sets_the_cursor_and_the_button_splits(world: World, opened: Callable[..., Page]) -> None:
+    page = opened(world.models["bridge"], viewport=PHONE, has_touch=True, is_mobile=True)
+    page.locator("#unit-2 [data-at]", has_text="southern").tap(position={"x": 3, "y": 8})
+    page.get_by_role("button", name="Split unit 2").tap()
+    expect_units(page, FIRST, "Ferries move to the", "southern quay.")
+    page.get_by_role("button", name="Join 2 and 3").tap()
+    expect_units(page, FIRST, SECOND)
+
+
+def test_without_scripts_the_forms_do_it(world: World, opened: Callable[..., Page]) -> None:
+    page = opened(world.models["bridge"], java_script_enabled=False)
+    page.locator("#unit-1 summary").click()
+    page.locator("#unit-1").get_by_label("before").select_option(label="6. because")
+    page.get_by_role("button", name="Split unit 1").click()
+    page.get_by_role("button", name="Join 2 and 3").click()
+    assert [unit.position for unit in current_units(world.models["bridge"])] == [1, 2]
+    page.get_by_role("button", name="Undo the join").click()
+    page.locator("#unit-3").get_by_label("Weight").fill("3")
+    page.get_by_role("button", name="Save the weight of unit 3").click()
+    assert [unit.weight for unit in current_units(world.models["bridge"])] == [1, 1, 3]
+
+
+def test_a_weight_is_typed_and_saved_by_enter(world: World, opened: Callable[..., Page]) -> None:
+    page = opened(world.models["bridge"])
+    for key in ("j", "w", "4", "Enter"):
+        page.keyboard.press(key)
+    page.locator("#said", has_text="Unit 2 has the weight 4.").wait_for(state="attached")
+    assert [unit.weight for unit in current_units(world.models["bridge"])] == [1, 4]
+
+
+def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
+    world: World, opened: Callable[..., Page]
+) -> None:
+    model = world.models["bridge"]
+    page = opened(model)
+    join_units(summary=model, by=world.olga, unit_id=current_units(model)[0].public_id)
+    page.keyboard.press("m")
+    page.get_by_text("olga changed the units of this summary").wait_for()
+    expect_units(page, f"{FIRST} {SECOND}")
+    page.keyboard.press("u")
+    expect_units(page, FIRST, SECOND)
+
+
+def test_the_owner_types_the_number_to_open_judged_units(world: World, opened: Callable[..., Page]) -> None:
+    model = world.models["bridge"]
+    judge(world, model)
+    page = opened(model, "olga")
+    page.get_by_text("Open them again").click()
+    page.get_by_text("1 judgment of 1 assessor on this summary will no longer count").wait_for()
+    page.get_by_label("type how many").fill("2")
+    page.get_by_role("button", name="Open the units again").click()
+    page.get_by_text("Not 2 but 1 statements").wait_for()
+    page.get_by_text("Open them again").click()
+    page.get_by_label("type how many").fill("1")
+    page.get_by_role("button", name="Open the units again").click()
+    page.get_by_role("button", name="Join 1 and 2").click()
+    expect_units(page, f"{FIRST} {SECOND}")
+
+
+def judge(world: World, model: Summary) -> None:
+    sitting = assign(document_set=model.document_set, assessor=world.ana, by=None, seed=1)
+    assignment = sitting.assignments.earliest("position")
+    judge_unit(
+        assignment=assignment, by=world.ana, unit_id=current_units(model)[0].public_id, percent=40, marks=[1]
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(
+    world: World, opened: Callable[..., Page], scheme: Literal["light", "dark"]
+) -> None:
+    page = opened(world.models["bridge"], "olga", color_scheme=scheme)
+    page.keyboard.press("ArrowRight")
+    page.locator("#unit-1 summary").click()
+    found = violations(page)
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Undo").wait_for()
+    found += violations(page)
+    page.keyboard.press("u")
+    expect_units(page, FIRST, SECOND)
+    judge(world, world.models["bridge"])
+    page.reload()
+    page.get_by_text("Open them again").click()
+    found += violations(page)
+    page.goto("/p/harbour/units/")
+    assert found + violations(page) == []
+
+
+def test_nothing_is_cut_off_on_a_phone(world: World, opened: Callable[..., Page]) -> None:
+    page = opened(world.models["bridge"], viewport=PHONE)
+    for address in (f"/p/harbour/units/{world.models['bridge'].public_id}/", "/p/harbour/units/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -1,0 +1,696 @@
+"""Whole evaluations through the real `openai` client against the scripted server.
+
+The server finds a claim where all its words stand in the text, and takes every sentence for one claim.
+"""
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluation import (
+    METRICS,
+    EvaluationError,
+    LexicalJudge,
+    Limits,
+    MoneyCap,
+    OpenAIJudge,
+    Price,
+    SummaryEvaluation,
+    SummaryInput,
+    check_claims,
+    completeness,
+    evaluate_summaries,
+    evaluate_summary,
+    extract_claims,
+    stream_evaluations,
+)
+from evaluation.errors import InvalidBudget
+from evaluation.judging import JudgeRefused, JudgeSettings, MemoryCallStore
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_server import Call, Fault, LLMServer, faults
+
+DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
+# One claim of two holds in the document; two of the document's four stand in the summary.
+SUMMARY = "The mayor left. The bridge stayed open. It snowed."
+ALL_METRICS = list(METRICS)
+JUDGED = [name for name in METRICS if name not in ("completeness", "redundancy", "brevity")]
+
+
+def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=ALL_METRICS, target_words=18)
+    assert result["coverage"] == result["claim_coverage"] == 0.5
+    assert (
+        result["alignment"] == result["factual_consistency"] == result["faithfulness"] == pytest.approx(2 / 3)
+    )
+    # Harmonic mean of 1/2 and 2/3.
+    assert result["factual_alignment"] == pytest.approx(4 / 7)
+    # The server makes a question of each of the document's four sentences; the summary answers two.
+    assert result["question_coverage"] == 0.5
+    assert result["summarization"] == 0.5
+    assert result.passed is True
+    # 9 words of 14 are a ratio of .643, over twice the best, so compression is 0; sentences are short.
+    assert result["conciseness"] == pytest.approx(0.7 * 0.4 + 0.3 * 0.8)
+    assert result["coherence"] == 0.8
+    assert result["redundancy"] == 1.0
+    # The topics are the document's first three words, "It", "rained", "on"; the summary has "It".
+    assert result["topic_preservation"] == pytest.approx(1 / 3)
+    assert result["brevity"] == 0.5
+    assert result["completeness"] == completeness(DOCUMENT, SUMMARY).score
+
+
+def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.latency = 0.3
+
+    async def took() -> float:
+        loop = asyncio.get_running_loop()
+        await judge.check(["x"], _text())
+        begin = loop.time()
+        async for _ in stream_evaluations([(DOCUMENT, SUMMARY)], judge=judge):
+            pass
+        await judge.aclose()
+        return loop.time() - begin
+
+    # Not quick work but the number of round trips is measured: a third would take .9 s.
+    assert asyncio.run(took()) < 0.9
+    assert len(llm_server.calls) - 1 == 3
+
+
+def _text() -> Any:
+    from evaluation.judging import Text
+
+    return Text.of(DOCUMENT)
+
+
+def test_what_depends_on_the_document_alone_is_asked_once(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    items = [(DOCUMENT, f"The mayor left. It was day {number}.") for number in range(5)]
+    evaluate_summaries(items, judge=judge)
+    assert len(llm_server.calls) == 1 + 2 * 5
+
+
+def test_the_summary_answers_without_seeing_the_source(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["question_coverage"])
+    _, asked = llm_server.calls
+    assert "rained on Monday?" in str(asked.question["questions"])
+    assert asked.question["text"] == {
+        "1": "The mayor left.",
+        "2": "The bridge stayed open.",
+        "3": "It snowed.",
+    }
+
+
+def test_shared_text_stands_first(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    orders = [list(call.question) for call in llm_server.calls]
+    assert sorted(orders) == [["claims", "questions", "text"], ["text", "n_questions"], ["text", "summary"]]
+
+
+def test_claims_come_from_the_reference_where_there_is_one(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(
+        DOCUMENT,
+        SUMMARY,
+        reference="The mayor left. It rained.",
+        judge=judge,
+        metrics=["coverage"],
+        verbose=True,
+    )
+    assert result["coverage"] == 0.5
+    assert result.details is not None
+    assert [each.claim.text for each in result.details.reference_claims] == ["The mayor left", "It rained"]
+
+
+def test_with_a_reference_coverage_is_the_mean_over_its_units(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.claims_of = lambda unit: unit.rstrip(".").split(" and ")
+    result = evaluate_summary(
+        DOCUMENT,
+        SUMMARY,
+        reference="The mayor left and it hailed and it thundered. The bridge stayed open.",
+        judge=judge,
+        metrics=["coverage", "claim_coverage"],
+    )
+    # The first unit has one of its three claims, the second its only one: (1/3 + 1) / 2, and 2 of 4 claims.
+    assert result["coverage"] == pytest.approx(2 / 3)
+    assert result["claim_coverage"] == 0.5
+
+
+def test_given_questions_are_answered_by_both_sides(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(
+        DOCUMENT,
+        SUMMARY,
+        judge=judge,
+        questions=["mayor left?", "rained on monday?", "snowed?"],
+        metrics=["question_coverage"],
+        verbose=True,
+    )
+    assert result["question_coverage"] == 0.5
+    assert result.details is not None
+    labels = [(each.source.label, each.summary.label) for each in result.details.questions]
+    assert labels == [("yes", "yes"), ("yes", "no"), ("no", "yes")]
+
+
+def test_without_questions_summarization_takes_claim_coverage(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, n_questions=0, metrics=["summarization"])
+    assert result["summarization"] == 0.5
+    assert not any("n_questions" in call.question for call in llm_server.calls)
+
+
+def test_scale_strict_and_threshold(judge: OpenAIJudge) -> None:
+    def judged(**options: Any) -> tuple[float | None, bool | None]:
+        result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["summarization"], **options)
+        return result["summarization"], result.passed
+
+    assert judged(scale=10) == (5.0, True)
+    assert judged(threshold=0.51) == (0.5, False)
+    assert judged(strict=True) == (0.0, False)
+
+
+def test_a_custom_instruction_reaches_every_step(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    wish = "Money is in crowns."
+    evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge, custom_instruction=wish, metrics=ALL_METRICS, include_reason="judge"
+    )
+    assert len(llm_server.calls) == 4
+    assert all(wish in call.body["messages"][0]["content"] for call in llm_server.calls)
+
+
+def test_reasons_name_what_decided_and_cost_nothing(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    assert "2 of 3 claims of the summary are supported" in result.reasons["alignment"]
+    assert '"It snowed" (missing: snowed)' in result.reasons["summarization"]
+    assert len(llm_server.calls) == 3
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, include_reason=False).reasons == {}
+
+
+def test_the_judge_explains_on_request(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, include_reason="judge")
+    assert result.explanation == "It is as the verdicts say."
+
+
+def test_verbose_gives_every_verdict(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, verbose=True)
+    assert result.details is not None
+    snowed = result.details.summary_claims[2]
+    assert (snowed.claim.text, snowed.verdict.label, snowed.verdict.reason) == (
+        "It snowed",
+        "no",
+        "missing: snowed",
+    )
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge).details is None
+
+
+def test_counts_are_of_claims(judge: OpenAIJudge) -> None:
+    counts = evaluate_summary(DOCUMENT, SUMMARY, judge=judge).counts
+    assert (counts["reference_claims"], counts["reference_claims_yes"]) == (4, 2)
+    assert (counts["summary_claims"], counts["summary_claims_yes"], counts["summary_claims_unscored"]) == (
+        3,
+        2,
+        0,
+    )
+
+
+def test_metrics_that_need_no_judge_ask_none(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    result = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge, metrics=["redundancy", "brevity"], target_words=18
+    )
+    assert dict(result.scores) == {"redundancy": 1.0, "brevity": 0.5}
+    assert llm_server.calls == []
+
+
+def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    result = evaluate_summary(DOCUMENT, " ", judge=judge, metrics=ALL_METRICS, target_words=5)
+    assert result.flags == ("empty_peer",)
+    assert [result[name] for name in ("coverage", "question_coverage", "brevity")] == [0.0, 0.0, 1.0]
+    assert [result[name] for name in ("alignment", "summarization", "conciseness")] == [None] * 3
+    assert llm_server.calls == []
+
+
+@pytest.mark.parametrize(
+    ("document", "reference", "reason"),
+    [
+        (DOCUMENT, "", "The reference is empty."),
+        (DOCUMENT, " \n", "The reference is empty."),
+        (DOCUMENT, "...", "The reference holds no words."),
+        ("", None, "The document is empty."),
+        ("?! \u2014 \U0001f642\U0001f642", None, "The document holds no words."),
+    ],
+)
+def test_where_there_is_nothing_to_cover_there_is_no_coverage(
+    judge: OpenAIJudge, document: str, reference: str | None, reason: str
+) -> None:
+    result = evaluate_summary(
+        document, SUMMARY, reference=reference, judge=judge, metrics=["coverage", "claim_coverage"]
+    )
+    assert (result["coverage"], result["claim_coverage"], result.flags) == (None, None, ())
+    assert result.reasons == {"coverage": reason, "claim_coverage": reason}
+
+
+def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, reference="", judge=judge)
+    assert (result["coverage"], result["question_coverage"] is None) == (None, False)
+    assert result["summarization"] is not None
+
+
+@pytest.mark.parametrize(
+    ("document", "summary", "score", "reason"),
+    [
+        (
+            "",
+            "It rained.",
+            0.0,
+            "The document holds no elements that could be covered, but the summary does.",
+        ),
+        (
+            "!",
+            "?",
+            1.0,
+            "The document holds no elements that could be covered, and neither does the summary.",
+        ),
+        ("It rained.", "It rained.", 1.0, "Every element is found."),
+    ],
+)
+def test_completeness_says_why(document: str, summary: str, score: float, reason: str) -> None:
+    result = evaluate_summary(document, summary, judge=LexicalJudge(), metrics=["completeness"])
+    assert (result["completeness"], result.reasons["completeness"]) == (score, reason)
+
+
+# A provider's bad spell
+
+
+def emptied(answer: dict[str, Any]) -> dict[str, Any]:
+    return answer | {"units": [{**unit, "claims": []} for unit in answer.get("units", [])]}
+
+
+NO_CLAIMS = faults.changed(emptied)
+"""Every unit is listed, and none has a claim."""
+
+
+def test_a_bad_spell_of_the_provider_spoils_no_later_run(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    store = MemoryCallStore()
+    llm_server.always(faults.text("rubbish"))
+    bad = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
+    assert set(bad.scores.values()) == {None}
+    llm_server.always(None)
+    good = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY)
+    fresh = evaluate_summary(DOCUMENT, SUMMARY, judge=judge_of(), metrics=JUDGED, reference=SUMMARY)
+    assert good.scores == fresh.scores
+    assert None not in good.scores.values()
+    paid = len(llm_server.calls)
+    again = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY
+    )
+    assert (again.scores, len(llm_server.calls)) == (good.scores, paid)
+
+
+def test_the_same_judge_heals_too(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.always(faults.text("rubbish"))
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is None
+    llm_server.always(None)
+    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is not None
+
+
+def test_a_text_asked_about_for_many_summaries_is_asked_about_twice_in_a_run(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.text("rubbish"))
+    evaluate_summaries([(DOCUMENT, SUMMARY)] * 6, judge=judge, metrics=["alignment"])
+    assert len(llm_server.calls) == 2
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(claims_per_call=1)], ids=["one call", "one a unit"])
+def test_sentences_without_any_claim_are_unscored_with_the_reason(
+    judge_of: JudgeMaker, llm_server: LLMServer, limits: Limits
+) -> None:
+    store = MemoryCallStore()
+    llm_server.always(NO_CLAIMS)
+    judge = judge_of(store=store, limits=limits)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment"])
+    assert (result["coverage"], result["alignment"], result.flags) == (None, None, ())
+    for reason in result.reasons.values():
+        assert "finds no claim in any sentence" in reason
+    llm_server.always(None)
+    healed = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge_of(store=store, limits=limits), metrics=["alignment"]
+    )
+    assert healed["alignment"] is not None
+
+
+def test_sentences_without_any_claim_are_asked_about_once_more(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.then(NO_CLAIMS)
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])
+    assert result["alignment"] is not None
+    assert len(llm_server.calls) == 2
+
+
+def test_a_unit_without_claims_among_others_is_an_answer(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.claims_of = lambda unit: [unit] if "mayor" in unit else []
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])
+    assert result.counts["summary_claims"] == 1
+    assert len(llm_server.calls) == 1
+
+
+@pytest.mark.parametrize("character", ["\x00", "\ud800", "\u202e", "\ufffe", "\x1b"])
+def test_no_character_breaks_an_evaluation(judge: OpenAIJudge, character: str) -> None:
+    for each in (judge, LexicalJudge()):
+        result = evaluate_summary(
+            f"{DOCUMENT} It {character} hailed.",
+            f"The mayor left. It hailed {character}.",
+            judge=each,
+            questions=[f"Did it hail{character}?"],
+            custom_instruction=f"Be strict{character}.",
+        )
+        assert result["alignment"] is not None
+
+
+def test_the_lexical_judge_evaluates_too() -> None:
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), metrics=ALL_METRICS)
+    for name in ("coverage", "alignment", "question_coverage", "summarization", "topic_preservation"):
+        assert 0 < (result[name] or 0) <= 1
+    assert result["coherence"] is None
+    assert "cannot rate" in result.reasons["conciseness"]
+    assert result.usage.calls == 0
+
+
+# Signature and usage
+
+
+def test_the_signature_tells_what_made_the_scores(judge: OpenAIJudge) -> None:
+    def signed(**options: Any) -> str:
+        return evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"], **options).signature
+
+    plain = signed()
+    assert judge.signature.replace("|", "%7C") in plain
+    changed = [signed(threshold=0.7), signed(custom_instruction="Be strict."), signed(questions=["A?"])]
+    assert len({plain, *changed}) == 4
+
+
+def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
+    store = MemoryCallStore()
+    judge = judge_of(store=store, price=Price(prompt=1.0, completion=2.0))
+    first = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    assert first.usage.calls == 3
+    assert first.usage.prompt_tokens == store.usage.prompt_tokens
+    assert first.usage.cost == pytest.approx(
+        (first.usage.prompt_tokens + 2 * first.usage.completion_tokens) / 1_000_000
+    )
+    again = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    assert again.usage.calls == 0
+    assert again.scores == first.scores
+
+
+# Many at once
+
+
+def corpus(count: int) -> list[SummaryInput]:
+    return [
+        SummaryInput(
+            f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
+            f"The mayor of town {number} left. Dam {number} burst.",
+            key=str(number),
+        )
+        for number in range(count)
+    ]
+
+
+def test_results_stand_in_order_and_arrive_as_they_finish(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.where(lambda call: faults.slow(0.4) if "Dam 0 " in str(call.question) else None)
+    arrived: list[int] = []
+    results = evaluate_summaries(corpus(6), judge=judge, on_result=lambda at, _: arrived.append(at))
+    assert [result.key for result in results] == [str(number) for number in range(6)]
+    assert sorted(arrived) == list(range(6))
+    assert arrived[-1] == 0
+
+
+FAULTS: dict[str, Callable[[], Fault]] = {
+    "wrong ids": faults.wrong_ids,
+    "contradicting": faults.contradicting,
+    "truncated": faults.truncated,
+    "refusal": faults.refusal,
+    "filtered": faults.filtered,
+    "empty": lambda: faults.text(""),
+    "chatter": lambda: faults.text("All claims are supported, yes."),
+    "malformed": lambda: faults.text('{"units": [{"unit": 1'),
+    "not JSON": lambda: faults.body(b"<html>tired</html>"),
+    "500": lambda: faults.status(500),
+    "429": lambda: faults.rate_limited("0"),
+    "reset": faults.reset,
+    "reset in answer": faults.reset_in_answer,
+    "hang": faults.hang,
+    "rejected": lambda: faults.status(400, "no"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_that_stays_leaves_every_score_unscored_with_the_reason(
+    judge_of: JudgeMaker, llm_server: LLMServer, name: str
+) -> None:
+    llm_server.always(FAULTS[name]())
+    judge = judge_of(limits=Limits(timeout_seconds=0.5, max_attempts=2, max_wait_seconds=1.0))
+    result = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment", "question_coverage", "coherence"]
+    )
+    assert set(result.scores.values()) == {None}
+    assert all(result.reasons[metric] for metric in result.scores)
+
+
+def test_a_hundred_documents_with_faults_cost_the_others_nothing(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    items = corpus(100)
+    limits = Limits(concurrency=32, timeout_seconds=1.5, max_attempts=2, max_wait_seconds=1.0)
+    plain = evaluate_summaries(items, judge=judge_of(limits=limits))
+    names = sorted(FAULTS)
+    faulty = {f"Dam {10 * place} ": FAULTS[names[place]]() for place in range(10)}
+    faulty["Dam 55 "] = faults.fenced()
+    faulty["Dam 57 "] = faults.prose()
+
+    def rule(call: Call) -> Fault | None:
+        asked = str(call.question)
+        return next((fault for mark, fault in faulty.items() if mark in asked), None)
+
+    llm_server.where(rule)
+    hit = evaluate_summaries(items, judge=judge_of(limits=limits))
+    for number, (one, other) in enumerate(zip(plain, hit, strict=True)):
+        if number % 10:
+            assert (other.scores, other.reasons) == (one.scores, one.reasons), number
+        else:
+            assert set(other.scores.values()) == {None}, number
+            assert all(other.reasons.values())
+
+
+def test_one_fault_of_the_moment_is_made_good(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    expected = evaluate_summary(DOCUMENT, SUMMARY, judge=judge).scores
+    for make in (faults.truncated, faults.wrong_ids, faults.contradicting):
+        llm_server.then(make())
+        given = evaluate_summary(DOCUMENT, SUMMARY, judge=OpenAIJudge("scripted", llm_server.base_url))
+        assert given.scores == expected
+
+
+def test_a_part_that_fails_leaves_the_other_parts_scored(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.where(lambda call: faults.refusal() if "summary" in call.question else None)
+    result = evaluate_summary(
+        DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment", "summarization"]
+    )
+    assert (result["coverage"], result["alignment"], result["summarization"]) == (0.5, None, None)
+    assert "refused" in result.reasons["alignment"]
+    assert "refused" in result.reasons["summarization"]
+
+
+def test_an_answer_left_out_twice_is_unscored_alone(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.always(faults.without("c1"))
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage"])
+    # Of the four claims the first is not in the summary and unscored: two of three.
+    assert result["coverage"] == pytest.approx(2 / 3)
+    assert result.counts["reference_claims_unscored"] == 1
+
+
+def test_a_wrong_key_ends_the_run_at_once(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.api_key = "sk-other"
+    llm_server.latency = 0.05
+    judge = judge_of(name="Scripted", limits=Limits(concurrency=2))
+    with pytest.raises(JudgeRefused, match="'Scripted'") as caught:
+        evaluate_summaries(corpus(50), judge=judge)
+    assert "4711" not in str(caught.value)
+    assert len(llm_server.calls) <= 4
+
+
+def test_bad_inputs_cost_no_other_its_result(judge: OpenAIJudge) -> None:
+    items: list[Any] = [
+        ("doc", None),
+        (DOCUMENT, SUMMARY),
+        "text",
+        SummaryInput(DOCUMENT, SUMMARY, target_words=0),
+        ("", SUMMARY),
+    ]
+    missing, good, text, target, no_document = evaluate_summaries(items, judge=judge, metrics=["alignment"])
+    assert good["alignment"] == pytest.approx(2 / 3)
+    assert "The summary must be a text, got NoneType" in missing.reasons["alignment"]
+    assert "got str" in text.reasons["alignment"]
+    assert "at least 1" in target.reasons["alignment"]
+    assert no_document.reasons["alignment"] == "The document is empty."
+
+
+def test_a_second_run_makes_no_calls_and_a_cut_one_pays_for_the_rest(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    store, items = MemoryCallStore(), corpus(6)
+    evaluate_summaries(items[:3], judge=judge_of(store=store))
+    assert len(llm_server.calls) == 9
+    evaluate_summaries(items, judge=judge_of(store=store))
+    assert len(llm_server.calls) == 18
+    evaluate_summaries(items, judge=judge_of(store=store))
+    assert len(llm_server.calls) == 18
+
+
+def test_a_money_cap_stops_cleanly_and_can_be_resumed(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    store, items = MemoryCallStore(), corpus(8)
+    limits = Limits(concurrency=1, max_tokens=100)
+    price = Price(prompt=1000.0, completion=1000.0)
+    # A call of some 150 tokens, and 100 more set aside for its reply, costs at most about .25.
+    cap = MoneyCap(2.0)
+    cut = evaluate_summaries(items, judge=judge_of(store=store, limits=limits, price=price, budget=cap))
+    stopped = [result for result in cut if None in result.scores.values()]
+    assert 0 < len(stopped) < 8
+    assert "money cap of 2" in stopped[-1].reasons["alignment"]
+    assert 0 < cap.spent <= 2.0
+    made = len(llm_server.calls)
+    whole = evaluate_summaries(items, judge=judge_of(store=store, limits=limits, price=price))
+    assert all(None not in result.scores.values() for result in whole)
+    assert len(llm_server.calls) == 24
+    assert made < 24
+
+
+def test_nothing_is_left_running_when_the_caller_leaves(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    async def leave_early() -> int:
+        stream = stream_evaluations(corpus(20), judge=judge)
+        async with contextlib.aclosing(stream) as results:  # type: ignore[type-var]
+            async for _ in results:
+                break
+        await judge.aclose()
+        return len(asyncio.all_tasks()) - 1
+
+    assert asyncio.run(leave_early()) == 0
+
+
+def test_an_interrupt_ends_a_run_without_leftovers(llm_server: LLMServer) -> None:
+    llm_server.always(faults.hang())
+    code = f"""
+from evaluation import OpenAIJudge, evaluate_summaries
+evaluate_summaries([("It rained.", "Rain.")] * 5, judge=OpenAIJudge("m", {llm_server.base_url!r}, reply_format="text"))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
+        llm_server.wait_for_calls(2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert "never" not in errors
+    assert "destroyed" not in errors
+
+
+def test_an_error_in_the_callers_own_code_stops_the_run(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    llm_server.latency = 0.05
+
+    def refuse(position: int, result: SummaryEvaluation) -> None:
+        raise RuntimeError(f"no room for {position}: {result.key}")
+
+    with pytest.raises(RuntimeError, match="no room"):
+        evaluate_summaries(corpus(50), judge=judge, on_result=refuse)
+    assert len(llm_server.calls) < 150
+
+
+def test_it_works_inside_a_running_loop(judge: OpenAIJudge) -> None:
+    async def notebook_cell() -> SummaryEvaluation:
+        return evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+
+    assert asyncio.run(notebook_cell())["coverage"] == 0.5
+
+
+def test_two_runs_at_once_do_not_meet(judge: OpenAIJudge) -> None:
+    async def scores(items: list[SummaryInput]) -> dict[int, Any]:
+        return {at: result.scores async for at, result in stream_evaluations(items, judge=judge)}
+
+    async def both() -> list[dict[int, Any]]:
+        items = corpus(10)
+        done = await asyncio.gather(scores(items[:5]), scores(items[5:]), scores(items))
+        await judge.aclose()
+        return done
+
+    first, second, whole = asyncio.run(both())
+    assert whole == {**first, **{at + 5: given for at, given in second.items()}}
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"metrics": ["rouge"]}, "Unknown metrics: rouge"),
+        ({"metrics": "coverage"}, "write \\['coverage'\\]"),
+        ({"metrics": []}, "No metrics"),
+        ({"questions": "Why?"}, "list of questions"),
+        ({"metrics": None}, "metrics is a list of names, got None"),
+        ({"metrics": 5}, "metrics is a list of names, got 5"),
+        ({"metrics": [5]}, "Unknown metrics: 5"),
+        ({"questions": [" "]}, "Question 1 is empty"),
+        ({"n_questions": -1}, "whole number of 0 to 100, got -1"),
+        ({"n_questions": "5"}, "whole number of 0 to 100, got '5'"),
+        ({"n_questions": 2.5}, "whole number of 0 to 100, got 2.5"),
+        ({"n_questions": True}, "whole number of 0 to 100, got True"),
+        ({"n_questions": 10**6}, "whole number of 0 to 100, got 1000000"),
+        ({"scale": 0}, "above 0"),
+        ({"scale": "10"}, "above 0, got '10'"),
+        ({"threshold": 1.5}, "0 to 1"),
+        ({"threshold": "x"}, "0 to 1, got 'x'"),
+        ({"strict": "no"}, "strict must be True or False"),
+        ({"verbose": 1}, "verbose must be True or False"),
+        ({"custom_instruction": 5}, "custom_instruction must be a text or None, got 5"),
+        ({"include_reason": "llm"}, "include_reason"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(EvaluationError, match=reason):
+        evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
+
+
+@pytest.mark.parametrize(
+    ("judge", "got"),
+    [("gpt-4o", "got str"), (None, "got NoneType"), (LexicalJudge, "the class LexicalJudge")],
+)
+def test_what_is_no_judge_is_refused(judge: Any, got: str) -> None:
+    with pytest.raises(JudgeSettings, match=f"such as LexicalJudge.*{got}"):
+        evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
+    with pytest.raises(JudgeSettings, match=got):
+        extract_claims(DOCUMENT, judge=judge)
+    with pytest.raises(JudgeSettings, match=got):
+        check_claims(["It rained."], DOCUMENT, judge=judge)
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        (None, "got NoneType"),
+        ("text", "got str"),
+        ((DOCUMENT, SUMMARY), r"got 2 texts; write \[\(document, summary\)\]"),
+        (SummaryInput(DOCUMENT, SUMMARY), r"write \[item\]"),
+        ({"document": DOCUMENT}, "got dict"),
+    ],
+)
+def test_items_that_are_no_list_of_summaries_are_refused(items: Any, reason: str) -> None:
+    with pytest.raises(EvaluationError, match=reason):
+        evaluate_summaries(items, judge=LexicalJudge())
+
+
+def test_a_missing_summary_is_an_error() -> None:
+    with pytest.raises(EvaluationError, match="summary must be a text"):
+        evaluate_summary(DOCUMENT, None, judge=LexicalJudge())  # type: ignore[arg-type]
+    with pytest.raises(InvalidBudget):
+        evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), target_words=0)

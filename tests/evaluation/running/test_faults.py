@@ -1,0 +1,200 @@
+"""Every fault that a server or a network is known for, at each of the three calls of an evaluation.
+
+What can be read beyond doubt is mended; what cannot is asked for once more; what stays so is unscored with
+the reason. Connections and busy servers are tried again; a closed door ends the run.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from evaluation import Limits, OpenAIJudge, SummaryEvaluation, evaluate_summaries, evaluate_summary
+from evaluation.judging import JudgeRefused, MemoryCallStore
+from evaluation.judging import _caller as caller
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_faults import ASKED_AGAIN, CLOSED, FINAL, MENDED, TIMEOUT_SECONDS, TRIED_AGAIN
+from tests.llm_server import Call, Fault, LLMServer, faults
+
+DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
+SUMMARY = "The mayor left. The bridge stayed open. It snowed."
+METRICS = ("coverage", "alignment", "question_coverage", "coherence")
+# By the scripted server's rule: two of four claims are covered, two of three supported, one of the two questions
+# that the document answers yes is answered by the summary, and every rating is .8.
+RIGHT = {"coverage": 0.5, "alignment": 2 / 3, "question_coverage": 0.5, "coherence": 0.8}
+LIMITS = Limits(timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
+
+STEPS: Mapping[str, Callable[[Call], bool]] = {
+    "reading the document": lambda call: "text" in call.question and not _is_of_summary(call),
+    "aligning the summary": lambda call: "summary" in call.question,
+    "covering the summary": lambda call: "ratings" in call.question or _is_part_of_cover(call),
+}
+
+
+def _is_of_summary(call: Call) -> bool:
+    return "summary" in call.question or call.question["text"] == SUMMARY_UNITS
+
+
+def _is_part_of_cover(call: Call) -> bool:
+    return call.question.get("text") == SUMMARY_UNITS
+
+
+SUMMARY_UNITS = {"1": "The mayor left.", "2": "The bridge stayed open.", "3": "It snowed."}
+
+
+def evaluated(judge: OpenAIJudge) -> SummaryEvaluation:
+    return evaluate_summary(
+        DOCUMENT,
+        SUMMARY,
+        judge=judge,
+        metrics=METRICS,
+        questions=["Mayor left?", "Rained on Monday?", "Snowed?"],
+    )
+
+
+def once(step: str, fault: Fault) -> Callable[[Call], Fault | None]:
+    """The first call of that step goes wrong."""
+    is_of_step, hit = STEPS[step], []
+
+    def rule(call: Call) -> Fault | None:
+        if hit or not is_of_step(call):
+            return None
+        hit.append(call)
+        return fault
+
+    return rule
+
+
+@pytest.fixture
+def judge(judge_of: JudgeMaker) -> OpenAIJudge:
+    # That the server knows schemas is known beforehand, so that no call waits for another to find out.
+    return judge_of(name="Scripted", limits=LIMITS, reply_format="json_schema")
+
+
+def test_without_a_fault_three_calls_give_the_scores(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    assert evaluated(judge).scores == pytest.approx(RIGHT)
+    assert [sum(map(is_of_step, llm_server.calls)) for is_of_step in STEPS.values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_what_is_certain_is_mended_without_another_call(
+    judge: OpenAIJudge, llm_server: LLMServer, name: str
+) -> None:
+    llm_server.always(MENDED[name])
+    assert evaluated(judge).scores == pytest.approx(RIGHT)
+    assert len(llm_server.calls) == 3
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", ASKED_AGAIN)
+def test_what_is_not_certain_is_asked_for_again(
+    judge: OpenAIJudge, llm_server: LLMServer, name: str, step: str
+) -> None:
+    llm_server.where(once(step, ASKED_AGAIN[name][0]))
+    assert evaluated(judge).scores == pytest.approx(RIGHT)
+    # A reply that was cut off is asked for in halves.
+    assert len(llm_server.calls) == (5 if name == "truncation" else 4)
+
+
+@pytest.mark.parametrize("name", ASKED_AGAIN)
+def test_what_stays_uncertain_is_unscored_with_the_reason_and_kept(
+    judge_of: JudgeMaker, llm_server: LLMServer, name: str
+) -> None:
+    store = MemoryCallStore()
+    fault, reason = ASKED_AGAIN[name]
+    llm_server.always(fault)
+    result = evaluated(judge_of(limits=LIMITS, store=store))
+    # Where only the last of several answers is left out, the questions before it count.
+    without_last = {**dict.fromkeys(METRICS), "question_coverage": 0.5}
+    assert result.scores == (without_last if name == "absent ids" else dict.fromkeys(METRICS))
+    assert all(reason in result.reasons[name] for name, value in result.scores.items() if value is None)
+    assert len(store.calls) == len(llm_server.calls) > 3
+
+
+@pytest.mark.parametrize("name", FINAL)
+def test_a_refusal_is_unscored_with_the_reason_and_not_repeated(
+    judge: OpenAIJudge, llm_server: LLMServer, name: str
+) -> None:
+    fault, reason = FINAL[name]
+    llm_server.always(fault)
+    result = evaluated(judge)
+    assert set(result.scores.values()) == {None}
+    assert all(reason in result.reasons[metric] for metric in METRICS)
+    # Rejections are met with plainer formats, never with the same request.
+    asked = [json.dumps(call.body, sort_keys=True) for call in llm_server.calls]
+    assert len(set(asked)) == len(asked)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", TRIED_AGAIN)
+def test_a_fault_of_the_moment_changes_no_score(
+    judge: OpenAIJudge, llm_server: LLMServer, name: str, step: str
+) -> None:
+    llm_server.where(once(step, TRIED_AGAIN[name][0]))
+    assert evaluated(judge).scores == pytest.approx(RIGHT)
+    assert len(llm_server.calls) == 4
+
+
+@pytest.mark.parametrize("name", TRIED_AGAIN)
+def test_a_fault_of_the_network_that_stays_is_unscored_and_names_the_judge(
+    judge: OpenAIJudge, llm_server: LLMServer, name: str
+) -> None:
+    fault, reason = TRIED_AGAIN[name]
+    llm_server.always(fault)
+    result = evaluated(judge)
+    assert set(result.scores.values()) == {None}
+    for metric in METRICS:
+        assert reason in result.reasons[metric]
+        assert "'Scripted'" in result.reasons[metric]
+        assert "2 attempts" in result.reasons[metric]
+
+
+def test_where_nobody_listens_everything_is_unscored(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    with LLMServer() as gone:
+        address = gone.base_url
+    result = evaluated(judge_of(base_url=address, limits=LIMITS))
+    assert set(result.scores.values()) == {None}
+    assert all("connection failed" in result.reasons[metric] for metric in METRICS)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_closed_door_ends_the_run_at_once_and_tells_no_key(
+    judge_of: JudgeMaker, llm_server: LLMServer, name: str
+) -> None:
+    fault, reason = CLOSED[name]
+    llm_server.always(fault)
+    items = [(f"Day {number}. {DOCUMENT}", SUMMARY) for number in range(30)]
+    judge = judge_of(name="Scripted", limits=Limits(concurrency=1))
+    with pytest.raises(JudgeRefused, match=f"'Scripted'.*{reason}") as caught:
+        evaluate_summaries(items, judge=judge, metrics=METRICS)
+    assert "4711" not in str(caught.value)
+    assert len(llm_server.calls) <= 2
+
+
+@pytest.mark.parametrize("status", [200, 400, 422])
+def test_a_key_that_a_server_quotes_is_told_nowhere(
+    judge_of: JudgeMaker, llm_server: LLMServer, status: int
+) -> None:
+    store = MemoryCallStore()
+    llm_server.always(faults.body(b'{"error": {"message": "no use for sk-test-4711"}}', status))
+    result = evaluated(judge_of(limits=LIMITS, store=store))
+    told = " ".join([*result.reasons.values(), *(repr(call) for call in store.calls)])
+    assert "no use for [key]" in told
+    # Seconds can have these digits too.
+    assert "test-4711" not in told
+
+
+@pytest.mark.parametrize("odd", [5, ["max_tokens"], {"a": 1}, True, None])
+def test_an_error_of_an_odd_shape_is_a_rejection(judge: OpenAIJudge, llm_server: LLMServer, odd: Any) -> None:
+    llm_server.always(Fault(status=400, error={"message": odd, "code": odd, "param": odd, "type": odd}))
+    result = evaluated(judge)
+    assert set(result.scores.values()) == {None}
+    assert all("HTTP 400" in result.reasons[metric] for metric in METRICS)
+
+
+def test_pauses_grow_from_attempt_to_attempt_where_the_server_names_none() -> None:
+    # Half a second, doubled from attempt to attempt, of which at least a half is kept.
+    for attempt, longest in ((1, 0.5), (2, 1.0), (3, 2.0), (4, 4.0)):
+        pauses = {caller._backoff(attempt) for _ in range(50)}
+        assert longest / 2 <= min(pauses) < max(pauses) <= longest

@@ -1,0 +1,109 @@
+"""A hundred documents of which some meet faults: the others are scored as if nothing had happened."""
+
+import json
+from collections.abc import Callable
+from itertools import cycle
+
+import pytest
+
+from evaluation import Limits, OpenAIJudge, SummaryInput, evaluate_summaries
+from tests.evaluation.judging.conftest import JudgeMaker
+from tests.llm_faults import ASKED_AGAIN, LASTING, MENDED, TIMEOUT_SECONDS, TRIED_AGAIN
+from tests.llm_server import Call, Fault, LLMServer
+
+pytestmark = pytest.mark.slow
+
+METRICS = ("coverage", "alignment", "question_coverage", "coherence")
+DOCUMENTS = 100
+SHARE = 10
+KINDS = list(LASTING)
+ROUNDS = -(-len(KINDS) // SHARE)
+
+
+def corpus() -> list[SummaryInput]:
+    return [
+        SummaryInput(
+            f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
+            f"The mayor of town {number} left. Dam {number} burst."
+            if number % 3
+            else f"Rain fell on town {number}.",
+            questions=[f"The mayor of town {number} left?", f"Dam {number} was finished?"],
+            key=str(number),
+        )
+        for number in range(DOCUMENTS)
+    ]
+
+
+@pytest.fixture
+def judge(judge_of: JudgeMaker) -> Callable[[], OpenAIJudge]:
+    limits = Limits(concurrency=32, timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
+    return lambda: judge_of(limits=limits)
+
+
+def question_of(call: Call) -> tuple[int, str]:
+    """The document that a call is about and the step, however often and in whatever parts it is asked."""
+    number = next(number for number in range(DOCUMENTS) if is_about(call, number))
+    text = call.question["text"]
+    # Claims whose labels could not be read are asked about alone, against units in a list.
+    if "summary" in call.question or "units" in text:
+        return number, "align"
+    return number, "read" if text["1"].startswith("Dam") else "cover"
+
+
+def is_about(call: Call, number: int) -> bool:
+    asked = json.dumps(call.question)
+    return f"Dam {number} " in asked or f"town {number} " in asked or f"town {number}." in asked
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+def test_faults_of_every_kind_in_ten_documents_cost_the_others_nothing(
+    judge: Callable[[], OpenAIJudge], llm_server: LLMServer, round_: int
+) -> None:
+    items = corpus()
+    plain = evaluate_summaries(items, judge=judge(), metrics=METRICS)
+    # All kinds in turn; the last round begins again with the first ones.
+    kinds = [KINDS[(round_ * SHARE + place) % len(KINDS)] for place in range(SHARE)]
+    faulty = {1 + 10 * place: LASTING[kind] for place, kind in enumerate(kinds)}
+
+    def rule(call: Call) -> Fault | None:
+        return next((fault for number, (fault, _) in faulty.items() if is_about(call, number)), None)
+
+    llm_server.where(rule)
+    hit = evaluate_summaries(items, judge=judge(), metrics=METRICS)
+    assert [result.key for result in hit] == [item.key for item in items]
+    for number, (one, other) in enumerate(zip(plain, hit, strict=True)):
+        if number not in faulty:
+            assert None not in one.scores.values()
+            assert (other.scores, other.reasons, other.counts) == (one.scores, one.reasons, one.counts)
+            continue
+        reason = faulty[number][1]
+        unscored = [name for name, value in other.scores.items() if value is None]
+        assert {"coverage", "alignment", "coherence"} <= set(unscored), kinds[number // 10]
+        assert all(reason in other.reasons[name] for name in unscored), kinds[number // 10]
+
+
+def test_a_fault_in_every_tenth_question_that_passes_changes_nothing(
+    judge: Callable[[], OpenAIJudge], llm_server: LLMServer
+) -> None:
+    items = corpus()
+    plain = evaluate_summaries(items, judge=judge(), metrics=METRICS)
+    lasting = [*ASKED_AGAIN.values(), *TRIED_AGAIN.values()]
+    passing = cycle([*MENDED.values(), *(fault for fault, _ in lasting)])
+    met: set[tuple[int, str]] = set()
+    hits: list[tuple[int, str]] = []
+
+    def rule(call: Call) -> Fault | None:
+        question = question_of(call)
+        if question in met:
+            return None
+        met.add(question)
+        if len(met) % SHARE:
+            return None
+        hits.append(question)
+        return next(passing)
+
+    llm_server.where(rule)
+    hit = evaluate_summaries(items, judge=judge(), metrics=METRICS)
+    # 3 questions for each document.
+    assert len(hits) == 3 * DOCUMENTS / SHARE
+    assert [result.scores for result in hit] == [result.scores for result in plain]

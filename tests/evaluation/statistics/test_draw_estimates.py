@@ -1,0 +1,237 @@
+"""Estimates from recorded draws: by hand, what is refused, and that they are right on average."""
+
+import math
+from dataclasses import replace
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation.statistics.estimates._draw_estimates import (
+    DrawnItem,
+    estimate_from_draw,
+    estimate_systems_from_draw,
+)
+from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
+
+
+def whole(
+    judged: list[float], answers: list[float | None], probabilities: float | list[float] = 0.5
+) -> list[DrawnItem]:
+    """Documents that were drawn as a whole; those with an answer were drawn."""
+    chances = [probabilities] * len(judged) if isinstance(probabilities, float) else probabilities
+    return [
+        DrawnItem(place, 1.0, judge, chance, answer is not None, answer)
+        for place, (judge, answer, chance) in enumerate(zip(judged, answers, chances, strict=True))
+    ]
+
+
+def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[DrawnItem]:
+    """Documents whose claims were drawn one by one, all of the same share."""
+    return [
+        DrawnItem(document, 1 / len(row), judged, chance, answer is not None, answer)
+        for document, row in enumerate(answers)
+        for answer in row
+    ]
+
+
+def test_uncentred_z_is_word_for_word_the_formula() -> None:
+    # z: .8 + (1 - .8) / .5 = 1.2, .2 + (0 - .2) / .5 = -.2, .6, .4. Mean .5; squares .49, .49, .01, .01 over 3 give a
+    # variance of 1/3, so an error of sqrt(1/12).
+    found = estimate_from_draw(whole([0.8, 0.2, 0.6, 0.4], [1, 0, None, None]), tuning=1, centre=False)
+    assert found.estimate == pytest.approx(0.5)
+    assert found.error == pytest.approx(math.sqrt(1 / 12))
+
+
+def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
+    # First document: shares .25 and .75, the second drawn at 1/4 and answered 1: λ = .5, f = .4 and .8.
+    # z = .25 * .2 + .75 (.4 + 4 (1 - .4)) = .05 + 2.1 = 2.15. Second document, nothing drawn: z = .5 * .6 = .3.
+    items = [
+        DrawnItem("a", 0.25, 0.4, 0.25, False),
+        DrawnItem("a", 0.75, 0.8, 0.25, True, 1.0),
+        DrawnItem("b", 1.0, 0.6, 0.25, False),
+    ]
+    found = estimate_from_draw(items, tuning=0.5, centre=False)
+    assert found.estimate == pytest.approx((2.15 + 0.3) / 2)
+
+
+def test_with_a_useless_judge_people_alone_stand_with_students_interval() -> None:
+    answers = [0.2, 0.9, 0.4, 0.4, 0.7]
+    found = estimate_from_draw(whole([0.5] * 10, [*answers, *[None] * 5]))
+    half = student.ppf(0.975, 4) * stdev(answers) / math.sqrt(5)
+    assert found.estimate == pytest.approx(mean(answers))
+    assert (found.low, found.high) == pytest.approx((mean(answers) - half, mean(answers) + half))
+    assert (found.tuning, found.labels_saved) == (0, 0)
+
+
+def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
+    random = np.random.default_rng(4)
+    truth = random.random(40)
+    judged = (0.2 + 0.6 * truth + random.normal(0, 0.03, 40)).tolist()
+    found = estimate_from_draw(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.classical_low is not None
+    assert found.classical_high is not None
+    # Half of the variance is left, that of drawing documents for the frame: the width falls to about .71.
+    assert 0.6 < (found.high - found.low) / (found.classical_high - found.classical_low) < 0.8
+    assert found.labels_saved is not None
+    assert 10 < found.labels_saved < 30
+    # The judge's answers are drawn in by .6, so the slope makes up for it.
+    assert found.tuning == pytest.approx(1 / 0.6, rel=0.1)
+
+
+def test_a_covariate_of_documents_helps_where_the_judge_does_not() -> None:
+    random = np.random.default_rng(5)
+    truth = random.random(40)
+    items = whole(random.random(40).tolist(), [*truth[:20].tolist(), *[None] * 20])
+    alone = estimate_from_draw(items)
+    helped = estimate_from_draw(items, covariates={place: (float(truth[place]),) for place in range(40)})
+    assert alone.error is not None
+    assert helped.error is not None
+    assert helped.error < 0.8 * alone.error
+
+
+def test_degrees_of_freedom_are_those_of_the_answered_documents() -> None:
+    drawn_within_all = claims([[1, None], [None, 0], [1, None], [0, None]], 0.5)
+    assert estimate_from_draw(drawn_within_all).degrees == 3
+    assert estimate_from_draw(whole([0.5] * 6, [1, 0, 1, None, None, None])).degrees == 2
+
+
+def test_until_all_is_answered_there_is_no_estimate_but_a_count() -> None:
+    items = whole([0.5, 0.4, 0.6, 0.7], [1, 0, 1, None])
+    waiting = [*items[:2], replace(items[2], answer=None), items[3]]
+    found = estimate_from_draw(waiting)
+    assert (found.answered, found.drawn, found.is_complete) == (2, 3, False)
+    assert (found.estimate, found.low, found.classical_estimate, found.labels_saved) == (None,) * 4
+
+
+def test_nothing_drawn_is_no_estimate() -> None:
+    found = estimate_from_draw(whole([0.5, 0.4], [None, None]))
+    assert (found.estimate, found.is_complete, found.documents) == (None, False, 2)
+
+
+def test_one_answered_document_has_no_interval() -> None:
+    found = estimate_from_draw(whole([0.5, 0.4, 0.3], [1, None, None]))
+    assert found.estimate == 1
+    assert (found.low, found.error) == (None, None)
+
+
+def test_of_what_was_drawn_for_sure_the_judge_counts_for_nothing() -> None:
+    answers: list[float | None] = [0.0, 0.5, 1.0, 0.5]
+    found = estimate_from_draw(whole([0.9, 0.1, 0.2, 0.3], answers, 1.0))
+    assert found.estimate == pytest.approx(0.5)
+    # Variance .5 / 3 over four documents.
+    assert found.error == pytest.approx(math.sqrt(0.5 / 3 / 4))
+
+
+def test_what_the_judge_left_unscored_counts_as_its_mean() -> None:
+    items = whole([0.8, 0.2, 0.5, 0.4], [1, 0, None, None])
+    unscored = [*items[:2], replace(items[2], judge=None), items[3]]
+    # The mean of .8, .2 and .4.
+    filled = [*items[:2], replace(items[2], judge=1.4 / 3), items[3]]
+    one, other = (estimate_from_draw(frame, tuning=1, centre=False) for frame in (unscored, filled))
+    assert one.estimate == pytest.approx(other.estimate)
+
+
+def test_a_documents_own_answers_never_move_what_is_foretold_of_it() -> None:
+    # The uncentred z of one document is linear in its own answer, with slope ξ/π whatever the tuning: if its own
+    # answer moved its slope, the mean would move by another amount.
+    random = np.random.default_rng(6)
+    truth = random.random(12).tolist()
+    judged = [0.5 * value + 0.2 for value in truth]
+    moved = [truth[0] + 0.1, *truth[1:]]
+    both = []
+    for answers in (truth, moved):
+        systems = {"x": whole(judged + judged, [*answers, *[None] * 12])}
+        both.append(_foretold_of_first(systems["x"]))
+    assert both[0] == both[1]
+
+
+def _foretold_of_first(items: list[DrawnItem]) -> list[float]:
+    from evaluation.statistics.estimates._draw_estimates import frame_of, tuned_slopes
+
+    found = tuned_slopes({"x": frame_of("x", items, {})})["x"]
+    return [float(value) for value in found[0]]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"probability": 0.0}, InvalidPercent, "above 0"),
+        ({"probability": 1.5}, InvalidPercent, "above 0"),
+        ({"is_drawn": False}, EvaluationError, "volunteered"),
+        ({"share": 0.5}, EvaluationError, "add up to 1"),
+        ({"share": -1.0}, EvaluationError, "at least 0"),
+        ({"answer": math.nan}, EvaluationError, "nan"),
+        ({"judge": math.inf}, EvaluationError, "inf"),
+    ],
+)
+def test_refuses_an_item(change: dict[str, float], error: type[EvaluationError], words: str) -> None:
+    items = whole([0.8, 0.2, 0.6], [1, 0, None])
+    with pytest.raises(error, match=words):
+        estimate_from_draw([replace(items[0], **change), *items[1:]])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("covariates", "words"),
+    [
+        ({0: (1.0,)}, "No covariates"),
+        ({0: (1.0,), 1: (1.0, 2.0)}, "same number"),
+        ({0: (1.0,), 1: (math.inf,)}, "finite"),
+    ],
+)
+def test_refuses_covariates(covariates: dict[int, tuple[float, ...]], words: str) -> None:
+    with pytest.raises(EvaluationError, match=words):
+        estimate_from_draw(whole([0.8, 0.2], [1, 0]), covariates=covariates)
+
+
+def test_refuses_a_fixed_tuning_with_covariates() -> None:
+    with pytest.raises(EvaluationError, match="one or the other"):
+        estimate_from_draw(whole([0.8, 0.2], [1, 0]), covariates={0: (1.0,), 1: (2.0,)}, tuning=1)
+
+
+def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
+    done = whole([0.5, 0.4, 0.9, 0.2, 0.1], [1, 0, 1, None, None])
+    found = estimate_systems_from_draw({"x": done, "y": [replace(done[0], answer=None), *done[1:3]]})
+    assert found["x"].is_complete
+    assert (found["y"].answered, found["y"].drawn, found["y"].documents) == (2, 3, 3)
+
+
+def test_no_systems_no_estimates() -> None:
+    assert estimate_systems_from_draw({}) == {}
+
+
+@pytest.mark.parametrize("is_active", [False, True], ids=["uniform", "active"])
+def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_active: bool) -> None:
+    # One frame of 24 documents of 6 claims, a biased judge, a third of the claims drawn, 400 times. The spread of
+    # estimates over draws must be what the error says less what documents differ by, which a frame does not show.
+    random = np.random.default_rng(8)
+    odds = random.normal(0, 1, 24)[:, None] + random.normal(0, 1.5, (24, 6))
+    truth = (random.random((24, 6)) < 1 / (1 + np.exp(-odds))).astype(float)
+    judged = 1 / (1 + np.exp(-odds - 0.8))
+    places = [(d, c) for d in range(24) for c in range(6)]
+    spreads = {place: float(np.sqrt(judged[place] * (1 - judged[place]))) for place in places}
+    chances = active_probabilities(spreads, size=48) if is_active else dict.fromkeys(places, 1 / 3)
+    estimates, variances = [], []
+    for seed in range(400):
+        drawn = (
+            fixed_size_draw(chances, seed=seed) if is_active else uniform_draw(places, share=1 / 3, seed=seed)
+        )
+        items = [
+            DrawnItem(
+                p[0], 1 / 6, float(judged[p]), chances[p], p in drawn, float(truth[p]) if p in drawn else None
+            )
+            for p in places
+        ]
+        found = estimate_from_draw(items)
+        assert found.estimate is not None
+        assert found.error is not None
+        estimates.append(found.estimate)
+        variances.append(found.error**2)
+    spread = stdev(estimates)
+    assert abs(mean(estimates) - truth.mean()) < 4 * spread / math.sqrt(400)
+    of_documents = float(truth.mean(axis=1).var(ddof=1)) / 24
+    assert mean(variances) == pytest.approx(spread**2 + of_documents, rel=0.2)

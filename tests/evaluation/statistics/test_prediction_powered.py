@@ -1,0 +1,144 @@
+"""The published prediction-powered mean: its known answers, its small-sample form, and its limits."""
+
+import math
+from statistics import mean, stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
+from evaluation.statistics.estimates._prediction_powered import prediction_powered_mean
+
+HUMAN = [1.0, 0.0, 1.0, 1.0]
+LABELLED = [0.8, 0.3, 0.6, 0.9]
+UNLABELLED = [0.7, 0.5, 0.2, 0.9, 0.4, 0.6, 0.8, 0.1]
+SHARES = st.floats(0, 1)
+
+
+def test_untuned_it_is_the_first_prediction_powered_inference() -> None:
+    # Mean of the unlabelled 4.2 / 8 = .525; corrections .2, -.3, .4, .1, mean .1: estimate .625. Variances over n:
+    # .555 / 8 = .069375 and .26 / 4 = .065; error sqrt(.069375 / 8 + .065 / 4) = .157867; times 1.644854 is .259668.
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9, tuning=1)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0.625, 0.365332, 0.884668), abs=1e-6)
+
+
+def test_the_tuning_is_the_published_one() -> None:
+    # Covariance over n: .35 / 4 = .0875. Variance of all twelve f over n - 1: .806667 / 11 = .073333.
+    # .0875 / ((1 + 4 / 8) * .073333) = .795455; estimate .75 + .795455 (.525 - .65) = .650568.
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9)
+    assert (found.tuning, found.estimate) == pytest.approx((0.795455, 0.650568), abs=1e-6)
+
+
+def test_beside_it_stands_what_people_alone_say() -> None:
+    # Mean .75, variance over n 3/16; error sqrt(3/64) = .216506, times 1.959964 is .424344.
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED)
+    assert found.classical_estimate == 0.75
+    assert (found.classical_low, found.classical_high) == pytest.approx((0.325656, 1.174344), abs=1e-6)
+
+
+def test_labels_saved_compare_the_two_variances() -> None:
+    # Untuned: people (3/16) / 4 = .046875 against .069375 / 8 + .065 / 4 = .024922: 4 (1.880878 - 1) = 3.523511.
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, tuning=1)
+    assert found.labels_saved == pytest.approx(3.523511, abs=1e-6)
+
+
+def test_small_samples_take_variances_over_n_less_one_and_students_t() -> None:
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, small_sample=True, tuning=1)
+    # .555 / 7 / 8 + .26 / 3 / 4 = .009911 + .021667.
+    half = student.ppf(0.975, 3) * math.sqrt(0.555 / 7 / 8 + 0.26 / 3 / 4)
+    assert (found.low, found.high) == pytest.approx((0.625 - half, 0.625 + half))
+    assert found.classical_high == pytest.approx(0.75 + student.ppf(0.975, 3) * stdev(HUMAN) / 2)
+
+
+def test_cross_fitted_each_answer_is_corrected_by_the_others_tuning() -> None:
+    tunings = []
+    for left_out in range(4):
+        rest = [place for place in range(4) if place != left_out]
+        y, f = [HUMAN[place] for place in rest], [LABELLED[place] for place in rest]
+        together = sum((a - mean(y)) * (b - mean(f)) for a, b in zip(y, f, strict=True)) / 3
+        spread = stdev([*f, *UNLABELLED]) ** 2
+        tunings.append(min(1, max(0, together / ((1 + 3 / 8) * spread))))
+    corrected = [y - tuning * (f - 0.525) for y, f, tuning in zip(HUMAN, LABELLED, tunings, strict=True)]
+    found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, cross_fit=True)
+    assert len(set(tunings)) > 1
+    assert found.estimate == pytest.approx(mean(corrected))
+    assert found.tuning == pytest.approx(mean(tunings))
+
+
+def test_an_answer_does_not_tune_its_own_correction() -> None:
+    # With the other answers all alike the others' tuning is 0, whatever the first answer says.
+    found = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED, cross_fit=True)
+    rest = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED)
+    assert found.tuning < rest.tuning
+
+
+@pytest.mark.parametrize(
+    ("labelled", "unlabelled"), [([0.5] * 4, [0.5] * 8), (LABELLED, [])], ids=["constant", "none unlabelled"]
+)
+@pytest.mark.parametrize("cross_fit", [True, False])
+def test_a_judge_that_says_nothing_leaves_what_people_say(
+    labelled: list[float], unlabelled: list[float], cross_fit: bool
+) -> None:
+    found = prediction_powered_mean(HUMAN, labelled, unlabelled, cross_fit=cross_fit)
+    assert found.tuning == 0
+    assert (found.estimate, found.low, found.high) == pytest.approx(
+        (found.classical_estimate, found.classical_low, found.classical_high)
+    )
+    assert found.labels_saved == 0
+
+
+def test_a_judge_that_errs_the_wrong_way_round_is_not_used() -> None:
+    assert prediction_powered_mean(HUMAN, [1 - value for value in LABELLED], UNLABELLED).tuning == 0
+
+
+def test_one_answer_has_no_interval() -> None:
+    found = prediction_powered_mean([0.4], [0.5], UNLABELLED)
+    assert (found.estimate, found.low, found.classical_high, found.labels_saved) == (0.4, None, None, None)
+
+
+def test_no_answer_says_nothing() -> None:
+    assert prediction_powered_mean([], [], UNLABELLED).estimate is None
+
+
+def test_one_unlabelled_item_adds_no_spread_that_cannot_be_told() -> None:
+    found = prediction_powered_mean(HUMAN, LABELLED, [0.5], small_sample=True)
+    assert found.low is not None
+    assert math.isfinite(found.low)
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "options", "error"),
+    [
+        ([1.0], [0.1, 0.2], {}, LengthMismatch),
+        ([1.0, math.nan], [0.1, 0.2], {}, EvaluationError),
+        (HUMAN, LABELLED, {"confidence": 1}, InvalidPercent),
+        (HUMAN, LABELLED, {"tuning": 1.2}, InvalidPercent),
+    ],
+)
+def test_refuses(
+    human: list[float], judge: list[float], options: dict[str, float], error: type[EvaluationError]
+) -> None:
+    with pytest.raises(error):
+        prediction_powered_mean(human, judge, UNLABELLED, **options)  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=12),
+    st.lists(SHARES, max_size=12),
+    st.booleans(),
+    st.booleans(),
+)
+def test_never_anything_but_numbers_in_order(
+    pairs: list[tuple[float, float]], unlabelled: list[float], small_sample: bool, cross_fit: bool
+) -> None:
+    human, judge = zip(*pairs, strict=True)
+    found = prediction_powered_mean(human, judge, unlabelled, small_sample=small_sample, cross_fit=cross_fit)
+    assert found.estimate is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.estimate <= found.high
+    assert 0 <= found.tuning <= 1
+    assert math.isfinite(found.low)
+    assert math.isfinite(found.high)

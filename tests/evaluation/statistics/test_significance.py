@@ -1,0 +1,256 @@
+"""Permutation tests, Holm's correction and all pairs: exact answers, a second library, and false findings."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
+from evaluation.statistics.systems._significance import (
+    EXACT_CLUSTERS,
+    _fresh_draws,
+    compare_systems,
+    holm,
+    permutation_test,
+)
+
+SHARES = st.floats(0, 1)
+
+
+def test_all_flips_of_three_clusters_by_hand() -> None:
+    # Differences 1, 2 and 3. Of the eight flips only +++ and --- reach a mean of 2 either way: 2 / 8.
+    test = permutation_test([1, 2, 3], [0, 0, 0])
+    assert (test.difference, test.p, test.clusters, test.is_exact) == (2, 0.25, 3, True)
+
+
+def test_values_of_a_cluster_flip_together() -> None:
+    # Cluster means 1 and 1 of six values: two of four flips reach 1, where six values alone would give 2 / 64.
+    assert permutation_test([1] * 6, [0] * 6, list("aaabbb")).p == 0.5
+
+
+def test_exact_p_equals_that_of_another_library() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        a, b = rng.normal(size=9), rng.normal(0.5, size=9)
+        other = stats.permutation_test(
+            (a, b), lambda x, y: (x - y).mean(), permutation_type="samples", n_resamples=np.inf
+        )
+        assert permutation_test(a.tolist(), b.tolist()).p == pytest.approx(other.pvalue)
+
+
+def test_drawn_flips_come_near_the_exact_p() -> None:
+    # 14 differences of 1 and two of -1 add up to 12. The sum of 16 signs is 12 or more with 0, 1 or 2 minus signs:
+    # 1 + 16 + 120 of 65536 flips, and as many on the other side.
+    first = [1.0] * 14 + [-1.0] * 2
+    test = permutation_test(first, [0.0] * 16, draws=200_000)
+    assert not test.is_exact
+    assert test.p == pytest.approx(2 * 137 / 65_536, abs=0.0005)
+
+
+def test_a_drawn_p_is_never_0() -> None:
+    test = permutation_test([1.0] * 40, [0.0] * 40, draws=999)
+    assert test.p == pytest.approx(1 / 1000)
+
+
+def test_pairs_that_lack_a_side_are_left_out() -> None:
+    test = permutation_test([1, None, 3], [0, 1, None])
+    assert (test.clusters, test.left_out, test.difference, test.p) == (1, 2, 1, 1)
+
+
+def test_nothing_in_common_says_nothing() -> None:
+    test = permutation_test([None], [1])
+    assert (test.difference, test.p, test.clusters) == (None, None, 0)
+
+
+def test_no_difference_anywhere_is_no_finding() -> None:
+    assert permutation_test([0.3] * 20, [0.3] * 20, draws=99).p == 1
+
+
+def test_sums_that_are_equal_on_paper_count_as_reached() -> None:
+    # .1 + .2 - .3 is no zero in binary; every flip of these reaches the observed mean of 0 on paper.
+    assert permutation_test([0.1, 0.2, 0.0], [0.0, 0.0, 0.3]).p == 1
+
+
+@given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=8))
+def test_the_sides_may_be_swapped(pairs: list[tuple[float, float]]) -> None:
+    one, other = [a for a, _ in pairs], [b for _, b in pairs]
+    test, swapped = permutation_test(one, other), permutation_test(other, one)
+    assert test.p == swapped.p
+    assert test.p is not None
+    assert 0 < test.p <= 1
+
+
+def test_holm_as_published() -> None:
+    # Sorted .005 .01 .03 .04 by 4 3 2 1: .02 .03 .06 .04, and never below the one before: .06 at the end.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_a_missing_p_is_no_test() -> None:
+    assert holm([None, 0.02, 0.5]) == [None, 0.04, 0.5]
+    assert holm([]) == []
+
+
+@given(st.lists(SHARES, max_size=10))
+def test_holm_raises_and_keeps_the_order(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    for p, raised in zip(p_values, adjusted, strict=True):
+        assert raised is not None
+        assert p <= raised <= 1
+    ordered = [raised for _, raised in sorted(zip(p_values, adjusted, strict=True), key=lambda pair: pair[0])]
+    assert ordered == sorted(ordered, key=lambda raised: raised or 0)
+
+
+def table(systems: int, sets: int, *, step: float, seed: int = 0) -> dict[str, dict[str, float]]:
+    chance = random.Random(seed)
+    return {
+        f"s{system}": {f"d{number}": chance.gauss(step * system, 1) for number in range(sets)}
+        for system in range(systems)
+    }
+
+
+@pytest.mark.parametrize("sets", [8, 30])
+def test_pairs_are_tested_as_by_themselves_and_corrected_together(sets: int) -> None:
+    values = table(3, sets, step=0.5)
+    pairs = compare_systems(values, draws=4_000, seed=3)
+    assert [(pair.first, pair.second) for pair in pairs] == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
+    for pair in pairs:
+        columns = [[values[name][key] for key in sorted(values[name])] for name in (pair.first, pair.second)]
+        alone = permutation_test(columns[0], columns[1], draws=4_000)
+        assert pair.difference == pytest.approx(alone.difference)
+        assert pair.is_exact == (sets <= EXACT_CLUSTERS)
+        assert pair.p == pytest.approx(alone.p, abs=1e-12 if pair.is_exact else 0.03)
+    assert [pair.adjusted_p for pair in pairs] == holm([pair.p for pair in pairs])
+
+
+def test_pairs_are_compared_on_what_both_have() -> None:
+    values = {"a": {"x": 1.0, "y": 2.0, "z": 9.0}, "b": {"x": 0.0, "y": 0.0}, "c": {"z": 0.0}}
+    pairs = compare_systems(values)
+    # a and b: differences 1 and 2, two of four flips; a and c: one set, p = 1; b and c: nothing.
+    assert [(pair.difference, pair.sets, pair.p) for pair in pairs] == [
+        (1.5, 2, 0.5),
+        (9, 1, 1),
+        (None, 0, None),
+    ]
+    assert [pair.adjusted_p for pair in pairs] == [1, 1, None]
+    assert not pairs[2].is_different()
+
+
+def test_groups_of_sets_are_flipped_together() -> None:
+    # Differences 1 and 2 in one group, -1 in the other: the mean over three sets is 2/3, sums 3 and -1 by group. Of the
+    # four flips (3, -1), (3, 1), (-3, -1), (-3, 1) all sums are 2 or 4 from zero, so all reach |2|: p = 1.
+    values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "y": 0.0, "z": 1.0}}
+    (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
+    assert (pair.difference, pair.sets, pair.p, pair.is_exact) == (pytest.approx(2 / 3), 3, 1.0, True)
+    # Each by itself: of eight flips of (1, 2, -1) four have |sum| 2, two 4 and two 0, so six of eight reach 2.
+    assert compare_systems(values)[0].p == pytest.approx(6 / 8)
+
+
+def test_a_group_weighs_as_much_as_it_has_sets_in_common() -> None:
+    # b lacks y: differences 1 (storm) and -1 (strike), sums 1 and -1, mean 0: every flip reaches 0.
+    values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "z": 1.0}}
+    (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
+    assert (pair.difference, pair.sets, pair.p) == (0.0, 2, 1.0)
+
+
+def test_a_set_without_a_group_is_refused() -> None:
+    with pytest.raises(EvaluationError, match="'z' belongs to no cluster"):
+        compare_systems({"a": {"z": 1.0}, "b": {"z": 0.0}}, {"x": "storm"})
+
+
+def test_gaps_change_no_p_but_their_own() -> None:
+    # The complete pair goes by one product per system, the table with gaps by one per pair: the same flips.
+    values = table(3, 40, step=0.6)
+    holed = {name: dict(column) for name, column in values.items()}
+    del holed["s2"]["d7"]
+    whole, gapped = compare_systems(values, draws=2_000)[0], compare_systems(holed, draws=2_000)[0]
+    assert whole.p == gapped.p
+
+
+def one_ahead_of_eleven() -> dict[str, dict[str, float]]:
+    """Twelve systems on 16 sets: the first is ahead of each other by 1 in 15 sets and behind by 1 in one."""
+    ahead = {f"d{number:02}": 1.0 if number else -1.0 for number in range(16)}
+    return {"ahead": ahead} | {f"s{number}": dict.fromkeys(ahead, 0.0) for number in range(11)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pair_near_the_level_hangs_on_no_seed(seed: int) -> None:
+    # 16 signs add up to 14 or more with no or one minus sign: 17 of 65,536 flips, and as many on the other side. By 66
+    # pairs that is .0342, of which 10,000 flips alone reach the difference 5 times, give or take 2.3: more than 6, and
+    # it would be above .05. The 528,000 fresh ones know it to 6 % of itself.
+    pairs = compare_systems(one_ahead_of_eleven(), seed=seed)
+    assert len(pairs) == 66
+    assert {pair.adjusted_p for pair in pairs[11:]} == {1}
+    for pair in pairs[:11]:
+        assert pair.p == pytest.approx(34 / 65_536, rel=0.2)
+        assert pair.adjusted_p == pytest.approx(0.0342, rel=0.2)
+        assert pair.is_different()
+
+
+def test_fresh_flips_replace_the_first_ones_of_the_pairs_that_may_hold() -> None:
+    # Twelve systems on 40 sets: 10,000 flips, then 8,000 for each of 66 pairs. A p counts from 1 in steps of 1/(B + 1).
+    pairs = compare_systems(table(12, 40, step=0.12))
+    near = [pair for pair in pairs if pair.adjusted_p is not None and pair.adjusted_p <= 0.15]
+    far = [pair for pair in pairs if pair.adjusted_p is not None and pair.adjusted_p > 0.3]
+    assert near
+    assert far
+    for group, steps in ((near, 528_001), (far, 10_001)):
+        for pair in group:
+            assert pair.p is not None
+            assert pair.p * steps == pytest.approx(round(pair.p * steps), abs=1e-6)
+
+
+def test_flips_that_were_asked_for_are_all_there_are() -> None:
+    for pair in compare_systems(one_ahead_of_eleven(), draws=10_000)[:11]:
+        assert pair.p is not None
+        assert pair.p * 10_001 == pytest.approx(round(pair.p * 10_001), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "pairs", "first", "fresh"),
+    [
+        (30, 66, 10_000, 528_000),  # 8,000 for each pair
+        (30, 300, 30_000, 1_970_000),  # 60,000,000 / 30 signs, less the first
+        (100, 300, 30_000, 570_000),
+        (15, 500, 50_000, 1_200_000),  # 600,000,000 / 500 differences
+        (1_000, 300, 30_000, 0),  # 30,000 are left, no more than the first
+        (2_500, 300, 30_000, 0),
+        (30, 1, 10_000, 0),
+        (14, 300, 30_000, 0),  # all flips were gone through
+    ],
+)
+def test_fresh_flips_are_bounded(clusters: int, pairs: int, first: int, fresh: int) -> None:
+    assert _fresh_draws(clusters, pairs, first) == fresh
+
+
+@pytest.mark.parametrize("draws", [999, None])
+def test_true_differences_are_found_and_false_ones_seldom(draws: int | None) -> None:
+    # 60 tables of four equal systems on 15 sets: at most 5 % should show any difference; 9 of 60 is 3.5 errors off.
+    false = sum(
+        any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=draws))
+        for seed in range(60)
+    )
+    assert false <= 9
+    assert all(pair.is_different() for pair in compare_systems(table(3, 60, step=1.0)))
+
+
+def test_fewer_than_two_systems_make_no_pair() -> None:
+    assert compare_systems({}) == compare_systems({"a": {"x": 1}}) == []
+
+
+def test_systems_without_any_set() -> None:
+    (pair,) = compare_systems({"a": {}, "b": {}})
+    assert (pair.p, pair.adjusted_p, pair.sets) == (None, None, 0)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(LengthMismatch):
+        permutation_test([1], [1, 2])
+    with pytest.raises(EvaluationError, match="at least 1, got 0"):
+        permutation_test([1], [2], draws=0)
+    with pytest.raises(EvaluationError, match="nan"):
+        compare_systems({"a": {"x": float("nan")}, "b": {"x": 1}})
+    with pytest.raises(InvalidPercent):
+        holm([1.2])
