@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
-from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q
+from django.db.models import BooleanField, F, Func, Q
 
 from annotation.models import Check, CheckLook
 
@@ -66,6 +66,12 @@ _FAMILY = """
     )
 """
 _KNOWN_IN_OTHER_WORDS = f"EXISTS ({_FAMILY}{_MET})"
+# That the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`.
+FOOLING = "look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL"
+_FOOLED = f"""EXISTS (
+    SELECT 1 FROM annotation_checklook look
+    WHERE look.check_row_id = {{check}} AND look.person_id = %s AND {FOOLING}
+)"""
 
 
 def knows(person: User) -> Q:
@@ -103,7 +109,7 @@ def knew_earlier_words(check: Check, person: User) -> bool:
 
 def knows_the_truth(person: User) -> Q:
     """Those of them of which the person does not take a planted verdict for the judge's."""
-    return knows(person) & ~Q(Exists(fooled(person).filter(check_row=OuterRef("pk"))))
+    return knows(person) & ~Q(_Asked(check=F("pk"), statement=_FOOLED, person=person))
 
 
 def fooled(person: User) -> QuerySet[CheckLook]:

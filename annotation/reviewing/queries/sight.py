@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
 from django.db.models import CharField, F, OuterRef, Q, Subquery, Value
 from django.db.models.expressions import Case, When
 from django.db.models.functions import Coalesce
@@ -23,6 +24,7 @@ from django.db.models.functions import Coalesce
 from annotation.core.known_checks import fooled, knows
 from annotation.models import Check, Verdict
 from annotation.reviewing.queries.planted import in_its_place
+from annotation.reviewing.queries.sql import TAKEN_FOR_TRUE
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -174,16 +176,11 @@ _NOBODY = Value(None, output_field=CharField())
 
 def _planted_in_lists(person: User) -> dict[str, Subquery]:
     looks = fooled(person).filter(check_row=OuterRef("pk"))
+    answers = Verdict.objects.filter(check_row=OuterRef("pk"), person=person, withdrawn_at=None)
     return {
         "planted_now": Subquery(looks.values("planted_label")[:1]),
-        "own_label": _own_label(person, "pk"),
+        "own_label": Subquery(answers.order_by("-pk").values("label")[:1]),
     }
-
-
-def _own_label(person: User, check: str) -> Subquery:
-    """Their own answer that stands to the outer row's `check`."""
-    answers = Verdict.objects.filter(check_row=OuterRef(check), person=person, withdrawn_at=None)
-    return Subquery(answers.order_by("-pk").values("label")[:1])
 
 
 def taken_for_true(person: User, project: Project) -> dict[int, CheckAsSeen]:
@@ -191,6 +188,6 @@ def taken_for_true(person: User, project: Project) -> dict[int, CheckAsSeen]:
 
     They are told once they answered, so these are few.
     """
-    looks = fooled(person).filter(check_row__project=project)
-    columns = looks.values_list("check_row_id", "planted_label", _own_label(person, "check_row_id"))
-    return {check: _fooled(planted, own) for check, planted, own in columns}
+    with connection.cursor() as cursor:
+        cursor.execute(TAKEN_FOR_TRUE, [person.pk, project.pk])
+        return {check: _fooled(planted, own) for check, planted, own in cursor.fetchall()}
