@@ -1,17 +1,45 @@
-"""A worker does a job, whatever kind it is, and says how it ended."""
+"""A worker pulls what waits, whatever kind it is, and says how it ended."""
 
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from annotation.core import jobs
+from annotation.core.jobs import Lane
 from annotation.core.refusals import Refusal
 from annotation.exports import services as export_dataset
-from annotation.judging.services import judge_document_set
+from annotation.judging.services.judge_many import judge_claimed, judge_run
 from annotation.models import Job
-from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
+
+FIRST_PAUSE_SECONDS = 2.0
+LONGEST_PAUSE_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
+
+stopping = threading.Event()
+"""Set where this process is told to end: it takes nothing more."""
+_in_lane: Mapping[Lane, threading.Lock] = {lane: threading.Lock() for lane in Lane}
+
+
+def pull(lane: Lane) -> None:
+    """Do what waits in a lane until nothing does; nothing where this process is at it already."""
+    with at_work_in(lane) as is_first:
+        if is_first:
+            _WORK[lane]()
+
+
+@contextmanager
+def at_work_in(lane: Lane) -> Iterator[bool]:
+    """Whether this process was not at work in the lane yet; it is for the length of the block."""
+    is_first = _in_lane[lane].acquire(blocking=False)
+    try:
+        yield is_first
+    finally:
+        if is_first:
+            _in_lane[lane].release()
 
 
 def perform(public_id: str) -> None:
@@ -23,31 +51,45 @@ def perform(public_id: str) -> None:
     claimed = jobs.claim(public_id)
     if claimed is None:
         return
-    with jobs.Lease(claimed) as lease:
-        _work(claimed, lease)
-
-
-def _work(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    try:
-        if claimed.job.export is not None:
-            export_dataset.perform(claimed.job.export)
-        else:
-            judge_document_set.perform(claimed, lease)
-    except jobs.LostJob:
-        logger.warning("Job %s was given to another worker; this one stops", claimed.job.public_id)
-    except jobs.StoppedJob:
-        jobs.finish(claimed, state=Job.State.CANCELLED)
-    except BudgetSpent as end:
-        jobs.stop_run(claimed, reason=str(end), state=Job.State.CANCELLED)
-    except (JudgeRefused, JudgeSettings) as failure:
-        jobs.stop_run(claimed, reason=str(failure))
-    except (jobs.HopelessJob, Refusal) as failure:
-        jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
-    except JudgeUnavailable as failure:
-        jobs.try_later(claimed, error=str(failure))
-    except Exception as failure:
-        # The boundary of a job: one that breaks must not take the worker with it.
-        logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
-        jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
+    if claimed.job.run_id is not None:
+        judge_claimed(claimed)
     else:
-        jobs.finish(claimed, state=Job.State.DONE)
+        _export(claimed)
+
+
+def _judge_runs() -> None:
+    """One run after the other has its turn. Where a judge's server is away, it is tried again with one document set."""
+    pause = 0.0
+    while not stopping.is_set():
+        run = jobs.run_to_work_on()
+        if run is None:
+            return
+        if judge_run(run, most=1 if pause else None, is_stopping=stopping.is_set):
+            pause = 0.0
+        else:
+            pause = min(2 * pause or FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+            stopping.wait(pause)
+
+
+def _write_exports() -> None:
+    while not stopping.is_set() and (taken := jobs.take()):
+        _export(taken[0])
+
+
+_WORK: Mapping[Lane, Callable[[], None]] = {Lane.RUNS: _judge_runs, Lane.EXPORTS: _write_exports}
+
+
+def _export(claimed: jobs.Claimed) -> None:
+    export = claimed.job.export
+    assert export is not None, "a job of a run or of an export"
+    with jobs.Lease(claimed.token):
+        try:
+            export_dataset.perform(export)
+        except (jobs.HopelessJob, Refusal) as failure:
+            jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
+        except Exception as failure:
+            # The boundary of a job: one that breaks must not take the worker with it.
+            logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
+            jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
+        else:
+            jobs.finish(claimed, state=Job.State.DONE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 from annotation import perform_job
 from annotation.analysis import make_analysis
@@ -16,10 +16,10 @@ from annotation.workers import Heartbeat, new_worker_name
 _heartbeats: list[Heartbeat] = []
 
 
-@shared_task(name=jobs.RUN_JOB)
-def run_job(public_id: str) -> None:
-    """Do a job that may be waiting."""
-    perform_job.perform(public_id)
+@shared_task(name=jobs.WORK)
+def work(lane: str) -> None:
+    """Do what waits in a lane, if this worker is not at it already."""
+    perform_job.pull(jobs.Lane(lane))
 
 
 @shared_task(name="annotation.reap_jobs")
@@ -45,6 +45,11 @@ def report_alive(**_: Any) -> None:
     heartbeat = Heartbeat(new_worker_name())
     _heartbeats.append(heartbeat)
     heartbeat.start()
+
+
+@worker_shutting_down.connect
+def take_nothing_more(**_: Any) -> None:
+    perform_job.stopping.set()
 
 
 @worker_shutdown.connect

@@ -17,16 +17,16 @@ from annotation.assessing.services.recall_sitting import lapse_leases
 from annotation.core.jobs import reap
 from annotation.models import Worker
 
-BEAT_SECONDS = 5.0
+BEAT_SECONDS = 4.0
 FORGOTTEN_AFTER = timedelta(days=1)
 
 logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """The command that starts a worker which does one job at a time."""
+    """The command that starts a worker: a process in which runs, exports and statistics keep nothing of each other."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
-    return [*celery, "worker", "--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
+    return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 
 
 def worker_environment() -> dict[str, str]:

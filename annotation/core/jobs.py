@@ -1,13 +1,13 @@
 """Long work as rows: claimed under a token, kept by a lease, ended once, whichever worker dies on the way.
 
-A message of the broker is only a hint. What is true stands in the Job row:
+A message of the broker says that there is something to do, never what. What is true stands in the Job rows:
 
-- `claim` takes a waiting job by one conditional update, so that of many workers one gets it;
-- `Lease` prolongs the claim as long as the process lives;
+- `take` pulls waiting jobs, many under one token, so that of many workers one gets each;
+- `Lease` prolongs the claims as long as the process lives;
 - whoever writes results calls `hold` first, inside the transaction of the writing: a worker whose
   job was given to another one writes nothing more;
-- `finish`, `try_later` and `stop_run` end the claim, and only with its token;
-- `reap` gives the jobs of dead workers back, and repeats hints that may have got lost.
+- `finish`, `try_later` and `stop_run` end a claim, and only with its token;
+- `reap` gives the jobs of dead workers back, and wakes a worker that is idle while something waits.
 A run's row is always locked before the rows of its jobs.
 """
 
@@ -16,26 +16,32 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from annotation.core.events import log
 from annotation.models import DocumentSet, Job, Run, Worker
 
-RUN_JOB = "annotation.run_job"
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+WORK = "annotation.work"
+"""The task that pulls what waits in one lane."""
 MOST_JOB_ATTEMPTS = 5
 FIRST_PAUSE_SECONDS = 5
-HINT_SECONDS = 15
+HINT_SECONDS = 2
+"""So long a worker that was told may take before it has pulled the work."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
@@ -43,8 +49,15 @@ OPEN = (Job.State.WAITING, Job.State.WORKING)
 logger = logging.getLogger(__name__)
 
 
-class LostJob(Exception):
-    """The job is no longer this worker's: its lease ran out and somebody else may have it."""
+class Lane(StrEnum):
+    """Work of one kind. A worker goes through each lane on its own, so that a run keeps no file waiting."""
+
+    RUNS = "runs"
+    EXPORTS = "exports"
+
+
+def _in_lane(lane: Lane) -> Q:
+    return Q(export__isnull=lane is Lane.RUNS)
 
 
 class StoppedJob(Exception):
@@ -68,23 +81,58 @@ def lease_seconds() -> float:
     return float(settings.JOB_LEASE_SECONDS)
 
 
-def enqueue(jobs: Iterable[Job]) -> None:
-    """Tell the workers of these jobs once the caller's transaction has been committed."""
-    public_ids = [job.public_id for job in jobs]
-    transaction.on_commit(lambda: _send(public_ids))
+def enqueue(jobs: Sequence[Job]) -> None:
+    """Wake workers for these jobs, which are of one lane, once the caller's transaction has been committed."""
+    if not jobs:
+        return
+    lane = Lane.RUNS if jobs[0].export_id is None else Lane.EXPORTS
+    transaction.on_commit(lambda: _wake(lane, len(jobs)))
 
 
 def claim(job_id: str) -> Claimed | None:
-    """The job of that public id for this worker, or None where it is not waiting (any more).
+    """The job of that public id for this worker, or None where it is not waiting (any more)."""
+    return next(iter(_take(Job.objects.filter(public_id=job_id), most=1, token=new_token())), None)
 
-    Counts an attempt. A job that failed before is not given out until its pause is over.
+
+def take(
+    *, run: Run | None = None, most: int = 1, token: str | None = None, now: datetime | None = None
+) -> list[Claimed]:
+    """Up to `most` waiting jobs of a run for this worker, oldest first; without a run, exports.
+
+    They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
     """
-    token = secrets.token_hex(16)
-    now = timezone.now()
-    # Columns of the row alone: PostgreSQL tests them again on the row as another worker left it,
-    # which it would not do for a subquery that a joined table needs.
-    is_due = Q(attempt=0) | Q(queued_at__lte=now)
-    taken = Job.objects.filter(is_due, public_id=job_id, state=Job.State.WAITING).update(
+    jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(Lane.EXPORTS))
+    return _take(jobs, most=most, token=token or new_token(), now=now)
+
+
+def run_to_work_on() -> Run | None:
+    """The active run with waiting jobs that the fewest workers are at; of those the oldest."""
+    waiting = Job.objects.filter(_is_due(timezone.now()), run__state=Run.State.ACTIVE, run=OuterRef("pk"))
+    at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
+    runs = Run.objects.filter(Exists(waiting)).annotate(workers=at_work).order_by("workers", "pk")
+    return runs.select_related("project", "judge").first()
+
+
+def _is_due(now: datetime) -> Q:
+    """A job that failed before is not given out until its pause is over."""
+    return Q(state=Job.State.WAITING) & (Q(attempt=0) | Q(queued_at__lte=now))
+
+
+def new_token() -> str:
+    return secrets.token_hex(16)
+
+
+@transaction.atomic
+def _take(jobs: QuerySet[Job], *, most: int, token: str, now: datetime | None = None) -> list[Claimed]:
+    """Claim some of these jobs; each counts an attempt."""
+    now = now or timezone.now()
+    # A job that another worker is just taking is passed over where the database can tell; else its own row decides.
+    can_skip = connection.features.has_select_for_update_skip_locked
+    due = jobs.filter(_is_due(now)).select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
+    keys = list(due.order_by("pk").values_list("pk", flat=True)[:most])
+    if not keys:
+        return []
+    Job.objects.filter(_is_due(now), pk__in=keys).update(
         state=Job.State.WORKING,
         token=token,
         lease_until=now + timedelta(seconds=lease_seconds()),
@@ -94,27 +142,22 @@ def claim(job_id: str) -> Claimed | None:
         started_at=now,
         finished_at=None,
     )
-    if not taken:
-        return None
-    job = Job.objects.select_related("run__project", "run__judge", "document_set", "export__project").get(
-        public_id=job_id
-    )
-    return Claimed(job=job, token=token)
+    taken = Job.objects.select_related("run__project", "run__judge", "document_set", "export__project")
+    return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 
 
 class Lease:
-    """Keeps a claim alive from a thread of its own while the work goes on: `with Lease(claimed) as lease`.
+    """Keeps all claims under a token alive from a thread of its own while the work goes on: `with Lease(token)`.
 
-    A process that dies takes the thread with it, and the job is given to another worker when the
-    lease has run out. `is_lost` tells early that this has happened to us.
+    A process that dies takes the thread with it, and the jobs are given to another worker when the
+    lease has run out.
     """
 
-    def __init__(self, claimed: Claimed) -> None:
-        self._claimed = claimed
+    def __init__(self, token: str) -> None:
+        self._token = token
         self._seconds = lease_seconds()
         self._ended = threading.Event()
-        self._lost = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name=f"lease-{claimed.job.public_id}", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -126,45 +169,47 @@ class Lease:
         self._ended.set()
         self._thread.join(timeout=self._seconds)
 
-    @property
-    def is_lost(self) -> bool:
-        return self._lost.is_set()
-
     def _keep(self) -> None:
         try:
             while not self._ended.wait(self._seconds / 3):
-                if not self._renew():
-                    self._lost.set()
-                    return
+                self._renew()
         finally:
             connection.close()
 
-    def _renew(self) -> bool:
+    def _renew(self) -> None:
         until = timezone.now() + timedelta(seconds=self._seconds)
         try:
-            return _update(self._claimed, lease_until=until)
+            Job.objects.filter(token=self._token, state=Job.State.WORKING).update(lease_until=until)
         except DatabaseError:
             # The next turn tries again on a new connection; `hold` decides whether it was too late.
-            logger.warning("The lease of job %s was not renewed", self._claimed.job.public_id, exc_info=True)
+            logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
-            return True
 
 
-def hold(claimed: Claimed) -> None:
-    """Make sure that the job is still this worker's and still wanted, until the caller's transaction ends.
+def hold(claimed: Sequence[Claimed]) -> set[int]:
+    """The keys of those jobs that are still this worker's and still wanted, until the caller's transaction ends.
 
-    Raises LostJob where the token is no longer good, StoppedJob where the run is not active.
+    They are claims under one token, of one run or of none. Raises StoppedJob where the run is not active.
     """
-    held = (
-        Job.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("run")
-        .filter(pk=claimed.job.pk, token=claimed.token, state=Job.State.WORKING)
-        .first()
-    )
-    if held is None:
-        raise LostJob
-    if held.run is not None and held.run.state != Run.State.ACTIVE:
+    token, run = claimed[0].token, claimed[0].job.run_id
+    keys = [each.job.pk for each in claimed]
+    held = Job.objects.filter(pk__in=keys, token=token, state=Job.State.WORKING)
+    held = held.select_for_update(of=("self",), no_key=True).order_by("pk")
+    mine = set(held.values_list("pk", flat=True))
+    if run is not None and not Run.objects.filter(pk=run, state=Run.State.ACTIVE).exists():
         raise StoppedJob
+    return mine
+
+
+@transaction.atomic
+def finish_all(claimed: Sequence[Claimed], *, state: Job.State = Job.State.DONE) -> None:
+    """End jobs of one run that are still this worker's, as done unless another state is named."""
+    run = _locked_run(claimed[0].job)
+    owned = Job.objects.filter(
+        pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
+    )
+    owned.update(state=state, error="", token="", lease_until=None, finished_at=timezone.now())
+    settle(run)
 
 
 @transaction.atomic
@@ -275,57 +320,48 @@ def settle(run: Run | None) -> None:
     log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
 
 
-def reap() -> int:
-    """Give the jobs of silent workers back and repeat hints that seem lost; how many hints were sent.
+def reap() -> None:
+    """Give the jobs of silent workers back, and wake idle workers where something waits.
 
     May be called by anybody at any time; two at once do no harm.
     """
     now = timezone.now()
-    public_ids = [*_taken_back(now), *_without_hint(now)]
-    transaction.on_commit(lambda: _send(public_ids))
-    return len(public_ids)
+    has_taken = _take_back_expired(now)
+    # Of what was just given back nobody has been told.
+    bound = now if has_taken else now - timedelta(seconds=HINT_SECONDS)
+    for lane in Lane:
+        waiting = Job.objects.filter(_in_lane(lane), state=Job.State.WAITING, queued_at__lte=bound).count()
+        if not waiting:
+            continue
+        busy = Job.objects.filter(_in_lane(lane), state=Job.State.WORKING, lease_until__gte=now)
+        idle = workers_alive(now) - busy.aggregate(n=Count("token", distinct=True))["n"]
+        if idle > 0:
+            _wake(lane, min(waiting, idle))
 
 
-def _taken_back(now: datetime) -> list[str]:
-    """Public ids of the jobs that wait again because their lease has run out."""
+def _take_back_expired(now: datetime) -> bool:
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).order_by("lease_until")
-    return [job.public_id for job in expired[:REAPED_AT_ONCE] if _take_back(job, now)]
+    found = list(expired[:REAPED_AT_ONCE])
+    for job in found:
+        _take_back(job, now)
+    return bool(found)
 
 
 @transaction.atomic
-def _take_back(job: Job, now: datetime) -> bool:
+def _take_back(job: Job, now: datetime) -> None:
     run = _locked_run(job)
     # The token and the lease are tested again: the worker may just have ended the job or renewed its lease.
     still = Job.objects.filter(pk=job.pk, token=job.token, state=Job.State.WORKING, lease_until__lt=now)
     ended = {"token": "", "lease_until": None, "finished_at": now}
     if run is not None and run.state != Run.State.ACTIVE:
         still.update(state=Job.State.CANCELLED, **ended)
-        return False
+        return
     if job.attempt < MOST_JOB_ATTEMPTS:
-        back = {"token": "", "lease_until": None, "queued_at": now}
-        return bool(still.update(state=Job.State.WAITING, **back))
+        still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
+        return
     error = f"The worker died at each of {job.attempt} attempts; its log may say why."
     if still.update(state=Job.State.FAILED, error=error, **ended):
         settle(run)
-    return False
-
-
-def _without_hint(now: datetime) -> list[str]:
-    """Public ids of the jobs that wait although a worker is idle: their hints must have got lost.
-
-    While every worker is busy the hints are still in the queue, and repeating them would only
-    make it longer.
-    """
-    bound = now - timedelta(seconds=HINT_SECONDS)
-    stale = Job.objects.filter(state=Job.State.WAITING, queued_at__lt=bound)
-    public_ids = list(stale.order_by("queued_at").values_list("public_id", flat=True)[:REAPED_AT_ONCE])
-    if not public_ids:
-        return []
-    busy = Job.objects.filter(state=Job.State.WORKING, lease_until__gte=now).count()
-    if busy >= workers_alive(now):
-        return []
-    sent_by_us = stale.filter(public_id__in=public_ids).update(queued_at=now)
-    return public_ids if sent_by_us else []
 
 
 def hint(
@@ -344,10 +380,11 @@ def hint(
     return True
 
 
-def _send(public_ids: Sequence[str]) -> None:
-    for public_id in public_ids:
-        # One refusal is enough: `reap` sends the hints again.
-        if not hint(RUN_JOB, args=[public_id], waits="jobs"):
+def _wake(lane: Lane, jobs: int) -> None:
+    """Tell as many workers as could be at it, and at least one: it may be about to start."""
+    for _ in range(min(jobs, max(1, workers_alive()))):
+        # One refusal is enough: `reap` wakes them again.
+        if not hint(WORK, args=[lane.value], waits="jobs"):
             return
 
 

@@ -19,7 +19,7 @@ from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
 from annotation.models.guideline import Guideline
-from annotation.models.judge import CallClaim, Judge, JudgeCall
+from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import Comment, Invitation, Notice
 from annotation.models.project import Membership, Project, Role
@@ -36,6 +36,7 @@ __all__ = [
     "Analysis",
     "Assignment",
     "CallClaim",
+    "CallStart",
     "Check",
     "CheckLook",
     "Claim",
@@ -57,6 +58,7 @@ __all__ = [
     "Job",
     "Judge",
     "JudgeCall",
+    "JudgeShare",
     "Label",
     "Membership",
     "Notice",

@@ -22,8 +22,10 @@ from evaluation.judging.protocol import (
     CallStore,
     Json,
     Limits,
+    Pacing,
     Price,
     ReplyFormat,
+    Slots,
     StoredCall,
     Usage,
     note_made,
@@ -53,6 +55,8 @@ class Settings:
     budget: Budget | None = None
     reply_format: ReplyFormat | None = None
     remember_format: Callable[[ReplyFormat], None] | None = None
+    slots: Slots | None = None
+    pace: Pacing | None = None
 
 
 @dataclass(slots=True)
@@ -83,7 +87,7 @@ class _Session:
         self.service = Service(
             settings.base_url, settings.api_key, limits.timeout_seconds, settings.http_client
         )
-        self.slots = asyncio.Semaphore(limits.concurrency)
+        self.slots = settings.slots or asyncio.Semaphore(limits.concurrency)
         self.first = asyncio.Lock()
         self.resume_at = 0.0
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -109,7 +113,8 @@ class Caller:
         self._length_field = "max_tokens"
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
-        self._pace = Pace(settings.limits.calls_per_minute, settings.limits.tokens_per_minute)
+        limits = settings.limits
+        self._pace = settings.pace or Pace(limits.calls_per_minute, limits.tokens_per_minute)
 
     async def call(
         self,

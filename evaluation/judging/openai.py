@@ -58,9 +58,11 @@ from evaluation.judging.protocol import (
     Limits,
     MemoryCallStore,
     MoneyCap,
+    Pacing,
     Price,
     ReplyFormat,
     Side,
+    Slots,
     StoredCall,
     Text,
     Verdict,
@@ -88,6 +90,7 @@ class OpenAIJudge:
     - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
     - `price`: makes the cost of calls known, so that a `budget` can cap it.
     - `reply_format`: what `remember_format` was once told (at once, in the event loop; it must not raise).
+    - `slots`, `pace`: take the place of `limits` for calls at once and by the minute, where several processes share it.
     Raises JudgeSettings; `extract` and `check` raise JudgeRefused and JudgeUnavailable, `extract` UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
@@ -112,6 +115,8 @@ class OpenAIJudge:
         budget: Budget | None = None,
         reply_format: ReplyFormat | None = None,
         remember_format: Callable[[ReplyFormat], None] | None = None,
+        slots: Slots | None = None,
+        pace: Pacing | None = None,
     ) -> None:
         _check_texts(
             model=model or "",
@@ -139,6 +144,8 @@ class OpenAIJudge:
         self._budget = _checked_budget(budget, price, self.name)
         self._reply_format = _checked_format(reply_format)
         self._remember_format = remember_format
+        self._slots = slots
+        self._pace = pace
         self._identity = canonical(
             {"base_url": self._base_url, "max_tokens": self._limits.max_tokens, **self._parameters}
         )
@@ -381,6 +388,8 @@ class OpenAIJudge:
                     self._budget,
                     self._reply_format,
                     self._remember_format,
+                    self._slots,
+                    self._pace,
                 )
                 self._caller = Caller(settings, self._store)
             return self._caller

@@ -11,11 +11,11 @@ from celery import current_app
 from django.conf import settings
 
 import annotation
-from annotation import tasks
+from annotation import perform_job, tasks
 from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.judging.services.start_run import start_run
-from annotation.models import Job, Run
+from annotation.models import Job, Judge, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,23 +41,31 @@ def test_jobs_alone_speaks_to_the_queue() -> None:
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
     hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
-    assert hinted == {"RUN_JOB", "MAKE_ANALYSIS"}
+    assert hinted == {"WORK", "MAKE_ANALYSIS"}
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {jobs.RUN_JOB, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
+    assert {jobs.WORK, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
 
 
-def test_the_task_does_the_job(world: World) -> None:
-    run = start_run(project=world.project, judge=world.judge, by=None)
-    for public_id in run.jobs.values_list("public_id", flat=True):
-        tasks.run_job(public_id)
-    run.refresh_from_db()
-    assert run.state == "finished"
+def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world: World) -> None:
+    runs = [
+        start_run(project=world.project, judge=judge, by=None)
+        for judge in (world.judge, Judge.objects.create(name="other", kind="lexical"))
+    ]
+    tasks.work("runs")
+    assert {Run.objects.get(pk=run.pk).state for run in runs} == {"finished"}
 
 
-@pytest.mark.parametrize("public_id", ["", "nonsense", "a" * 500])
-def test_a_message_about_no_job_is_ignored(db: None, public_id: str) -> None:
-    tasks.run_job(public_id)
+@pytest.mark.parametrize("lane", list(jobs.Lane))
+def test_a_message_about_nothing_is_ignored(db: None, lane: str) -> None:
+    tasks.work(lane)
     assert not Job.objects.exists()
+
+
+def test_a_message_to_a_worker_that_is_at_it_is_ignored(world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    with perform_job.at_work_in(jobs.Lane.RUNS):
+        tasks.work("runs")
+    assert set(run.jobs.values_list("state", flat=True)) == {"waiting"}
 
 
 def test_the_scheduled_task_reaps(world: World, django_capture_on_commit_callbacks: Any) -> None:

@@ -74,7 +74,7 @@ def _measure(
     ratio: float | None = None,
 ) -> list[Row]:
     items, store = work.items(), MemoryCallStore()
-    with _server() as (address, counts):
+    with scripted_server() as (address, counts):
         judge = OpenAIJudge("scripted", address, limits=Limits(concurrency=AT_ONCE), store=store)
         # The first call of a process imports the client, once in its life.
         evaluate_summaries([("It rained in 1999.", "It rained.")], judge=judge, metrics=METRICS)
@@ -104,7 +104,7 @@ def _measure(
 
 
 @contextmanager
-def _server() -> "Iterator[tuple[str, Counts]]":
+def scripted_server() -> "Iterator[tuple[str, Counts]]":
     """A scripted server in a process of its own, its address and a way to ask what it has counted."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -125,15 +125,21 @@ class Counts:
 
     def __call__(self) -> tuple[int, int]:
         self.connection.send("count")
-        calls, characters = self.connection.recv()
+        calls, characters, _ = self.connection.recv()
         return calls, characters
+
+    def most_at_once(self) -> int:
+        """How many calls were under way at the same time at most."""
+        self.connection.send("count")
+        return int(self.connection.recv()[2])
 
 
 def _serve(connection: Connection) -> None:
     with LLMServer(latency=LATENCY, claims_of=claims_of) as server:
         connection.send(server.base_url)
         while connection.recv() == "count":
-            connection.send((len(server.calls), sum(call.prompt_characters for call in server.calls)))
+            characters = sum(call.prompt_characters for call in server.calls)
+            connection.send((len(server.calls), characters, server.most_at_once))
 
 
 def _document(number: int) -> tuple[list[str], str]:

@@ -1,11 +1,12 @@
-"""The claims of a document set's texts: those that stand, and keeping new ones."""
+"""The claims of document sets' texts: those that stand, and keeping new ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from django.db.models import Exists, Max, OuterRef, Prefetch
+from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 
 from annotation.judging.services.asked_texts import TextToJudge
 from annotation.models import Claim, ClaimChange, ClaimOrigin, ClaimSet, DocumentSet, Summary
@@ -15,25 +16,25 @@ _IN_ORDER = Prefetch("claims", queryset=Claim.objects.order_by("position"))
 
 
 class ActiveClaims:
-    """The active claims of a document set's texts, as far as they have been loaded."""
+    """The active claims of some document sets' texts, as far as they have been loaded."""
 
-    def __init__(self, document_set: DocumentSet) -> None:
-        self._document_set = document_set
+    def __init__(self) -> None:
         self._of_summary: dict[int, list[Claim]] = {}
         self._makers: dict[int, str] = {}
-        self._of_documents: list[Claim] | None = None
+        self._of_documents: dict[int, list[Claim]] = {}
 
-    def load_summaries(self, summaries: Sequence[int]) -> None:
-        sets = ClaimSet.objects.filter(is_active=True, summary_id__in=summaries)
+    def load(self, *, summaries: Sequence[int] = (), document_sets: Sequence[int] = ()) -> None:
+        """Read the claims of these summaries, and of the documents of these sets, as they are now."""
+        owned = Q(summary_id__in=summaries) | Q(document_set_id__in=document_sets)
         changes = ClaimChange.objects.filter(claim_set=OuterRef("pk"), undone_at=None)
-        for each in sets.annotate(is_changed=Exists(changes)).prefetch_related(_IN_ORDER):
-            self._of_summary[cast("int", each.summary_id)] = list(each.claims.all())
-            self._makers[cast("int", each.summary_id)] = "" if each.is_changed else each.origin_name
-
-    def load_documents(self) -> None:
-        sets = ClaimSet.objects.filter(is_active=True, document_set=self._document_set)
+        sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changes))
         for each in sets.prefetch_related(_IN_ORDER):
-            self._of_documents = list(each.claims.all())
+            claims = list(each.claims.all())
+            if each.summary_id is None:
+                self._of_documents[cast("int", each.document_set_id)] = claims
+            else:
+                self._of_summary[each.summary_id] = claims
+                self._makers[each.summary_id] = "" if each.is_changed else each.origin_name
 
     def has_summary(self, summary: int) -> bool:
         return summary in self._of_summary
@@ -48,31 +49,62 @@ class ActiveClaims:
         """
         return self._makers.get(summary, "")
 
-    def has_documents(self) -> bool:
-        return self._of_documents is not None
+    def has_documents(self, document_set: int) -> bool:
+        return document_set in self._of_documents
 
-    def of_documents(self) -> list[Claim]:
-        return self._of_documents or []
+    def of_documents(self, document_set: int) -> list[Claim]:
+        return self._of_documents.get(document_set, [])
 
 
-def keep_claims(
-    owner: Summary | DocumentSet, piece: TextToJudge, claims: Sequence[ExtractedClaim], signature: str
-) -> None:
-    """Write extracted claims as the owner's active set, unless it has got one meanwhile."""
-    if isinstance(owner, Summary):
-        list(Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
-        sets, claim_set = ClaimSet.objects.filter(summary=owner), ClaimSet(summary=owner)
-    else:
-        list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
-        sets, claim_set = ClaimSet.objects.filter(document_set=owner), ClaimSet(document_set=owner)
-    if sets.filter(is_active=True).exists():
-        return
-    claim_set.version = (sets.aggregate(Max("version"))["version__max"] or 0) + 1
-    claim_set.origin = ClaimOrigin.JUDGE
-    claim_set.origin_name = signature
-    claim_set.save()
+@dataclass(frozen=True, slots=True)
+class FoundClaims:
+    """What a judge took from a text: a summary, or the documents of a set."""
+
+    owner: Summary | DocumentSet
+    piece: TextToJudge
+    claims: Sequence[ExtractedClaim]
+
+    @property
+    def key(self) -> tuple[int | None, int | None]:
+        """Summary and document set of a claim set."""
+        return (self.owner.pk, None) if isinstance(self.owner, Summary) else (None, self.owner.pk)
+
+
+def keep_claims(found: Sequence[FoundClaims], signature: str) -> None:
+    """Write extracted claims as their owners' active sets, but for owners that have got one meanwhile.
+
+    Inside the caller's transaction; a number of statements that does not grow with the texts.
+    """
+    sets = [document_set for each in found if (document_set := each.key[1])]
+    summaries = [summary for each in found if (summary := each.key[0])]
+    # Locked in one order, so that two workers never deadlock.
+    for model, keys in ((DocumentSet, sets), (Summary, summaries)):
+        rows = model.objects.filter(pk__in=keys).order_by("pk")
+        if keys:
+            list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
+    there = ClaimSet.objects.filter(Q(summary_id__in=summaries) | Q(document_set_id__in=sets))
+    owners = there.order_by().values_list("summary_id", "document_set_id")
+    versions = {
+        (summary, document_set): (last, is_taken)
+        for summary, document_set, last, is_taken in owners.annotate(
+            last=Max("version"), active=Count("pk", filter=Q(is_active=True))
+        )
+    }
+    new = [each for each in found if not versions.get(each.key, (0, 0))[1]]
+    made = ClaimSet.objects.bulk_create(
+        ClaimSet(
+            summary_id=each.key[0],
+            document_set_id=each.key[1],
+            version=versions.get(each.key, (0, 0))[0] + 1,
+            origin=ClaimOrigin.JUDGE,
+            origin_name=signature,
+        )
+        for each in new
+    )
     Claim.objects.bulk_create(
-        _claim_row(claim_set, position, claim, piece) for position, claim in enumerate(claims, start=1)
+        _claim_row(claim_set, position, claim, each.piece)
+        for claim_set, each in zip(made, new, strict=True)
+        for position, claim in enumerate(each.claims, start=1)
     )
 
 

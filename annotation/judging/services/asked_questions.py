@@ -28,46 +28,53 @@ def questions_to_make(standing: int, wanted: int | None) -> int:
 
 
 class ActiveQuestions:
-    """The questions of a document set that count, and which this judge, as it is now, has to ask its source yet.
+    """The questions of some document sets that count, and which this judge, as it is now, has to ask their sources.
 
     `wanted` is what the run asks for, as `questions_to_make` has it.
     """
 
-    def __init__(
-        self, document_set: DocumentSet, judge: Judge, signature: str, wanted: int | None = None
-    ) -> None:
-        self._document_set = document_set
+    def __init__(self, judge: Judge, signature: str, wanted: int | None = None) -> None:
         self._judge = judge
         self._signature = signature
         self._wanted = wanted
-        self.load()
+        self._all: dict[int, list[Question]] = {}
+        self._answered: dict[int, str] = {}
 
-    @property
-    def missing(self) -> int:
-        """How many are to be made up."""
-        return questions_to_make(len(self.all), self._wanted)
-
-    def load(self) -> None:
-        rows = Question.objects.filter(document_set=self._document_set, retired_at=None)
-        self.all = list(rows.order_by("position"))
+    def load(self, document_sets: Sequence[int]) -> None:
+        """Read them as they are now."""
+        self._all |= {key: [] for key in document_sets}
+        rows = Question.objects.filter(document_set_id__in=document_sets, retired_at=None)
+        for row in rows.order_by("position"):
+            self._all[row.document_set_id].append(row)
         answers = QuestionAnswer.objects.filter(
-            question__document_set=self._document_set, judge=self._judge, summary=None, label__isnull=False
+            question__document_set_id__in=document_sets, judge=self._judge, summary=None, label__isnull=False
         )
-        latest = dict(answers.order_by("pk").values_list("question_id", "origin_name"))
-        self.open = [each for each in self.all if latest.get(each.pk) != self._signature]
+        self._answered |= dict(answers.order_by("pk").values_list("question_id", "origin_name"))
 
-    def keep(self, read: Sequence[ReadQuestion], source: TextToJudge, run: Run | None) -> bool:
+    def of(self, document_set: int) -> list[Question]:
+        return self._all.get(document_set, [])
+
+    def open(self, document_set: int) -> list[Question]:
+        """Those that the source has not answered yet."""
+        return [each for each in self.of(document_set) if self._answered.get(each.pk) != self._signature]
+
+    def missing(self, document_set: int) -> int:
+        """How many are to be made up."""
+        return questions_to_make(len(self.of(document_set)), self._wanted)
+
+    def keep(
+        self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge, run: Run | None
+    ) -> bool:
         """Write what the judge read from the source, inside the caller's transaction.
 
         New questions are kept as far as they are still missing; answers only to questions that stand. Whether
         any answer was written.
         """
-        list(
-            DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=self._document_set.pk)
-        )
-        self.load()
-        self._add([each.text for each in read])
-        self.load()
+        held = DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set)
+        list(held.values_list("pk"))
+        self.load([document_set])
+        self._add(document_set, [each.text for each in read])
+        self.load([document_set])
         answers = {each.text: each.answer for each in read}
         rows = [
             QuestionAnswer(
@@ -80,17 +87,17 @@ class ActiveQuestions:
                 reason=answer.reason,
                 run=run,
             )
-            for question in self.open
+            for question in self.open(document_set)
             if (answer := answers.get(question.text)) is not None
             and not (answer.label is None and self._failed_so(question, answer.reason))
         ]
         QuestionAnswer.objects.bulk_create(rows)
-        self.load()
+        self.load([document_set])
         return bool(rows)
 
-    def _add(self, texts: Sequence[str]) -> None:
+    def _add(self, document_set: int, texts: Sequence[str]) -> None:
         """Keep those that were never asked here; what somebody retired does not come back by itself."""
-        ever = Question.objects.filter(document_set=self._document_set)
+        ever = Question.objects.filter(document_set_id=document_set)
         known = {question_key(text) for text in ever.values_list("text", flat=True)}
         new: dict[str, str] = {}
         for text in texts:
@@ -99,13 +106,13 @@ class ActiveQuestions:
         last = ever.aggregate(Max("position"))["position__max"] or 0
         Question.objects.bulk_create(
             Question(
-                document_set=self._document_set,
+                document_set_id=document_set,
                 position=position,
                 text=text,
                 origin=ClaimOrigin.JUDGE,
                 origin_name=self._signature,
             )
-            for position, text in enumerate(list(new.values())[: self.missing], start=last + 1)
+            for position, text in enumerate(list(new.values())[: self.missing(document_set)], start=last + 1)
         )
 
     def _failed_so(self, question: Question, reason: str) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from annotation.models import Comparison, Document, DocumentSet, Project, Summary, Unit
 from annotation.scoring.records import DOCUMENT_BREAK, judged_text
@@ -34,47 +33,64 @@ class TextToJudge:
         return [row.position for row in rows if row is not None]
 
 
-def piece_of(
-    summary: Summary, *, project: Project, units: Mapping[int, Sequence[Unit]], language: str
-) -> TextToJudge:
-    """The text of a summary that is judged, with its units."""
-    text = judged_text(summary, project)
-    # A text that was cut to its target ends within a unit.
-    kept = tuple(unit for unit in units.get(summary.pk, ()) if unit.start < len(text))
-    spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)
-    return TextToJudge(Text(text, spans, language), kept, (0,) * len(kept))
+class TextsToJudge:
+    """The texts of some document sets, read in a number of statements that does not grow with them."""
 
+    def __init__(self, document_sets: Sequence[DocumentSet], project: Project) -> None:
+        self._project = project
+        self._languages = {each.pk: each.language for each in document_sets}
+        keys = list(self._languages)
+        self.peers: dict[int, list[Summary]] = defaultdict(list)
+        self._texts: dict[int, Summary] = {}
+        summaries = Summary.objects.filter(document_set_id__in=keys).select_related("system").order_by("pk")
+        for summary in summaries:
+            self._texts[summary.pk] = summary
+            if summary.is_peer:
+                self.peers[summary.document_set_id].append(summary)
+        self._models: dict[int, list[int]] = defaultdict(list)
+        comparisons = Comparison.objects.filter(peer__document_set_id__in=keys).order_by("pk")
+        for peer, model in comparisons.values_list("peer_id", "model_id"):
+            self._models[peer].append(model)
+        self._documents: dict[int, list[Document]] = defaultdict(list)
+        for document in Document.objects.filter(document_set_id__in=keys).order_by("position"):
+            self._documents[document.document_set_id].append(document)
+        self._units: dict[tuple[int | None, int | None], list[Unit]] = defaultdict(list)
+        of_summaries = Unit.objects.filter(summary__document_set_id__in=keys)
+        of_documents = Unit.objects.filter(document__document_set_id__in=keys)
+        for unit in [*of_summaries.order_by("position"), *of_documents.order_by("position")]:
+            self._units[unit.summary_id, unit.document_id].append(unit)
 
-def units_of_summaries(document_set: DocumentSet) -> dict[int, list[Unit]]:
-    units: dict[int, list[Unit]] = defaultdict(list)
-    for unit in Unit.objects.filter(summary__document_set=document_set).order_by("position"):
-        units[cast("int", unit.summary_id)].append(unit)
-    return units
+    def models_of(self, peer: Summary) -> Sequence[int]:
+        """The keys of the model summaries that a peer is held against."""
+        return self._models.get(peer.pk, ())
 
+    def models(self, document_set: int) -> list[Summary]:
+        """The model summaries that any peer of the set is held against, by key."""
+        keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}
+        return [self._texts[key] for key in sorted(keys)]
 
-def models_of_peers(document_set: DocumentSet) -> dict[int, list[int]]:
-    models: dict[int, list[int]] = defaultdict(list)
-    comparisons = Comparison.objects.filter(peer__document_set=document_set).order_by("pk")
-    for peer, model in comparisons.values_list("peer_id", "model_id"):
-        models[peer].append(model)
-    return models
+    def piece(self, summary: Summary) -> TextToJudge:
+        """The text of a summary that is judged, with its units."""
+        text = judged_text(summary, self._project)
+        # A text that was cut to its target ends within a unit.
+        kept = tuple(unit for unit in self._units.get((summary.pk, None), ()) if unit.start < len(text))
+        spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)
+        return TextToJudge(
+            Text(text, spans, self._languages[summary.document_set_id]), kept, (0,) * len(kept)
+        )
 
-
-def source_of(document_set: DocumentSet) -> TextToJudge:
-    """All documents of the set as one text, a blank line between two, with units numbered through."""
-    units: dict[int, list[Unit]] = defaultdict(list)
-    for unit in Unit.objects.filter(document__document_set=document_set).order_by("position"):
-        units[cast("int", unit.document_id)].append(unit)
-    texts: list[str] = []
-    rows: list[Unit] = []
-    starts: list[int] = []
-    start = 0
-    for document in Document.objects.filter(document_set=document_set).order_by("position"):
-        texts.append(document.text)
-        rows.extend(units[document.pk])
-        starts.extend([start] * len(units[document.pk]))
-        start += len(document.text) + len(DOCUMENT_BREAK)
-    spans = tuple(Span(at + row.start, at + row.end) for row, at in zip(rows, starts, strict=True))
-    return TextToJudge(
-        Text(DOCUMENT_BREAK.join(texts), spans, document_set.language), tuple(rows), tuple(starts)
-    )
+    def source(self, document_set: int) -> TextToJudge:
+        """All documents of the set as one text, a blank line between two, with units numbered through."""
+        texts: list[str] = []
+        rows: list[Unit] = []
+        starts: list[int] = []
+        start = 0
+        for document in self._documents.get(document_set, ()):
+            units = self._units.get((None, document.pk), ())
+            texts.append(document.text)
+            rows.extend(units)
+            starts.extend([start] * len(units))
+            start += len(document.text) + len(DOCUMENT_BREAK)
+        spans = tuple(Span(at + row.start, at + row.end) for row, at in zip(rows, starts, strict=True))
+        text = Text(DOCUMENT_BREAK.join(texts), spans, self._languages[document_set])
+        return TextToJudge(text, tuple(rows), tuple(starts))

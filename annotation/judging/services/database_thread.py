@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from django.db import DatabaseError, connection
 
+Item = TypeVar("Item")
 ThreadResult = TypeVar("ThreadResult")
 
 
@@ -39,6 +41,57 @@ class DatabaseThread:
         begun = self.begin(work)
         # Cancelling takes back the reading of the result alone, which stands behind the work.
         return await asyncio.wrap_future(self._thread.submit(begun.result))
+
+
+class Grouped(Generic[Item, ThreadResult]):
+    """Works of one kind that are done together: what comes while the thread is busy is one work for it.
+
+    `do_all` gets the items in the order in which they came, and gives a result, or the exception to raise, for each.
+    """
+
+    def __init__(
+        self,
+        thread: DatabaseThread,
+        do_all: Callable[[Sequence[Item]], Sequence[ThreadResult | BaseException]],
+    ) -> None:
+        self._thread = thread
+        self._do_all = do_all
+        self._guard = threading.Lock()
+        self._coming: list[tuple[Item, Future[ThreadResult]]] = []
+
+    def begin(self, item: Item) -> Future[ThreadResult]:
+        """Have this done when its turn comes."""
+        result: Future[ThreadResult] = Future()
+        with self._guard:
+            self._coming.append((item, result))
+            is_first = len(self._coming) == 1
+        if is_first:
+            self._thread.begin(self._do_what_came)
+        return result
+
+    async def do(self, item: Item) -> ThreadResult:
+        """The result. A caller who is cancelled before its turn comes takes it back."""
+        return await asyncio.wrap_future(self.begin(item))
+
+    async def do_surely(self, item: Item) -> ThreadResult:
+        """The result of the work, which is done even where the caller is cancelled meanwhile."""
+        return await asyncio.shield(asyncio.wrap_future(self.begin(item)))
+
+    def _do_what_came(self) -> None:
+        with self._guard:
+            came, self._coming = self._coming, []
+        wanted = [(item, result) for item, result in came if result.set_running_or_notify_cancel()]
+        try:
+            done = self._do_all([item for item, _ in wanted]) if wanted else ()
+        except BaseException as failure:
+            for _, result in wanted:
+                result.set_exception(failure)
+            raise
+        for (_, result), outcome in zip(wanted, done, strict=True):
+            if isinstance(outcome, BaseException):
+                result.set_exception(outcome)
+            else:
+                result.set_result(outcome)
 
 
 def _close_connection() -> None:

@@ -6,16 +6,17 @@ import asyncio
 import logging
 import secrets
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from annotation.judging.services.database_thread import DatabaseThread
+from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
 from evaluation.judging.protocol import StoredCall
 
-CLAIM_SECONDS = 15.0
+CLAIM_SECONDS = 10.0
 """How long a worker that says nothing keeps the right to ask a question."""
 LOOK_AGAIN_SECONDS = 0.05
 _LARGEST_COUNT = 2**31 - 1
@@ -37,6 +38,8 @@ class RowCallStore:
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
         self._thread = DatabaseThread("judge-calls")
+        self._asked = Grouped(self._thread, self._read_or_claim)
+        self._paid = Grouped(self._thread, self._write)
         self._ended = threading.Event()
         self._keeper: threading.Thread | None = None
 
@@ -66,7 +69,7 @@ class RowCallStore:
         """Keep a call and end the claim on it; the first one under a key stays."""
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
-        await self._thread.do_surely(lambda: self._write(call))
+        await self._paid.do_surely(call)
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.
@@ -84,35 +87,37 @@ class RowCallStore:
 
     async def _read_or_claim_for_task(self, key: str) -> tuple[StoredCall | None, bool]:
         try:
-            return await self._thread.do(lambda: self._read_or_claim(key))
+            return await self._asked.do(key)
         except asyncio.CancelledError:
             # The claim may have been taken for a task that asks nothing any more.
             self._thread.begin(lambda: self._give_up(key))
             raise
 
-    def _read_or_claim(self, key: str) -> tuple[StoredCall | None, bool]:
-        """The reply, or whether it is for us to get it; neither while somebody else is at it."""
-        call = self._read(key)
-        if call is not None:
-            return call, False
-        if not self._claim(key):
-            return None, False
-        # Whoever held the claim before us may have written the reply since we looked.
-        call = self._read(key)
-        if call is not None:
-            self._give_up(key)
-            return call, False
-        self._keep_claims()
-        return None, True
+    def _read_or_claim(self, keys: Sequence[str]) -> list[tuple[StoredCall | None, bool]]:
+        """For each key the reply, or whether it is for us to get it; neither while somebody else is at it."""
+        found = self._read(keys)
+        if missing := [key for key in keys if key not in found]:
+            ours = self._claim(missing)
+            # Whoever held a claim before us may have written the reply since we looked.
+            late = self._read(list(ours))
+            if late:
+                CallClaim.objects.filter(key__in=late, token=self._token).delete()
+            found |= late
+            if ours:
+                self._keep_claims()
+            return [(found.get(key), key in ours and key not in found) for key in keys]
+        return [(found[key], False) for key in keys]
 
-    def _claim(self, key: str) -> bool:
+    def _claim(self, keys: Sequence[str]) -> set[str]:
         now = timezone.now()
-        ours = CallClaim(key=key, token=self._token, lease_until=now + timedelta(seconds=CLAIM_SECONDS))
-        CallClaim.objects.bulk_create([ours], ignore_conflicts=True)
-        lapsed = CallClaim.objects.filter(key=key, lease_until__lt=now)
-        lapsed.update(token=self._token, lease_until=ours.lease_until)
+        until = now + timedelta(seconds=CLAIM_SECONDS)
+        CallClaim.objects.bulk_create(
+            [CallClaim(key=key, token=self._token, lease_until=until) for key in keys], ignore_conflicts=True
+        )
+        lapsed = CallClaim.objects.filter(key__in=keys, lease_until__lt=now)
+        lapsed.update(token=self._token, lease_until=until)
         # Two tasks of this store never ask the same question at once: the judge sees to that.
-        return CallClaim.objects.filter(key=key, token=self._token).exists()
+        return set(CallClaim.objects.filter(key__in=keys, token=self._token).values_list("key", flat=True))
 
     def _give_up(self, key: str) -> None:
         CallClaim.objects.filter(key=key, token=self._token).delete()
@@ -138,40 +143,45 @@ class RowCallStore:
                 # The next turn tries again; at worst a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)
 
-    def _read(self, key: str) -> StoredCall | None:
-        row = JudgeCall.objects.select_related("judge").filter(key=key).first()
-        if row is None:
-            return None
-        return StoredCall(
-            key=row.key,
-            judge=row.judge.name,
-            step=row.step,
-            prompt_version=row.prompt_version,
-            request=row.request,
-            reply=row.reply,
-            finish_reason=row.finish_reason,
-            prompt_tokens=row.prompt_tokens,
-            completion_tokens=row.completion_tokens,
-            seconds=row.seconds,
-        )
+    def _read(self, keys: Sequence[str]) -> dict[str, StoredCall]:
+        rows = JudgeCall.objects.select_related("judge").filter(key__in=keys) if keys else ()
+        return {
+            row.key: StoredCall(
+                key=row.key,
+                judge=row.judge.name,
+                step=row.step,
+                prompt_version=row.prompt_version,
+                request=row.request,
+                reply=row.reply,
+                finish_reason=row.finish_reason,
+                prompt_tokens=row.prompt_tokens,
+                completion_tokens=row.completion_tokens,
+                seconds=row.seconds,
+            )
+            for row in rows
+        }
 
-    def _write(self, call: StoredCall) -> None:
-        row = JudgeCall(
-            judge_id=self._judge_id,
-            run_id=self._run_id,
-            key=call.key,
-            step=call.step,
-            prompt_version=call.prompt_version,
-            request=call.request,
-            reply=call.reply,
-            finish_reason=call.finish_reason[:40],
-            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
-            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
-            seconds=call.seconds,
-        )
+    def _write(self, calls: Sequence[StoredCall]) -> list[None]:
+        rows = [
+            JudgeCall(
+                judge_id=self._judge_id,
+                run_id=self._run_id,
+                key=call.key,
+                step=call.step,
+                prompt_version=call.prompt_version,
+                request=call.request,
+                reply=call.reply,
+                finish_reason=call.finish_reason[:40],
+                prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
+                completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
+                seconds=call.seconds,
+            )
+            for call in calls
+        ]
         with transaction.atomic():
-            JudgeCall.objects.bulk_create([row], ignore_conflicts=True)
-            self._give_up(call.key)
+            JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
+            CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
+        return [None] * len(rows)
 
 
 def _current_task() -> asyncio.Task[object]:

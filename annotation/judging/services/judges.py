@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +20,9 @@ from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
+from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
-from annotation.models import Job, Judge
+from annotation.models import Judge, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
@@ -31,8 +34,10 @@ from evaluation.judging.protocol import (
     CallStore,
     Limits,
     MemoryCallStore,
+    Pacing,
     Price,
     ReplyFormat,
+    Slots,
 )
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
@@ -95,6 +100,7 @@ def build(
     judge: Judge,
     *,
     store_of: Callable[[Judge], CallStore] | None = None,
+    shared_by: Callable[[Judge], tuple[Slots, Pacing | None]] | None = None,
     remember: Callable[[Judge, ReplyFormat], None] | None = None,
     budget: Budget | None = None,
     prompts: Mapping[Step, Prompt] | None = None,
@@ -102,7 +108,8 @@ def build(
 ) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
 
-    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is told,
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
+    several processes share of its limits. `remember` is told,
     from the event loop, which reply format a judge's server was found to take; `finds_formats_anew` leaves
     aside what is remembered of that. `prompts` take the place of built-in ones, for members of a panel too; the
     lexical judge reads none.
@@ -119,6 +126,7 @@ def build(
             build(
                 member,
                 store_of=store_of,
+                shared_by=shared_by,
                 remember=remember,
                 budget=budget,
                 prompts=prompts,
@@ -127,6 +135,7 @@ def build(
             for member in _members(judge)
         ]
         return JudgePanel(members, name=judge.name)
+    slots, pace = (None, None) if shared_by is None else shared_by(judge)
     return OpenAIJudge(
         judge.model,
         judge.base_url or None,
@@ -140,6 +149,8 @@ def build(
         prompts=prompts,
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
+        slots=slots,
+        pace=pace,
         reply_format=None if finds_formats_anew else _known_format(judge),
         remember_format=None if remember is None else partial(remember, judge),
     )
@@ -168,37 +179,55 @@ def remember_format(judge: Judge, found: ReplyFormat) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAtWork:
-    """A judge with the event loop in which it is asked; between two askings the database may be used."""
+    """A judge with the event loop in which it is asked, in a thread of its own; the database may be used meanwhile."""
 
     judge: AnsweringJudge
     row: Judge
-    runner: asyncio.Runner
+    loop: asyncio.AbstractEventLoop
+    slots: Sequence[RowSlots] = ()
 
-    def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
-        """What each question got, in order: the answer, or the exception that it ended with.
+    @property
+    def can_ask(self) -> bool:
+        """Whether other processes leave this one any calls to make."""
+        return all(slots.allowed for slots in self.slots)
+
+    def begin(
+        self, questions: Iterable[Coroutine[None, None, JudgeReply]]
+    ) -> Future[list[JudgeReply | BaseException]]:
+        """What each question will have got, in order: the answer, or the exception that it ended with.
 
         They are asked at the same time; how many calls are made at once is the judge's own limit.
         """
+        asked = list(questions)
 
         async def everything() -> list[JudgeReply | BaseException]:
-            return await asyncio.gather(*questions, return_exceptions=True)
+            return await asyncio.gather(*asked, return_exceptions=True)
 
-        return self.runner.run(everything())
+        return asyncio.run_coroutine_threadsafe(everything(), self.loop)
+
+    def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
+        """What each question got, once all have."""
+        return self.begin(questions).result()
 
 
 @contextmanager
-def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
+def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
 
-    Its calls are kept as rows, and its row which reply format its server takes. Calls made for a job of a run
-    are counted with the run and held to its cap, and told in the words that the run began with.
+    Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
+    minute is shared with all other processes. Calls made for a run are counted with it and held to its cap, and told in
+    the words that the run began with.
     """
-    run = None if job is None else job.run
     with ExitStack() as opened:
-        budget = None
+        slots: list[RowSlots] = []
 
         def store_of(member: Judge) -> RowCallStore:
             return opened.enter_context(closing(RowCallStore(member, run=run)))
+
+        def shared_by(member: Judge) -> tuple[RowSlots, RowPace | None]:
+            slots.append(opened.enter_context(closing(RowSlots(member))))
+            is_paced = member.calls_per_minute or member.tokens_per_minute
+            return slots[-1], opened.enter_context(closing(RowPace(member))) if is_paced else None
 
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
@@ -206,15 +235,38 @@ def at_work(judge: Judge, *, job: Job | None = None) -> Iterator[JudgeAtWork]:
             # Nobody waits for it: where it fails, the next worker finds the format again.
             notes.begin(lambda: remember_format(member, found))
 
-        if job is not None and run is not None:
-            budget = opened.enter_context(closing(RunBudget(run, job)))
-        runner = opened.enter_context(asyncio.Runner())
+        budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         prompts = {} if run is None else own_prompts(run.prompt_versions.all())
-        built = build(judge, store_of=store_of, remember=remember, budget=budget, prompts=prompts)
+        built = build(
+            judge, store_of=store_of, shared_by=shared_by, remember=remember, budget=budget, prompts=prompts
+        )
+        loop = opened.enter_context(_loop_in_thread())
         try:
-            yield JudgeAtWork(judge=built, row=judge, runner=runner)
+            yield JudgeAtWork(judge=built, row=judge, loop=loop, slots=slots)
         finally:
-            runner.run(built.aclose())
+            asyncio.run_coroutine_threadsafe(_end_asking(built), loop).result()
+
+
+@contextmanager
+def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="judge-loop", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _end_asking(judge: AnsweringJudge) -> None:
+    """Break off what is still being asked, and close the judge's connections."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await judge.aclose()
 
 
 def kept_signature(signature: str) -> str:

@@ -9,7 +9,6 @@ from typing import TypeVar
 from annotation.models import (
     Check,
     Claim,
-    DocumentSet,
     Judge,
     Project,
     QuestionAnswer,
@@ -229,9 +228,3 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
 def _check_keys(peers: Sequence[int]) -> dict[AnswerPair, int]:
     rows = Check.objects.filter(peer_id__in=peers).values_list("claim_id", "peer_id", "pk")
     return {(claim, peer): key for claim, peer, key in rows}
-
-
-def peers_of(document_set: DocumentSet) -> list[Summary]:
-    """The peer summaries of a document set in a stable order."""
-    peers = Summary.objects.filter(document_set=document_set, is_peer=True)
-    return list(peers.select_related("system").order_by("pk"))

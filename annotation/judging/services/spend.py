@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import Case, F, FloatField, Sum, Value, When
 from django.db.models.functions import Greatest
 
-from annotation.judging.services.database_thread import DatabaseThread
+from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import Job, Run
 from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.protocol import most_of_a_call
 
+paying_job: ContextVar[int] = ContextVar("paying_job")
+"""The key of the job that a call is made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bill:
+    """What a call of a job sets aside, gives back and cost."""
+
+    job: int
+    aside: float = 0.0
+    back: float = 0.0
+    cost: float = 0.0
+
 
 class RunBudget:
-    """The budget of a run, shared by all workers at it.
+    """The budget of a run, shared by all workers at it; calls are made for the `paying_job` in place.
 
     What is set aside stands in the row of the job that asks, so that a worker that dies takes nothing
     with it: the job's next attempt begins with nothing set aside.
     """
 
-    def __init__(self, run: Run, job: Job) -> None:
+    def __init__(self, run: Run) -> None:
         self._run_id = run.pk
-        self._job_id = job.pk
         self._thread = DatabaseThread("run-budget")
+        self._reserving = Grouped(self._thread, self._reserve)
+        self._settling = Grouped(self._thread, self._settle)
 
     def close(self) -> None:
         """End the thread and its connection, once everything is settled."""
@@ -36,38 +55,63 @@ class RunBudget:
 
         Whoever is cancelled meanwhile has set nothing aside.
         """
-        asked = self._thread.begin(lambda: self._reserve(cost))
+        bill = _Bill(paying_job.get(), aside=cost)
+        asked = self._reserving.begin(bill)
         try:
             await asyncio.wrap_future(asked)
         except asyncio.CancelledError:
             if not asked.cancel():
-                self._thread.begin(lambda: self._take_back(asked, cost))
+                self._thread.begin(lambda: self._take_back(asked, bill))
             raise
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Give back what was set aside and take what the call did cost, also for a task that is cancelled."""
-        await self._thread.do_surely(lambda: self._settle(reserved, cost))
+        await self._settling.do_surely(_Bill(paying_job.get(), back=reserved, cost=cost))
 
     @transaction.atomic
-    def _reserve(self, cost: float) -> None:
+    def _reserve(self, bills: Sequence[_Bill]) -> list[BudgetSpent | None]:
         # Workers reserve one after the other: two must not both find room for the last call.
         run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=self._run_id)
+        left = math.inf
         if run.max_cost is not None:
             working = Job.objects.filter(run=run, state=Job.State.WORKING)
             aside = working.aggregate(sum=Sum("reserved_cost", default=0.0))["sum"]
-            if run.cost + aside + cost > run.max_cost:
-                raise BudgetSpent(
-                    f"The run may cost {run.max_cost:g}, which leaves no room for another call. {most_of_a_call(cost)} "
-                    "Let it go on with a higher cap: nothing is paid for twice."
+            left = run.max_cost - run.cost - aside
+        granted: list[_Bill] = []
+        told: list[BudgetSpent | None] = []
+        for bill in bills:
+            if bill.aside > left:
+                told.append(
+                    BudgetSpent(
+                        f"The run may cost {run.max_cost:g}, which leaves no room for another call. "
+                        f"{most_of_a_call(bill.aside)} Let it go on with a higher cap: nothing is paid for twice."
+                    )
                 )
-        Job.objects.filter(pk=self._job_id).update(reserved_cost=F("reserved_cost") + cost)
+                continue
+            left -= bill.aside
+            granted.append(bill)
+            told.append(None)
+        _change_reserved(granted)
+        return told
 
-    def _take_back(self, asked: Future[None], cost: float) -> None:
+    def _take_back(self, asked: Future[None], bill: _Bill) -> None:
         # It stood before us in the one thread, so it has ended.
         if asked.exception() is None:
-            self._settle(cost, 0.0)
+            self._settle([_Bill(bill.job, back=bill.aside)])
 
     @transaction.atomic
-    def _settle(self, reserved: float, cost: float) -> None:
-        Run.objects.filter(pk=self._run_id).update(cost=F("cost") + cost)
-        Job.objects.filter(pk=self._job_id).update(reserved_cost=Greatest(F("reserved_cost") - reserved, 0.0))
+    def _settle(self, bills: Sequence[_Bill]) -> list[None]:
+        Run.objects.filter(pk=self._run_id).update(cost=F("cost") + sum(bill.cost for bill in bills))
+        _change_reserved(bills)
+        return [None] * len(bills)
+
+
+def _change_reserved(bills: Sequence[_Bill]) -> None:
+    """What the jobs have set aside, after these bills; in one statement."""
+    moved: dict[int, float] = defaultdict(float)
+    for bill in bills:
+        moved[bill.job] += bill.aside - bill.back
+    if moved:
+        by_job = Case(*(When(pk=job, then=Value(by)) for job, by in moved.items()), output_field=FloatField())
+        jobs = Job.objects.filter(pk__in=moved)
+        jobs.update(reserved_cost=Greatest(F("reserved_cost") + by_job, 0.0))

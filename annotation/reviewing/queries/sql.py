@@ -6,8 +6,6 @@ stand at the end; no benchmark defends them, and the ORM has no words for them.
 
 from __future__ import annotations
 
-from annotation.core.known_checks import FOOLING
-
 # What a person was shown of a check. Defended by tests/bench/review.py (answer).
 LOOK_OF = "SELECT {columns} FROM annotation_checklook look WHERE check_row_id = %s AND person_id = %s"
 
@@ -52,14 +50,14 @@ WHERE peer.id = %s AND claim.id = %s
 
 # The planted verdicts that a person takes for the judge's, with their own answers that stand.
 # Defended by tests/bench/override.py (people against the judge).
-TAKEN_FOR_TRUE = f"""
+TAKEN_FOR_TRUE = """
 SELECT look.check_row_id, look.planted_label, (
     SELECT label FROM annotation_verdict
     WHERE check_row_id = look.check_row_id AND person_id = look.person_id AND withdrawn_at IS NULL
     ORDER BY id DESC LIMIT 1
 )
 FROM annotation_checklook look JOIN annotation_check ON annotation_check.id = look.check_row_id
-WHERE look.person_id = %s AND annotation_check.project_id = %s AND {FOOLING}
+WHERE look.person_id = %s AND annotation_check.project_id = %s AND {fooling}
 """
 
 # Defended by tests/bench/review.py (answer, a claim's page).

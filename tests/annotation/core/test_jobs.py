@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Event, Job, Run, Worker
+from annotation.models import Event, Export, Job, Judge, Project, Run, Worker
 from annotation.workers import report_alive
+from tests.annotation.judging.doing import add_document_set
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -56,6 +60,19 @@ def eventually(holds: Callable[[], bool]) -> bool:
     return False
 
 
+def wait_for_long(run: Run) -> None:
+    Job.objects.update(queued_at=timezone.now() - timedelta(hours=1))
+
+
+def messages_of(act: Callable[[], object]) -> list[str]:
+    """The arguments of the messages that an act sends."""
+    folder = Path(settings.VAR_DIR) / "queue" / "messages"
+    for message in folder.iterdir():
+        message.unlink()
+    act()
+    return [json.loads(path.read_text())["headers"]["argsrepr"] for path in folder.iterdir()]
+
+
 # Claiming
 
 
@@ -64,7 +81,7 @@ def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> 
     job = job_of(run)
     assert (job.state, job.token, job.attempt) == ("working", claimed.token, 1)
     assert job.lease_until is not None
-    assert timedelta(seconds=25) < job.lease_until - timezone.now() <= timedelta(seconds=30)
+    assert timedelta(seconds=5) < job.lease_until - timezone.now() <= timedelta(seconds=10)
 
 
 def test_a_claimed_job_is_not_given_out_again(run: Run) -> None:
@@ -101,6 +118,37 @@ def test_of_many_workers_that_claim_at_once_one_gets_the_job(transactional_db: N
         thread.join(PATIENCE_SECONDS)
     assert len(got) == 6
     assert len([claimed for claimed in got if claimed is not None]) == 1
+
+
+def test_many_jobs_are_taken_under_one_token_in_as_many_statements_as_one(
+    db: None, django_assert_max_num_queries: Any
+) -> None:
+    project = Project.objects.create(slug="mill", name="Mill")
+    judge = Judge.objects.create(name="lexical", kind="lexical")
+    for number in range(30):
+        add_document_set(
+            project, external_id=str(number), documents=["D."], peers={"elm": "The mill burned."}
+        )
+    run = start_run(project=project, judge=judge, by=None)
+    with django_assert_max_num_queries(5):
+        first = jobs.take(run=run, most=20)
+    assert (len(first), {each.token for each in first}) == (20, {first[0].token})
+    assert [each.job.pk for each in first] == list(run.jobs.values_list("pk", flat=True)[:20])
+    assert len(jobs.take(run=run, most=20)) == 10
+    assert jobs.take(run=run, most=20) == []
+
+
+def test_the_run_that_the_fewest_workers_are_at_comes_next(world: World) -> None:
+    first = start_run(project=world.project, judge=world.judge, by=None)
+    assert jobs.run_to_work_on() == first
+    claim(first)
+    other = Judge.objects.create(name="other", kind="lexical")
+    second = start_run(project=world.project, judge=other, by=None)
+    assert jobs.run_to_work_on() == second
+    cancel_run(run=second, by=None)
+    assert jobs.run_to_work_on() == first
+    jobs.take(run=first)
+    assert jobs.run_to_work_on() is None
 
 
 # Ending
@@ -225,23 +273,20 @@ def test_a_job_stopped_by_a_cancellation_waits_again_if_the_run_was_resumed_mean
 # Holding
 
 
-def test_holding_a_job_of_one_s_own_is_silent(run: Run) -> None:
+def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
+    first, second = jobs.take(run=run, most=2)
     with transaction.atomic():
-        jobs.hold(claim(run))
-
-
-def test_a_job_that_was_given_away_cannot_be_held(run: Run) -> None:
-    claimed = claim(run)
+        assert jobs.hold([first, second]) == {first.job.pk, second.job.pk}
     change(run, token="somebody else's")
-    with pytest.raises(jobs.LostJob), transaction.atomic():
-        jobs.hold(claimed)
+    with transaction.atomic():
+        assert jobs.hold([first, second]) == {second.job.pk}
 
 
 def test_a_job_of_a_cancelled_run_cannot_be_held(run: Run) -> None:
     claimed = claim(run)
     cancel_run(run=run, by=None)
     with pytest.raises(jobs.StoppedJob), transaction.atomic():
-        jobs.hold(claimed)
+        jobs.hold([claimed])
 
 
 # Leases
@@ -255,23 +300,10 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
     claimed = claim(run)
     before = job_of(run).lease_until
     assert before is not None
-    with jobs.Lease(claimed) as lease:
+    with jobs.Lease(claimed.token):
         assert eventually(lambda: (job_of(run).lease_until or before) > before + timedelta(seconds=0.3))
-        assert not lease.is_lost
     jobs.finish(claimed, state=Job.State.DONE)
     assert job_of(run).lease_until is None
-
-
-def test_a_lease_notices_that_the_job_was_given_away(
-    transactional_db: None, world: World, settings: Any
-) -> None:
-    settings.JOB_LEASE_SECONDS = 0.3
-    run = start_run(project=world.project, judge=world.judge, by=None)
-    claimed = claim(run)
-    change(run, token="somebody else's")
-    with jobs.Lease(claimed) as lease:
-        assert eventually(lambda: lease.is_lost)
-    assert job_of(run).token == "somebody else's"
 
 
 # Reaping
@@ -280,7 +312,7 @@ def test_a_lease_notices_that_the_job_was_given_away(
 def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:
     claim(run)
     let_the_lease_run_out(run)
-    assert jobs.reap() == 1
+    jobs.reap()
     job = job_of(run)
     assert (job.state, job.token, job.lease_until, job.attempt) == ("waiting", "", None, 1)
     assert jobs.claim(job.public_id) is not None
@@ -288,7 +320,7 @@ def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:
 
 def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
     claimed = claim(run)
-    assert jobs.reap() == 0
+    jobs.reap()
     assert job_of(run).token == claimed.token
 
 
@@ -297,7 +329,7 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
     change(run, 2, state="done")
     claim(run)
     let_the_lease_run_out(run)
-    assert jobs.reap() == 0
+    jobs.reap()
     job = job_of(run)
     assert job.state == "failed"
     assert "died at each of 5 attempts" in job.error
@@ -309,7 +341,7 @@ def test_a_dead_worker_s_job_of_a_cancelled_run_is_cancelled(run: Run) -> None:
     claim(run)
     cancel_run(run=run, by=None)
     let_the_lease_run_out(run)
-    assert jobs.reap() == 0
+    jobs.reap()
     assert job_of(run).state == "cancelled"
 
 
@@ -322,28 +354,40 @@ def test_the_one_who_took_over_is_not_disturbed_by_the_one_who_came_back(run: Ru
     assert jobs.finish(second, state=Job.State.DONE) is True
 
 
-def test_lost_hints_are_repeated_for_an_idle_worker_and_not_again_at_once(run: Run) -> None:
+def test_idle_workers_are_woken_while_something_waits(
+    run: Run, django_capture_on_commit_callbacks: Any
+) -> None:
     report_alive("ada:1")
-    run.jobs.update(queued_at=timezone.now() - timedelta(seconds=jobs.HINT_SECONDS + 1))
-    assert jobs.reap() == 2
-    assert jobs.reap() == 0
+    wait_for_long(run)
+    assert messages_of(jobs.reap) == ["('runs',)"]
+    report_alive("ada:2")
+    assert messages_of(jobs.reap) == 2 * ["('runs',)"]
 
 
-def test_fresh_hints_are_not_repeated(run: Run) -> None:
+def test_what_was_just_told_is_not_told_again(run: Run) -> None:
     report_alive("ada:1")
-    assert jobs.reap() == 0
+    assert messages_of(jobs.reap) == []
 
 
-def test_hints_are_not_repeated_while_every_worker_is_busy(run: Run) -> None:
+def test_busy_workers_are_not_woken(run: Run) -> None:
     report_alive("ada:1")
     claim(run, 1)
-    change(run, 2, queued_at=timezone.now() - timedelta(hours=1))
-    assert jobs.reap() == 0
+    wait_for_long(run)
+    assert messages_of(jobs.reap) == []
     report_alive("ada:2")
-    assert jobs.reap() == 1
+    assert messages_of(jobs.reap) == ["('runs',)"]
+
+
+def test_a_worker_busy_with_a_run_is_woken_for_an_export(run: Run) -> None:
+    report_alive("ada:1")
+    claim(run, 1)
+    export = Export.objects.create(project=run.project, level="scores", format="csv")
+    Job.objects.create(export=export)
+    wait_for_long(run)
+    assert messages_of(jobs.reap) == ["('exports',)"]
 
 
 def test_nobody_is_told_where_no_worker_lives(run: Run) -> None:
     Worker.objects.all().delete()
-    run.jobs.update(queued_at=timezone.now() - timedelta(hours=1))
-    assert jobs.reap() == 0
+    wait_for_long(run)
+    assert messages_of(jobs.reap) == []

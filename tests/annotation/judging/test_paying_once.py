@@ -127,7 +127,7 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
 ) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("this run of the tests is on SQLite")
-    Judge.objects.update(concurrency=1)
+    Judge.objects.update(concurrency=2)
     llm_server.then(faults.slow(8.0))
     environment = {**subprocess_env, "CELERY_BROKER_URL": redis_url}
     for slug in SLUGS:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 QUICK = "tests.annotation.judging.quick_settings"
+SETS = 8
 PLACES = ("mill", "barn", "school", "bridge", "church", "bakery", "station", "library")
 
 
@@ -109,7 +110,8 @@ def test_two_workers_share_a_run_on_postgresql_and_redis(
     if connection.vendor != "postgresql":
         pytest.skip("this run of the tests is on SQLite")
     environment = {**subprocess_env, "CELERY_BROKER_URL": redis_url}
-    for number in range(4):
+    Judge.objects.update(concurrency=2)
+    for number in range(SETS):
         add_document_set(
             project,
             external_id=f"set {number}",
@@ -123,9 +125,9 @@ def test_two_workers_share_a_run_on_postgresql_and_redis(
     run.refresh_from_db()
     assert run.state == "finished"
     assert set(run.jobs.values_list("state", "attempt", "done", "error")) == {("done", 1, len(PLACES), "")}
-    assert Check.objects.count() == 4 * len(PLACES)
+    assert Check.objects.count() == SETS * len(PLACES)
     assert verdicts_a_check() == {1}
-    assert Verdict.objects.filter(run=run).count() == 4 * len(PLACES)
-    # The judge makes one call at a time in each worker, so two at once are two workers.
+    assert Verdict.objects.filter(run=run).count() == SETS * len(PLACES)
+    # The judge makes two calls at a time, whoever asks it: two workers make one each.
     assert slow_server.most_at_once == 2
-    assert len(slow_server.calls) == 4 * (1 + len(PLACES))
+    assert len(slow_server.calls) == SETS * (1 + len(PLACES))

@@ -15,7 +15,7 @@ from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.manifest import about
 from annotation.judging.queries.runs import run_progress
-from annotation.judging.services.spend import RunBudget
+from annotation.judging.services.spend import RunBudget, paying_job
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
 from evaluation.judging.errors import BudgetSpent
@@ -148,8 +148,10 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     Run.objects.filter(pk=run.pk).update(max_cost=1.0)
     for job in run.jobs.all():
         assert jobs.claim(job.public_id)
-    made = RunBudget(run, run.jobs.order_by("pk")[0])
+    made = RunBudget(run)
+    paying = paying_job.set(run.jobs.order_by("pk")[0].pk)
     yield made
+    paying_job.reset(paying)
     made.close()
 
 

@@ -114,6 +114,13 @@ def press(page: Page, *keys: str, reason: str = "") -> None:
     )
 
 
+def take_the_next(page: Page) -> None:
+    page.keyboard.press("n")
+    page.locator("#dispute-room").wait_for()
+    # Its scripts listen to keys once they have come.
+    page.wait_for_load_state("networkidle")
+
+
 def told(page: Page) -> str:
     page.wait_for_timeout(CALM_MS)
     return page.locator("#last").inner_text()
@@ -125,8 +132,7 @@ def test_what_was_filled_in_is_there_again_until_it_is_decided(
     disagree(world)
     page = sign_in(desk(), "cleo")
     page.goto("/p/harbour/adjudicate/")
-    page.keyboard.press("n")
-    page.locator("#dispute-room").wait_for()
+    take_the_next(page)
     here = page.url
     for key in ("w", "S", "o", "Escape", "l"):
         page.keyboard.press(key)
@@ -150,8 +156,7 @@ def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(
     disagree(world)
     page = sign_in(desk(viewport={"width": screen[0], "height": screen[1]}), "cleo")
     page.goto("/p/harbour/adjudicate/?kind=unit")
-    page.keyboard.press("n")
-    page.locator("#dispute-room").wait_for()
+    take_the_next(page)
     press(page, "a")
     assert "Settled" in told(page)
     keys = page.locator(".bar").bounding_box()
@@ -176,8 +181,7 @@ def test_both_answers_on_a_unit_are_in_sight_with_their_notes(
     viewport: ViewportSize = {"width": screen[0], "height": screen[1]}
     page = sign_in(desk(viewport=viewport, color_scheme=color_scheme), "cleo")
     page.goto("/p/harbour/adjudicate/?kind=unit")
-    page.keyboard.press("n")
-    page.locator("#dispute-room").wait_for()
+    take_the_next(page)
     press(page, "a")
     assert "Settled" in told(page)
     bar = page.locator(".deciding").bounding_box()
@@ -215,8 +219,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
 
     page.goto("/p/harbour/adjudicate/?kind=unit")
     page.get_by_text("5 to settle").wait_for()
-    page.keyboard.press("n")
-    page.locator("#dispute-room").wait_for()
+    take_the_next(page)
     # "bridge", alder: unit 1 is 0 or 100 %, unit 2 10 or 60 %: (.5 + .35) / 2 = .425; with 100 % (1 + .35) / 2 =
     # .675. X: 2/3 * .425 + .35/3 = .4, and 2/3 * .675 + .35/3 = .566667.
     press(page, letter_of(page, "100 %"))
@@ -244,8 +247,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
 
     page.goto("/p/harbour/adjudicate/?kind=check")
     page.get_by_text("5 to settle").wait_for()
-    page.keyboard.press("n")
-    page.locator("#dispute-room").wait_for()
+    take_the_next(page)
     # "port", birch: no, yes | no by the last reviewer: (.5 + 0) / 2 = .25 and 1 of 3 claims; with yes, yes | no
     # (1 + 0) / 2 = .5 and 2 of 3.
     press(page, letter_of(page, "yes"))
