@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
@@ -345,9 +345,9 @@ class _Gathered:
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
     """What each target length has, the shortest first and without a target last."""
-    targets: dict[int | None, _Gathered] = {}
+    targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
     for row in _score_rows(project, target_words):
-        targets.setdefault(row.target_words, _Gathered()).add(row)
+        targets[row.target_words].add(row)
     return {
         target: targets[target]
         for target in sorted(targets, key=lambda target: (target is None, target or 0))
