@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
+def board_key(score: str) -> str:
+    """Under which the leaderboard by a score is stored."""
+    return f"board {score}"
+
+
 def board(
     project: Project, *, score: str = RANKED, target_words: int | Targets | None = ALL, wait: bool = False
 ) -> tuple[Leaderboard, Made]:
@@ -38,7 +43,7 @@ def board(
             field="score",
             code="unknown_score",
         )
-    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=f"board {score}", wait=wait)
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait)
     stored = None if found.payload is None else read(Leaderboard, found.payload)
     if stored is None or found.is_stale:
         stored = as_it_stands(project, score=score, computed=stored)

@@ -23,11 +23,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotation.analysis.leaderboard.leaderboard import RANKED
+from annotation.analysis.leaderboard.leaderboards import board, board_key
+from annotation.analysis.make_analysis import make_again
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
+from annotation.management.commands.leaderboard import table_lines
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
-from annotation.models import Project, Run
+from annotation.models import Analysis, Project, Run
 from annotation.sample.load import DEMO_PEOPLE, SLUG, judged_sample, load_sample, review_sample
 from annotation.workers import worker_command, worker_environment
 
@@ -96,7 +100,10 @@ class Command(BaseCommand):
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             review_sample(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        call_command("leaderboard", project.slug, stdout=self.stdout)
+        # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
+        make_again(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
+        shown, _ = board(project)
+        self.say("\n".join(table_lines(shown)))
 
     def _welcome(self, address: str) -> None:
         people = ", ".join(f"{person.first_name} ({person.does})" for person in DEMO_PEOPLE)
