@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max, Q, Sum
 
@@ -25,14 +25,7 @@ FINGERPRINTED_RULES = (
 """What of a project changes its scores or how they are told, without a score being written at once."""
 
 
-class Inputs(NamedTuple):
-    """The fingerprint of a project's statistics, and how many scores stand behind it."""
-
-    fingerprint: str
-    scores: int
-
-
-def inputs_of(project: Project, *extra: object) -> Inputs:
+def fingerprint_of(project: Project, *extra: object) -> str:
     """The fingerprint of all that statistics are made from: scores, rules, draws and what `extra` names.
 
     Every answer of a person or of the deciding judge writes the scores that it touches anew, and each writing
@@ -54,5 +47,4 @@ def inputs_of(project: Project, *extra: object) -> Inputs:
         answered["count"],
         *extra,
     ]
-    digest = hashlib.sha256("\n".join(map(str, said)).encode()).hexdigest()
-    return Inputs(fingerprint=digest, scores=scores["count"])
+    return hashlib.sha256("\n".join(map(str, said)).encode()).hexdigest()

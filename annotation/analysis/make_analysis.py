@@ -1,12 +1,11 @@
 """Make the statistics of a project and keep them until what they were made from has changed.
 
-Nothing is made where an answer is saved: a page that shows statistics asks for them here. Small projects wait for
-them, large ones are shown the old ones, marked as such, while a worker makes the new ones.
+Nothing is made where an answer is saved, nor where a page is shown: a page that shows statistics asks for them here,
+gets the old ones, marked as such, and a worker makes the new ones. Only where no worker lives they are made at once.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.analysis.agreement import agreement
 from annotation.analysis.estimates import plan
-from annotation.analysis.fingerprint import Inputs, inputs_of
+from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
@@ -27,36 +26,27 @@ from annotation.analysis.pictures import work_by_day
 from annotation.analysis.sensitivity.what_if import what_if
 from annotation.core.jobs import hint
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import SCORES, Analysis, Project, Summary
+from annotation.models import SCORES, Analysis, Project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAKE_ANALYSIS = "annotation.make_analysis"
 """The task's name at the queue."""
-WAITED_FOR = 3_000
-"""Up to so many scores a page waits for its statistics."""
-PAIRS_WAITED_FOR = 5_000
-"""Up to so many pairs of systems it waits for those that compare them: a hundred systems at one target length."""
 WORK_BY_DAY = "work by day"
 """The key, among plans, under which it is stored what reviewers answered on each day."""
 ASKED_SECONDS = 90
 """After so long without an answer of a worker somebody else may ask."""
+WAITED_SECONDS = 20
+"""After so long who waits for a worker makes the statistics after all."""
+MADE_EVERY_SECONDS = 5
+"""While answers arrive, statistics are made anew no sooner than so long after the last ones."""
+LOOK_EVERY_SECONDS = 0.1
+"""How often who waits for a worker looks."""
 
 
 def _nothing(project: Project) -> Sequence[object]:
     return ()
-
-
-def _no_pairs(project: Project) -> int:
-    return 0
-
-
-def pairs_of_systems(project: Project) -> int:
-    """How many pairs of systems can be compared, over all target lengths."""
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
-    rows = peers.order_by().values_list("target_words").annotate(systems=Count("system", distinct=True))
-    return sum(math.comb(systems, 2) for _, systems in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +55,12 @@ class Making:
 
     `compute` takes the project and the key and gives a payload of plain JSON values: facts, of which each door
     makes sentences (see `figures`). `inputs` names what it depends on beyond the common fingerprint. `shape` is raised
-    when the payload changes its form: what was stored in another shape counts as never made. `pairs` counts the pairs
-    of systems that are compared for it.
+    when the payload changes its form: what was stored in another shape counts as never made.
     """
 
     compute: Callable[[Project, str], Any]
     inputs: Callable[[Project], Sequence[object]] = _nothing
     shape: int = 1
-    pairs: Callable[[Project], int] = _no_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,7 @@ def _plan_or_work(project: Project, key: str) -> Any:
 
 MAKINGS: Mapping[Analysis.Kind, Making] = {
     # A board holds a mean of every score: a further one changes its form.
-    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=600 + len(SCORES), pairs=pairs_of_systems),
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=600 + len(SCORES)),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
     Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=7),
     Analysis.Kind.PLAN: Making(_plan_or_work, shape=6),
@@ -117,29 +105,31 @@ MAKINGS: Mapping[Analysis.Kind, Making] = {
 
 
 def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False) -> Made:
-    """The statistics as far as they are known: the stored ones while nothing has changed, else new ones.
+    """The statistics as far as they are known: the stored ones, marked as stale where something has changed since.
 
-    New ones are made at once where the project is small or nobody else could make them. Otherwise a worker is asked,
-    once in a while at most, and the old ones come back marked as stale, or nothing where there are none. Who waits
-    never gets nothing: the first ones are then made here.
+    Of stale ones, and of those that were never made, a worker is asked, once in a while at most. Nothing comes back
+    where there are none, but who waits never gets nothing. Where no worker lives, new ones are made here and now.
     """
+    until = time.monotonic() + WAITED_SECONDS
+    while True:
+        found = _stored(project, kind, key)
+        if not found.is_missing and not found.is_stale:
+            return found
+        if not is_worker_alive() or time.monotonic() > until:
+            return make(project=project, kind=kind, key=key)
+        _ask_worker(project=project, kind=kind, key=key)
+        if not wait or not found.is_missing:
+            return found
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _stored(project: Project, kind: Analysis.Kind, key: str) -> Made:
     making = MAKINGS[kind]
-    inputs = _inputs(project, making)
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
-    if row is not None and row.inputs == inputs.fingerprint:
-        return _told(row)
-    if _is_soon_made(project, making, inputs) or not is_worker_alive():
-        return make(project=project, kind=kind, key=key)
     # What was made by an older program has another shape and cannot be shown.
-    is_there = row is not None and row.inputs and row.payload.get("shape") == making.shape
-    if wait and not is_there:
-        return make(project=project, kind=kind, key=key)
-    _ask_worker(project=project, kind=kind, key=key)
-    return _told(row, is_stale=True) if row is not None and is_there else Made(payload=None)
-
-
-def _is_soon_made(project: Project, making: Making, inputs: Inputs) -> bool:
-    return inputs.scores <= WAITED_FOR and making.pairs(project) <= PAIRS_WAITED_FOR
+    if row is None or row.payload.get("shape") != making.shape:
+        return Made(payload=None)
+    return _told(row, is_stale=row.inputs != _inputs(project, making))
 
 
 def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
@@ -155,7 +145,7 @@ def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
         project=project,
         kind=kind,
         key=key,
-        inputs=inputs.fingerprint,
+        inputs=inputs,
         seed=SEED,
         payload={"shape": making.shape, "made": payload},
         seconds=time.perf_counter() - started,
@@ -178,13 +168,13 @@ def make_again(*, project_id: int, kind: str, key: str) -> None:
         return
     named = Analysis.Kind(kind)
     inputs = _inputs(project, MAKINGS[named])
-    is_fresh = Analysis.objects.filter(project=project, kind=kind, key=key, inputs=inputs.fingerprint)
-    if not is_fresh.exists():
+    # Fresh ones may stand there as asked for still, where what had changed was taken back.
+    if not Analysis.objects.filter(project=project, kind=kind, key=key, inputs=inputs).update(asked_at=None):
         make(project=project, kind=named, key=key)
 
 
-def _inputs(project: Project, making: Making) -> Inputs:
-    return inputs_of(project, making.shape, *making.inputs(project))
+def _inputs(project: Project, making: Making) -> str:
+    return fingerprint_of(project, making.shape, *making.inputs(project))
 
 
 def _told(row: Analysis, *, is_stale: bool = False) -> Made:
@@ -193,12 +183,14 @@ def _told(row: Analysis, *, is_stale: bool = False) -> Made:
 
 @transaction.atomic
 def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Send a hint to the workers, unless one was sent lately."""
+    """Send a hint to the workers, unless they are at statistics of the project or have just made these."""
     now = timezone.now()
+    of_project = Analysis.objects.filter(project=project)
+    if of_project.filter(asked_at__gte=now - timedelta(seconds=ASKED_SECONDS)).exists():
+        return
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
-    nobody_is_at_it = Q(asked_at__isnull=True) | Q(asked_at__lt=now - timedelta(seconds=ASKED_SECONDS))
-    asked = Analysis.objects.filter(nobody_is_at_it, project=project, kind=kind, key=key)
-    if asked.update(asked_at=now):
+    is_due = Q(made_at__isnull=True) | Q(made_at__lt=now - timedelta(seconds=MADE_EVERY_SECONDS))
+    if of_project.filter(is_due, kind=kind, key=key).update(asked_at=now):
         arguments = {"project_id": project.pk, "kind": str(kind), "key": key}
         # Where the broker is away the page is shown all the same; whoever opens it after a while asks again.
         transaction.on_commit(lambda: hint(MAKE_ANALYSIS, kwargs=arguments, waits="statistics"))

@@ -7,13 +7,14 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NoReturn
-
-import pyarrow
-from pyarrow import parquet
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from annotation.imports.formats import BYTE_ORDER_MARK
 from annotation.imports.problems import ImportRefused, Problems, unreadable
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow import parquet
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read at all, so that no file can fill the memory."""
@@ -246,10 +247,12 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
 
     Raises ImportRefused where it is damaged.
     """
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - 15 MB where no Parquet is read
+
     try:
         source = parquet.ParquetFile(path)
         columns = tuple(str(column) for column in source.schema_arrow.names)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(name, error) from error
     for column in columns:
         if columns.count(column) > 1:
@@ -261,6 +264,8 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
 def _parquet_records(
     source: parquet.ParquetFile, columns: list[str], problems: Problems, name: str
 ) -> Iterator[Record]:
+    from pyarrow import ArrowException  # noqa: PLC0415
+
     row = 0
     try:
         for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE, columns=columns):
@@ -269,7 +274,7 @@ def _parquet_records(
                 values = _parquet_row(batch, index, row, problems)
                 if values is not None:
                     yield Record(line=row, values=values)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (ArrowException, OSError) as error:
         raise _damaged(name, error) from error
     finally:
         source.close()

@@ -3,20 +3,84 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
+ENDS = (signal.SIGINT, signal.SIGTERM)
 LOOK_EVERY_SECONDS = 0.2
 STOP_WITHIN_SECONDS = 10.0
 STEADY_AFTER_SECONDS = 30.0
 LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Process(Protocol):
+    """What is asked of a process, as `subprocess.Popen` answers it."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> object: ...
+
+
+def spawned(command: Sequence[str], environment: Mapping[str, str], *, stdout: int | None = None) -> Process:
+    """The command in a process of its own, with these variables besides those of this process."""
+    # A session of its own: Ctrl-C reaches the supervisor alone, which stops its children in order.
+    return subprocess.Popen(command, env={**os.environ, **environment}, stdout=stdout, start_new_session=True)
+
+
+@dataclass
+class Fork:
+    """A fork of this process, which shares the memory of all that has been imported here."""
+
+    process: BaseProcess
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid or 0
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> None:
+        self.process.join(timeout)
+
+
+def forked(work: Callable[[], object]) -> Process:
+    """The work in a fork of this process, whose threads and connections must not be in use meanwhile."""
+
+    def begin() -> None:
+        os.setpgid(0, 0)
+        for number in ENDS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+        work()
+
+    process = multiprocessing.get_context("fork").Process(target=begin)
+    # The fork hears of a signal once it no longer takes it for one of ours.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    process.start()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+    # Whoever comes first: the group must be there before anybody signals it.
+    with contextlib.suppress(OSError):
+        os.setpgid(process.pid or 0, process.pid or 0)
+    return Fork(process)
+
+
+def run_here(command: Sequence[str]) -> None:
+    """Do what `python -m module ...` does, with what has been imported already."""
+    sys.argv = list(command[2:])
+    runpy.run_module(command[2], run_name="__main__", alter_sys=True)
 
 
 @dataclass
@@ -24,18 +88,14 @@ class Child:
     """A process that is started again when it ends, sooner or later as it keeps ending."""
 
     name: str
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    process: subprocess.Popen[bytes] | None = None
+    begin: Callable[[], Process]
+    process: Process | None = None
     started_at: float = 0.0
     start_again_at: float = 0.0
     quick_ends: int = 0
 
     def start(self) -> None:
-        # A session of its own: Ctrl-C reaches the supervisor alone, which stops its children in order.
-        self.process = subprocess.Popen(
-            self.command, env={**os.environ, **self.environment}, start_new_session=True
-        )
+        self.process = self.begin()
         self.started_at = time.monotonic()
 
     def look(self, say: Callable[[str], None]) -> None:
@@ -71,20 +131,20 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Children, and something to do every few seconds; ends at SIGINT or SIGTERM.
+    """Children, and perhaps something to do every few seconds; ends at SIGINT or SIGTERM.
 
     Use as a context manager: whatever happens inside, no child outlives it.
     """
 
     say: Callable[[str], None]
-    chore: Callable[[], object]
+    chore: Callable[[], object] = lambda: None
     chore_every_seconds: float = 5.0
     children: list[Child] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
     handlers_before: dict[signal.Signals, Any] = field(default_factory=dict)
 
     def __enter__(self) -> Supervisor:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDS:
             self.handlers_before[number] = signal.signal(number, self._stop)
         return self
 
@@ -117,11 +177,23 @@ class Supervisor:
                 return False
         return False
 
+    def have_done(self, work: Callable[[], object], *, seconds: float) -> bool:
+        """Have a fork do the work, whose memory goes with it, while the children are kept running.
+
+        True if it was done; False if it failed, after a signal or after so many seconds.
+        """
+        process = forked(work)
+        try:
+            return self.watch(lambda: process.poll() is not None, seconds=seconds) and process.poll() == 0
+        finally:
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
+
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self.stopping.set()
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal_group(process: Process, number: signal.Signals) -> None:
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):

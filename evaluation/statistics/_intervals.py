@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtrit
 
 from evaluation._guards import check_choice, check_same_length
 from evaluation._means import mean
@@ -173,8 +173,10 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
         raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
     if clusters < FEWEST_CLUSTERS:
         return 0.0, 1.0
-    reach = math.sqrt(clusters / (clusters - 1)) * float(stdtrit(clusters - 1, (1 - confidence) / 2))
-    tail = float(ndtr(reach))
+    reach = math.sqrt(clusters / (clusters - 1)) * float(
+        scipy.special.stdtrit(clusters - 1, (1 - confidence) / 2)
+    )
+    tail = float(scipy.special.ndtr(reach))
     return tail, 1 - tail
 
 
@@ -264,7 +266,7 @@ def _accelerated(
     apart = apart / largest
     below = float((means < centre).mean() + (means == centre).mean() / 2)
     edge = 1 / (len(means) + 1)
-    bias = float(ndtri(min(max(below, edge), 1 - edge)))
+    bias = float(scipy.special.ndtri(min(max(below, edge), 1 - edge)))
     acceleration = float((apart**3).sum()) / (6 * float((apart**2).sum()) ** 1.5)
-    moved = [bias + float(ndtri(tail)) for tail in tails]
-    return [float(ndtr(bias + reach / (1 - acceleration * reach))) for reach in moved]
+    moved = [bias + float(scipy.special.ndtri(tail)) for tail in tails]
+    return [float(scipy.special.ndtr(bias + reach / (1 - acceleration * reach))) for reach in moved]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from evaluation.errors import EvaluationError, InvalidPercent
 from evaluation.statistics._intervals import (
@@ -134,7 +134,7 @@ def places_of(clusters: Sequence[Hashable]) -> tuple[Integers, int]:
 def sums_by(places: Integers, width: int, rows: Floats) -> Floats:
     """Sums of the items' rows over the cluster at each place, shape (width, columns)."""
     items = len(places)
-    belongs = sparse.csr_array((np.ones(items), (places, np.arange(items))), shape=(width, items))
+    belongs = scipy.sparse.csr_array((np.ones(items), (places, np.arange(items))), shape=(width, items))
     sums: Floats = belongs @ rows
     return sums
 

@@ -21,6 +21,7 @@ import pytest
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
+DEMO_SETTINGS = "annotation.config.settings.demo"
 UP_WITHIN_SECONDS = 180
 
 
@@ -69,7 +70,7 @@ def start(var: Path) -> Demo:
     }
     environment |= {
         "COVERDICT_VAR": str(var),
-        "DJANGO_SETTINGS_MODULE": "annotation.config.settings.demo",
+        "DJANGO_SETTINGS_MODULE": DEMO_SETTINGS,
     }
     with output.open("w") as file:
         process = subprocess.Popen(
@@ -138,6 +139,28 @@ def test_one_click_signs_in(demo: Demo) -> None:
         assert "Harbour study" in page.read().decode()
 
 
+def test_pages_are_served_without_what_only_work_in_the_background_needs(demo: Demo) -> None:
+    """Each of these libraries costs every process 15 to 50 MB; bare `scipy` loads its parts where they are used."""
+    code = """
+import sys
+import django
+django.setup()
+from django.contrib.auth.models import User
+from django.test import Client
+import annotation.config.urls
+browser = Client(headers={"host": "localhost"})
+browser.force_login(User.objects.get(username="cleo"))
+assert b"alder-2" in browser.get("/p/harbour/review/").content
+heavy = ("scipy.special", "scipy.sparse", "scipy.stats", "pyarrow", "openai", "resvg_py")
+print(*(name for name in heavy if name in sys.modules))
+"""
+    environment = {**os.environ, "COVERDICT_VAR": str(demo.var), "DJANGO_SETTINGS_MODULE": DEMO_SETTINGS}
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    )
+    assert said.stdout == "\n"
+
+
 def test_a_killed_worker_is_replaced(demo: Demo) -> None:
     ((before,),) = rows(demo, "select max(id) from annotation_worker")
     (name,) = rows(demo, "select name from annotation_worker order by id desc limit 1")[0]
@@ -156,7 +179,7 @@ def test_a_taken_port_is_said_at_once(demo: Demo) -> None:
         env={
             **os.environ,
             "COVERDICT_VAR": str(demo.var),
-            "DJANGO_SETTINGS_MODULE": "annotation.config.settings.demo",
+            "DJANGO_SETTINGS_MODULE": DEMO_SETTINGS,
         },
         capture_output=True,
         text=True,

@@ -46,15 +46,21 @@ def run() -> list[Row]:
 def _measure(sets: int, bar: float) -> list[Row]:
     from annotation.analysis.leaderboard.leaderboards import board
     from annotation.analysis.make_analysis import make
-    from annotation.models import Analysis
+    from annotation.models import Analysis, Score, Worker
+    from annotation.workers import report_alive
 
-    project = _filled(sets)
+    project = filled(sets)
     name = f"{sets:,} document sets x {SYSTEMS} systems"
     kind = Analysis.Kind.LEADERBOARD
     made, on_clock = _best(lambda: make(project=project, kind=kind, key="board coverage"), TURNS)
     # The first turn stores what the page shows.
     _spent(lambda: board(project))
-    asked, waited = _pages(project)
+    asked, waited = _pages(project, says=b"nothing has changed since")
+    # A score written anew, and a worker that never comes: every page counts.
+    Score.objects.filter(project=project, summary__system__name="system 00").update(revision=0)
+    report_alive("nobody")
+    counted, counted_on_clock = _pages(project, says=b"Newer answers exist")
+    Worker.objects.all().delete()
     return [
         Row(
             f"{name}, made anew",
@@ -70,18 +76,24 @@ def _measure(sets: int, bar: float) -> list[Row]:
             at_most=PAGE_MS,
             note=f"{1000 * waited:.0f} ms on the clock, median of {PAGES}",
         ),
+        Row(
+            f"{name}, page with newer answers",
+            1000 * counted,
+            "ms of CPU",
+            note=f"{1000 * counted_on_clock:.0f} ms on the clock, median of {PAGES}",
+        ),
     ]
 
 
-def _pages(project: Project) -> tuple[float, float]:
+def _pages(project: Project, *, says: bytes) -> tuple[float, float]:
     """Processor time and time on the clock of one request for the page, the median."""
     from django.contrib.auth.models import User
     from django.test import Client
 
     from annotation.models import Membership, Role
 
-    person = User.objects.create_user(f"viewer {project.slug}")
-    Membership.objects.create(project=project, user=person, roles=[Role.VIEWER])
+    person, _ = User.objects.get_or_create(username=f"viewer {project.slug}")
+    Membership.objects.get_or_create(project=project, user=person, defaults={"roles": [Role.VIEWER]})
     client = Client()
     client.force_login(person)
     address = f"/p/{project.slug}/scores/"
@@ -89,8 +101,8 @@ def _pages(project: Project) -> tuple[float, float]:
     for _ in range(PAGES + 1):
         bodies: list[bytes] = []
         spent.append(_spent(lambda: bodies.append(client.get(address).content)))  # noqa: B023 - called at once
-        if b"nothing has changed since" not in bodies[0]:
-            raise RuntimeError("the leaderboard's page did not come, or not from what is stored")
+        if says not in bodies[0]:
+            raise RuntimeError(f"the leaderboard's page did not come, or does not say {says!r}")
     # The first one compiles the templates.
     return statistics.median(cpu for cpu, _ in spent[1:]), statistics.median(wall for _, wall in spent[1:])
 
@@ -106,7 +118,7 @@ def _spent(act: Callable[[], object]) -> tuple[float, float]:
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def _filled(sets: int) -> Project:
+def filled(sets: int) -> Project:
     """A project whose every score has a value, so that nothing is skipped."""
     from annotation.models import SCORES, DocumentSet, Judge, Project, Score, Summary, System
 

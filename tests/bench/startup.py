@@ -8,10 +8,12 @@ import time
 from tests.bench import Row
 
 NAME = "startup"
-REPEATS = 5
+REPEATS = 3
 CASES = {
     "import evaluation": "import evaluation",
     "django.setup() with test settings": "import django; django.setup()",
+    "web server": "import annotation.config.wsgi",
+    "worker": "import django; django.setup(); import annotation.tasks",
 }
 # Printed by the child about itself: the largest resident set so far, in kilobytes on Linux.
 PEAK = "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"

@@ -54,7 +54,7 @@ def test_readyz_misses_a_worker_that_has_fallen_silent(client: Client, worker: A
 
 
 def test_readyz_misses_a_migration(client: Client, worker: Any) -> None:
-    [newest] = MigrationLoader(connection).graph.leaf_nodes("annotation")
+    [newest] = MigrationLoader(connection).graph.leaf_nodes("sessions")
     MigrationRecorder(connection).record_unapplied(*newest)
     answer = client.get("/readyz")
     assert answer.status_code == 503

@@ -137,7 +137,7 @@ def set_means(observations: Sequence[Observation], columns: Sequence[str]) -> Se
 def averages_of(
     found: SetMeans, *, confidence: float = CONFIDENCE, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, dict[str, Average]]:
-    """As `averages`, of means that are made already."""
+    """As `averages`, of means that are made already; without intervals where there are no draws."""
     width = len(found.columns)
     shape = (len(found.sets), len(found.systems) * width)
     means, has_value = found.means.reshape(shape), found.has_value.reshape(shape)
@@ -189,6 +189,8 @@ def _bounds(
 ) -> list[tuple[float | None, float | None]]:
     """The interval of each column, None twice where too few clusters have a value or all have the same."""
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * sums.shape[1]
+    if not draws:
+        return bounds
     held = (sizes > 0).sum(axis=0)
     wanted = np.flatnonzero((held >= FEWEST_FOR_INTERVAL) & (_spread(sums, sizes) > NO_SPREAD))
     for start in range(0, len(wanted), _COLUMNS_AT_ONCE):

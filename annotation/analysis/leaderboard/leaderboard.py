@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,6 +51,7 @@ RANKED = "coverage"
 RANKABLE = (*SCORES, ESTIMATE)
 """What they can be ranked by."""
 
+NO_AVERAGE = Average(mean=None, low=None, high=None, n=0, left_out=0)
 _ROWS_AT_ONCE = 2000
 _SUMMARIZATION = SCORES.index("summarization")
 _QUESTIONS = SCORES.index("question_coverage")
@@ -160,25 +161,31 @@ def leaderboard(
             field="score",
             code="unknown_score",
         )
-    targets: dict[int | None, _Gathered] = {}
-    for row in _score_rows(project, target_words):
-        targets.setdefault(row.target_words, _Gathered()).add(row)
     estimated, taken = estimates(project), taken_over(project)
     return Leaderboard(
         project=project.slug,
-        signature=", ".join(
-            _scores(project, target_words)
-            .order_by("signature")
-            .distinct()
-            .values_list("signature", flat=True)
-        ),
+        signature=_signatures(project, target_words),
         tables=tuple(
-            targets[target].table(target, score, estimated.at(target), taken.get(target, NONE_TAKEN))
-            for target in sorted(targets, key=lambda target: (target is None, target or 0))
+            gathered.table(target, score, estimated.at(target), taken.get(target, NONE_TAKEN))
+            for target, gathered in _by_target(project, target_words).items()
         ),
         score=score,
         confounded_sets=confounded_sets(project),
     )
+
+
+def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) -> Leaderboard:
+    """The leaderboard with the means and counts of this moment, and all that takes long as it was once computed.
+
+    An interval that the mean has left is not shown; nor is an estimate that was not computed.
+    """
+    known = {table.target_words: table for table in computed.tables} if computed else {}
+    tables = tuple(
+        gathered.counted(target, score, known.get(target, TargetTable(target, ())))
+        for target, gathered in _by_target(project, ALL).items()
+    )
+    board = computed or Leaderboard(project=project.slug, signature="", tables=(), score=score)
+    return replace(board, signature=_signatures(project, ALL), tables=tables)
 
 
 def payload(project: Project, score: str) -> dict[str, Any]:
@@ -192,6 +199,11 @@ def means_at(project: Project, target_words: int | None) -> SetMeans:
     for row in _score_rows(project, target_words):
         gathered.add(row)
     return set_means(gathered.observations, SCORES)
+
+
+def _signatures(project: Project, target_words: int | Targets | None) -> str:
+    scores = _scores(project, target_words).order_by("signature").distinct()
+    return ", ".join(scores.values_list("signature", flat=True))
 
 
 class _ScoreRow(NamedTuple):
@@ -300,6 +312,18 @@ class _Gathered:
             estimate=estimate,
         )
 
+    def counted(self, target_words: int | None, score: str, known: TargetTable) -> TargetTable:
+        """The table that is known, with the rows of this moment."""
+        found = averages_of(set_means(self.observations, SCORES), draws=0)
+        known_scores = {row.system: row.scores for row in known.rows}
+        for system, of_system in found.items():
+            before = known_scores.get(system, {})
+            of_system[ESTIMATE] = before.get(ESTIMATE, NO_AVERAGE)
+            for name in SCORES:
+                of_system[name] = _with_interval(of_system[name], before.get(name, NO_AVERAGE))
+        rows = tuple(self.rows(found, score))
+        return replace(known, target_words=target_words, rows=rows, summarized_by=dict(self.parts))
+
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
         placed = _ranks({system: scores[score].mean for system, scores in found.items()})
         for system, rank in placed.items():
@@ -317,6 +341,25 @@ class _Gathered:
                 flags=dict(sorted(self.flags.get(system, Counter()).items())),
                 scores=found[system],
             )
+
+
+def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:
+    """What each target length has, the shortest first and without a target last."""
+    targets: defaultdict[int | None, _Gathered] = defaultdict(_Gathered)
+    for row in _score_rows(project, target_words):
+        targets[row.target_words].add(row)
+    return {
+        target: targets[target]
+        for target in sorted(targets, key=lambda target: (target is None, target or 0))
+    }
+
+
+def _with_interval(average: Average, before: Average) -> Average:
+    if average.mean is None or before.low is None or before.high is None:
+        return average
+    if not before.low <= average.mean <= before.high:
+        return average
+    return replace(average, low=before.low, high=before.high)
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard import differences as compared
 from annotation.analysis.leaderboard.differences import Differences
-from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard, Targets
+from annotation.analysis.leaderboard.leaderboard import (
+    ALL,
+    RANKABLE,
+    RANKED,
+    Leaderboard,
+    Targets,
+    as_it_stands,
+)
 from annotation.analysis.make_analysis import Made, made
 from annotation.analysis.stored import read
 from annotation.core.refusals import Invalid
@@ -17,13 +24,18 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
+def board_key(score: str) -> str:
+    """Under which the leaderboard by a score is stored."""
+    return f"board {score}"
+
+
 def board(
     project: Project, *, score: str = RANKED, target_words: int | Targets | None = ALL, wait: bool = False
-) -> tuple[Leaderboard | None, Made]:
-    """The leaderboard ranked by a score, and how fresh it is; None only while a worker makes the first one.
+) -> tuple[Leaderboard, Made]:
+    """The leaderboard ranked by a score, and how fresh its intervals and tests are.
 
-    Who waits never gets None: the first one is then made here. Raises Invalid (code `unknown_score`) with the scores
-    that there are.
+    Means and counts are those of this moment, also while a worker makes the rest; who waits has it all. Raises Invalid
+    (code `unknown_score`) with the scores that there are.
     """
     if score not in RANKABLE:
         raise Invalid(
@@ -31,10 +43,10 @@ def board(
             field="score",
             code="unknown_score",
         )
-    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=f"board {score}", wait=wait)
-    if found.payload is None:
-        return None, found
-    stored = read(Leaderboard, found.payload)
+    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait)
+    stored = None if found.payload is None else read(Leaderboard, found.payload)
+    if stored is None or found.is_stale:
+        stored = as_it_stands(project, score=score, computed=stored)
     if isinstance(target_words, Targets):
         return stored, found
     tables = tuple(table for table in stored.tables if table.target_words == target_words)
@@ -44,7 +56,10 @@ def board(
 def differences(
     project: Project, *, score: str, target_words: int | None, wait: bool = False
 ) -> tuple[Differences | None, Made]:
-    """All pairs of systems by a score at a target length; None, waiting and refusals as `board`."""
+    """All pairs of systems by a score at a target length, and how fresh they are; refusals as `board`.
+
+    None only while a worker makes the first ones; who waits never gets None.
+    """
     if score not in SCORES:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     key = f"differences {compared.key(score, target_words)}"

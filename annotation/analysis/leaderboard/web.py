@@ -117,7 +117,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "drawn": DRAWN_HEADS.get(column, words),
         "question": question,
         "caption": caption_of(column, table) if table else "",
-        "warnings": warnings_of(shown.board) if shown.board else [],
+        "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
         "changed": changed_in_words(table.changed) if table and table.changed else "",
         "estimated": estimate_in_words(table.estimate) if table and table.estimate else "",
@@ -153,7 +153,6 @@ def league_file(request: Request, slug: str) -> HttpResponse:
     """Every system, target length and score of the leaderboard, as one table."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     board, _ = boards.board(room.project, score=_asked(request) or RANKED, wait=True)
-    assert board is not None, "who waits for it gets it"
     return table_file(
         request, list(league_rows(board)), columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}"
     )
@@ -206,7 +205,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
         "system": row,
         "page": scores_of_system(room.project, row, after=after),
         "is_first": not after,
-        "means": list(_means(board, row)) if board and not after else [],
+        "means": list(_means(board, row)) if not after else [],
     }
     return render(request, "analysis/leaderboard/system.html", context)
 
@@ -263,16 +262,16 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The leaderboard that the address names, and the table of it that is on screen; None while it is being made."""
+    """The leaderboard that the address names, and the table of it that is on screen; None where there are no scores."""
 
-    board: Leaderboard | None
+    board: Leaderboard
     made: Made
     table: TargetTable | None
     column: str
 
     @property
     def tables(self) -> tuple[TargetTable, ...]:
-        return self.board.tables if self.board else ()
+        return self.board.tables
 
 
 def shown_table(request: Request, project: Project) -> ShownTable:
@@ -308,10 +307,8 @@ def _say(table: TargetTable, column: str) -> str:
     )
 
 
-def _table(board: Leaderboard | None, target: str) -> TargetTable | None:
+def _table(board: Leaderboard, target: str) -> TargetTable | None:
     """The table of the target that the address names, else the one with most summaries. Raises NotFound."""
-    if board is None:
-        return None
     if not target:
         return max(board.tables, key=lambda table: table.summaries, default=None)
     named = next((table for table in board.tables if target_word(table.target_words) == target), None)

@@ -101,7 +101,8 @@ def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
     if picture not in PICTURES:
         raise NotFound(f"There is no picture {picture!r}; there are {', '.join(PICTURES)}.")
     shown = PICTURES[picture][2](request, room)
-    if shown.picture is None:
+    # On the page intervals may follow; a file would be without them for good.
+    if shown.picture is None or shown.made.is_missing:
         raise NotFound("There is nothing to draw yet.")
     return picture_file(request, shown.picture, project=room.project)
 

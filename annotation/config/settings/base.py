@@ -206,6 +206,9 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_step": 0.2,
     "interval_max": 0.2,
 }
+# Workers take from both in turn: statistics that somebody looks at do not stand behind a run of days.
+CELERY_TASK_QUEUES = {name: {"exchange": name, "routing_key": name} for name in ("celery", "statistics")}
+CELERY_TASK_ROUTES = {"annotation.make_analysis": {"queue": "statistics"}}
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0},

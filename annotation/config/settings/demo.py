@@ -1,6 +1,7 @@
 """`make demo`: local, on this machine alone, with its people one click away."""
 
-from annotation.config.settings.base import DEMO_HOST, HASHED_STORAGES
+from annotation.config import logs
+from annotation.config.settings.base import DEMO_HOST, HASHED_STORAGES, env
 from annotation.config.settings.local import *
 
 DEBUG = False
@@ -10,3 +11,6 @@ ALLOWED_HOSTS = [DEMO_HOST, "localhost"]
 STORAGES = HASHED_STORAGES
 WHITENOISE_USE_FINDERS = False
 WHITENOISE_AUTOREFRESH = False
+
+# Everything shares one terminal: it says what goes wrong and nothing else.
+LOGGING = logs.plain(env.str("LOG_LEVEL", default="WARNING"))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
 import time
 import urllib.request
+import warnings
 import webbrowser
 from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
-from annotation.core.jobs import reap
+from annotation.analysis.leaderboard.leaderboard import RANKED
+from annotation.analysis.leaderboard.leaderboards import board, board_key
+from annotation.analysis.make_analysis import make_again
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
-from annotation.management.supervisor import Child, Supervisor
-from annotation.models import Job, Project, Run
-from annotation.sample.load import DEMO_PEOPLE, judged_sample, load_sample, review_sample
+from annotation.management.commands.leaderboard import table_lines
+from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
+from annotation.models import Analysis, Project, Run
+from annotation.sample.load import DEMO_PEOPLE, SLUG, judged_sample, load_sample, review_sample
 from annotation.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
@@ -32,6 +42,8 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
+    # `make check` looks, once; here it would cost a second of every start.
+    requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -44,23 +56,16 @@ class Command(BaseCommand):
             os.environ["DJANGO_SETTINGS_MODULE"] = DEMO_SETTINGS
             os.execv(sys.executable, [sys.executable, *sys.argv])
         number = _free_port(port)
-        call_command("migrate", interactive=False, verbosity=0)
-        if not (settings.STATIC_ROOT / "staticfiles.json").exists():
-            call_command("collectstatic", interactive=False, verbosity=0)
+        address = f"http://{settings.DEMO_HOST}:{number}/"
         _purge_queue(settings.VAR_DIR / "queue")
-        with Supervisor(say=self.say, chore=reap) as supervisor:
-            project = judged_sample()
-            web = Child("web server", _web_command(number), worker_environment())
-            if project is not None:
-                supervisor.add(web)
-            supervisor.add(Child("worker", worker_command(), worker_environment()))
-            if project is None:
-                project = load_sample()
-                if not self._judge(project, supervisor):
-                    return
-                supervisor.add(web)
-            call_command("leaderboard", project.slug, stdout=self.stdout)
-            address = f"http://{settings.DEMO_HOST}:{number}/"
+        _import_what_forks_share()
+        with Supervisor(say=self.say) as supervisor:
+            if not self._have_done(supervisor, _prepare):
+                return
+            supervisor.add(_child("web server", _web_command(number)))
+            supervisor.add(_child("worker", worker_command()))
+            if not self._have_done(supervisor, self._show_judged):
+                return
             if not supervisor.watch(lambda: _answers(address), seconds=SERVED_WITHIN_SECONDS):
                 if not supervisor.stopping.is_set():
                     raise CommandError("The web server did not answer; what it said stands above.")
@@ -71,35 +76,70 @@ class Command(BaseCommand):
             supervisor.watch()
             self.say("Stopping.")
 
+    def _have_done(self, supervisor: Supervisor, work: Callable[[], object]) -> bool:
+        """Have a fork do the work; False if told to stop meanwhile."""
+        done = supervisor.have_done(work, seconds=JUDGED_WITHIN_SECONDS)
+        if not done and not supervisor.stopping.is_set():
+            raise CommandError("The sample project could not be made ready; what went wrong stands above.")
+        return done
+
     def say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
-    def _judge(self, project: Project, supervisor: Supervisor) -> bool:
-        """Have the sample judged through Celery; False if told to stop meanwhile."""
-        run = Run.objects.filter(project=project).order_by("pk").first() or start_run(
-            project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
-        )
-        self.say("Judging the sample project claim by claim, through Celery ...")
-        started = time.monotonic()
-        if not supervisor.watch(lambda: _is_over(run), seconds=JUDGED_WITHIN_SECONDS):
-            if supervisor.stopping.is_set():
-                return False
-            raise CommandError("The worker did not finish judging the sample; what it said stands above.")
-        progress = run_progress(run)
-        if progress.failures:
-            self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
-        review_sample(project)
-        self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        return True
+    def _show_judged(self) -> None:
+        """Tell the leaderboard of the sample, once its first run is over and people have answered too."""
+        project = Project.objects.get(slug=SLUG)
+        if judged_sample() is None:
+            self.say("Judging the sample project claim by claim, through Celery ...")
+            run = Run.objects.filter(project=project).earliest("pk")
+            started = time.monotonic()
+            while not (progress := run_progress(run)).is_over:
+                time.sleep(LOOK_EVERY_SECONDS)
+            if progress.failures:
+                self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
+            review_sample(project)
+            self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
+        # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
+        make_again(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
+        shown, _ = board(project)
+        self.say("\n".join(table_lines(shown)))
 
     def _welcome(self, address: str) -> None:
         people = ", ".join(f"{person.first_name} ({person.does})" for person in DEMO_PEOPLE)
         self.say(f"\nCoverdict is open at {address}\nSign in with one click as {people}. Ctrl-C stops it.")
 
 
-def _is_over(run: Run) -> bool:
-    return not Job.objects.filter(run=run, state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
+def _import_what_forks_share() -> None:
+    import_module(settings.ROOT_URLCONF)
+    # Celery says so at each start as root, which a demo in a container is.
+    warnings.filterwarnings("ignore", module="celery.platforms")
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
+    # What is there by now lives as long as the process: looking through it would copy it in every fork.
+    gc.collect()
+    gc.freeze()
+
+
+def _child(name: str, command: Sequence[str]) -> Child:
+    if sys.platform == "darwin":
+        # Apple's libraries of numbers and networks do not outlive a fork.
+        return Child(name, partial(spawned, command, worker_environment()))
+    return Child(name, partial(forked, partial(run_here, command)))
+
+
+def _prepare() -> None:
+    """Tables, static files and the sample project, with its first run waiting to be done."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+    if not (settings.STATIC_ROOT / "staticfiles.json").exists():
+        call_command("collectstatic", interactive=False, verbosity=0)
+    if judged_sample() is None:
+        project = load_sample()
+        if not Run.objects.filter(project=project).exists():
+            start_run(
+                project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
+            )
 
 
 def _free_port(named: str) -> int:
@@ -134,6 +174,7 @@ def _web_command(port: int) -> list[str]:
         f"--bind={settings.DEMO_HOST}:{port}",
         "--workers=2",
         "--threads=4",
+        "--preload",
         "--log-level=warning",
     ]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
@@ -19,7 +19,7 @@ from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_pr
 from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, start_run
-from annotation.management.supervisor import Child, Supervisor
+from annotation.management.supervisor import Child, Supervisor, spawned
 from annotation.models import SCORES, Check, Project, Run, Verdict
 from annotation.workers import worker_command, worker_environment
 
@@ -170,7 +170,11 @@ class Command(BaseCommand):
             # A worker that was killed counts as alive for a while, so the question is asked again and again.
             while not supervisor.stopping.is_set():
                 if not has_own_worker and not is_worker_alive():
-                    supervisor.add(_Worker("worker", worker_command(), worker_environment()))
+                    # Standard output is the result's: Celery says there that it stops.
+                    begin = partial(
+                        spawned, worker_command(), worker_environment(), stdout=subprocess.DEVNULL
+                    )
+                    supervisor.add(Child("worker", begin))
                     has_own_worker = True
                 if supervisor.watch(is_over, seconds=TOLD_EVERY_SECONDS):
                     line.end()
@@ -207,19 +211,6 @@ class Command(BaseCommand):
             raise CommandError(f"The run is {run.get_state_display().lower()}. {run.stop_reason}")
         if asked and progress.unscored == asked:
             raise CommandError(f"{run.judge} gave no usable answer to any check; see above for why.")
-
-
-class _Worker(Child):
-    """A worker that leaves standard output to the result: Celery says there that it stops."""
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            self.command,
-            env={**os.environ, **self.environment},
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        self.started_at = time.monotonic()
 
 
 class _ProgressLine:

@@ -61,7 +61,7 @@ def _excerpt(room: Room) -> League | None:
     if Verb.VIEW_SCORES not in room.verbs:
         return None
     stored, _ = board(room.project)
-    if stored is None or not stored.tables:
+    if not stored.tables:
         return None
     fullest = max(stored.tables, key=lambda table: table.summaries)
     return league(fullest, most=EXCERPT)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from evaluation._guards import check_choice, check_same_length
 from evaluation.errors import EvaluationError
@@ -150,7 +150,7 @@ def _by_cluster(sums: _Sums, clusters: Sequence[Hashable]) -> tuple[Floats, Inte
     """Sums per cluster that holds any pairable item, and a size of 1 for each."""
     used = sums.kind_of != MISSING
     places, width = places_of([name for name, use in zip(clusters, used, strict=True) if use])
-    members = sparse.csr_array(
+    members = scipy.sparse.csr_array(
         (np.ones(len(places)), (places, sums.kind_of[used])), shape=(width, len(sums.sizes))
     )
     return members @ sums.rows, np.ones(width, dtype=np.int64)
@@ -203,7 +203,9 @@ def _distance_sums(kinds: Integers, table: RatingTable, level: Level) -> tuple[F
             both = given[one] & given[other]
             observed[both] += 2 * distance(kinds[one, both], kinds[other, both])
     marginals = _sparse_counts(kinds, len(table.categories), np.ones(kinds.shape))
-    rows = sparse.hstack([(observed / np.maximum(count - 1, 1))[:, np.newaxis], marginals], format="csr")
+    rows = scipy.sparse.hstack(
+        [(observed / np.maximum(count - 1, 1))[:, np.newaxis], marginals], format="csr"
+    )
 
     def statistic(sums: Floats) -> Floats:
         observed, marginals = sums[:, 0], sums[:, 1:]
@@ -239,10 +241,10 @@ def _ordinal_sums(kinds: Integers, width: int) -> tuple[Floats, Statistic]:
     distinct, first, column = np.unique(names, return_index=True, return_inverse=True)
     shape = (kinds.shape[1], len(distinct))
     # Twice, for a pair stands in the coincidences in both orders.
-    coincidences = sparse.csr_array((2 * weight[items], (items, column.reshape(-1))), shape=shape)
+    coincidences = scipy.sparse.csr_array((2 * weight[items], (items, column.reshape(-1))), shape=shape)
     low, high = lows[first], highs[first]
     marginals = _sparse_counts(kinds, width, np.ones(kinds.shape))
-    rows = sparse.hstack([marginals, coincidences], format="csr")
+    rows = scipy.sparse.hstack([marginals, coincidences], format="csr")
 
     def statistic(sums: Floats) -> Floats:
         marginals, coincidences = sums[:, :width], sums[:, width:]
@@ -274,7 +276,7 @@ def _proportion(one: Floats, other: Floats) -> Floats:
 def _sparse_counts(kinds: Integers, width: int, weights: Floats) -> Floats:
     given = kinds != MISSING
     items = np.broadcast_to(np.arange(kinds.shape[1]), kinds.shape)
-    counts: Floats = sparse.csr_array(
+    counts: Floats = scipy.sparse.csr_array(
         (weights[given], (items[given], kinds[given])), shape=(kinds.shape[1], width)
     )
     return counts

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from evaluation._guards import check_choice, check_same_length, checked_share, checked_weight
 from evaluation.errors import EvaluationError
@@ -421,7 +421,7 @@ def _expected_errors(frame: Frame, tuned: Array, spreads: Array, strata: Sequenc
     weights = (frame.shares * frame.expansion)[chosen]
     squares = left[chosen] ** 2
     columns = np.column_stack([np.ones(len(spreads)), spreads**2])
-    found, _ = nnls(columns[chosen] * np.sqrt(weights)[:, None], squares * np.sqrt(weights))
+    found, _ = scipy.optimize.nnls(columns[chosen] * np.sqrt(weights)[:, None], squares * np.sqrt(weights))
     expected: Array = columns @ found
     common = float(weights.sum()) / len(chosen)
     for stratum in dict.fromkeys(strata):

@@ -10,9 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import chi2, norm
 
 from evaluation._guards import check_same_length, checked_weight
 from evaluation.errors import EvaluationError
@@ -51,11 +50,11 @@ def median_widest(widths: Sequence[float], documents: Sequence[float]) -> float:
     degrees = np.array([degrees_behind(number) for number in documents], dtype=np.float64)[counted]
 
     def held(width: float) -> float:
-        return float(chi2.logcdf(degrees * (width / own) ** 2, degrees).sum())
+        return float(scipy.stats.chi2.logcdf(degrees * (width / own) ** 2, degrees).sum())
 
     # Each system alone would need that much; and that much would do if all of them shared the doubt evenly.
-    low = float((own * np.sqrt(chi2.ppf(0.5, degrees) / degrees)).max())
-    high = float((own * np.sqrt(chi2.ppf(0.5 ** (1 / len(own)), degrees) / degrees)).max())
+    low = float((own * np.sqrt(scipy.stats.chi2.ppf(0.5, degrees) / degrees)).max())
+    high = float((own * np.sqrt(scipy.stats.chi2.ppf(0.5 ** (1 / len(own)), degrees) / degrees)).max())
     return max(largest, _crossing(held, low, high))
 
 
@@ -80,9 +79,9 @@ def median_fewest(documents: Sequence[float], spreads: Sequence[float]) -> float
     means, errors = expected[uncertain], varying[uncertain]
 
     def held(number: float) -> float:
-        return float(norm.logcdf((means - number) / errors).sum())
+        return float(scipy.stats.norm.logcdf((means - number) / errors).sum())
 
-    low = float((means - norm.ppf(0.5 ** (1 / len(means))) * errors).min())
+    low = float((means - scipy.stats.norm.ppf(0.5 ** (1 / len(means))) * errors).min())
     return max(0.0, min(bound, _crossing(held, low, float(means.min()))))
 
 
@@ -92,4 +91,4 @@ def _crossing(log_chance: Callable[[float], float], low: float, high: float) -> 
     # With systems all alike the bracket ends at the place itself, and rounding decides on which side.
     if at_low * at_high >= 0:
         return low if abs(at_low) < abs(at_high) else high
-    return float(brentq(lambda place: log_chance(place) - HALF, low, high))
+    return float(scipy.optimize.brentq(lambda place: log_chance(place) - HALF, low, high))

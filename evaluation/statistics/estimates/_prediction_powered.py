@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from evaluation._guards import check_same_length
 from evaluation.errors import EvaluationError, InvalidPercent
@@ -141,7 +141,7 @@ def check_confidence(confidence: float) -> None:
 def quantile(confidence: float, degrees: int | None) -> float:
     """How many standard errors an interval reaches, by the normal or, with degrees of freedom, Student's t."""
     tail = (1 + confidence) / 2
-    return float(ndtri(tail) if degrees is None else stdtrit(degrees, tail))
+    return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))
 
 
 def saved_labels(labels: int, people_variance: float, variance: float) -> float | None:

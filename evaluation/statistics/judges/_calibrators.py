@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from evaluation._guards import check_choice, check_same_length, checked_share
 from evaluation.errors import EvaluationError
@@ -141,7 +141,7 @@ def _rising(probabilities: Array, answers: Array) -> tuple[tuple[float, float], 
     places, group = np.unique(probabilities, return_inverse=True)
     counts = np.bincount(group).astype(np.float64)
     means = np.bincount(group, weights=answers) / counts
-    heights = np.asarray(isotonic_regression(means, weights=counts).x, dtype=np.float64)
+    heights = np.asarray(scipy.optimize.isotonic_regression(means, weights=counts).x, dtype=np.float64)
     return tuple(zip(places.tolist(), np.clip(heights, 0.0, 1.0).tolist(), strict=True))
 
 

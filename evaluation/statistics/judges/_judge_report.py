@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import bdtr
+import scipy
 
 from evaluation._guards import check_same_length, checked_share
 from evaluation._labels import LABELS, Label, checked_labels
@@ -237,7 +237,7 @@ def compare_judges(
         leads[name] += one - two
     clustered = permutation_test(list(leads.values()), [0.0] * len(leads), draws=draws, seed=seed)
     apart = only_first + only_second
-    exact = min(1.0, 2 * float(bdtr(min(only_first, only_second), apart, 0.5)))
+    exact = min(1.0, 2 * float(scipy.special.bdtr(min(only_first, only_second), apart, 0.5)))
     return JudgeComparison(
         both_right=sum(one and two for one, two, _ in rights),
         only_first_right=only_first,

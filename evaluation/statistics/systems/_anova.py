@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import special
+import scipy
 
 from evaluation.errors import EvaluationError, InvalidPercent
 from evaluation.statistics._intervals import DEFAULT_CONFIDENCE
@@ -121,7 +121,7 @@ def _tested(squares: float, freedom: int, error: VarianceRow) -> VarianceRow:
     if error.mean_square == 0:
         return VarianceRow(squares=squares, freedom=freedom, mean_square=mean_square)
     f = mean_square / error.mean_square
-    p = float(special.fdtrc(freedom, error.freedom, f))
+    p = float(scipy.special.fdtrc(freedom, error.freedom, f))
     return VarianceRow(squares=squares, freedom=freedom, mean_square=mean_square, f=f, p=p)
 
 
@@ -156,18 +156,18 @@ def studentized_range_sf(q: Floats, groups: int, freedom: int) -> Floats:
     """
     # The estimated error over the true one is the root of chi-square over its degrees of freedom.
     half = freedom / 2
-    low, high = np.sqrt(special.gammaincinv(half, [_SURE, 1 - _SURE]) / half)
+    low, high = np.sqrt(scipy.special.gammaincinv(half, [_SURE, 1 - _SURE]) / half)
     s, s_weight = _nodes(low, high, _S_NODES)
     density = 2 * np.exp(
-        half * np.log(half) + (freedom - 1) * np.log(s) - half * s**2 - special.gammaln(half)
+        half * np.log(half) + (freedom - 1) * np.log(s) - half * s**2 - scipy.special.gammaln(half)
     )
     z, z_weight = _nodes(-8.5, 8.5, _Z_NODES)
     z_density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * z_weight
-    below = special.ndtr(z)
+    below = scipy.special.ndtr(z)
     inside = np.empty((len(q), len(s)))
     for place, width in enumerate(np.multiply.outer(q, s)):
         # The lowest of the means at z, all others within the width above it.
-        between = special.ndtr(z[:, np.newaxis] + width) - below[:, np.newaxis]
+        between = scipy.special.ndtr(z[:, np.newaxis] + width) - below[:, np.newaxis]
         inside[place] = groups * (z_density @ between ** (groups - 1))
     tail: Floats = np.clip(((1 - inside) * (density * s_weight)).sum(axis=1), 0, 1)
     return tail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.analysis.fingerprint import inputs_of
+from annotation.analysis.fingerprint import fingerprint_of
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
@@ -14,40 +14,39 @@ pytestmark = pytest.mark.django_db
 
 
 def test_nothing_changed_is_nothing_changed(world: World) -> None:
-    assert inputs_of(world.project) == inputs_of(world.project)
-    assert inputs_of(world.project).scores == 4
+    assert fingerprint_of(world.project) == fingerprint_of(world.project)
 
 
 def test_an_answer_changes_it(world: World) -> None:
-    before = inputs_of(world.project).fingerprint
+    before = fingerprint_of(world.project)
     override(check=world.check("alder", 1), by=world.rex, label="yes")
-    assert inputs_of(world.project).fingerprint != before
+    assert fingerprint_of(world.project) != before
 
 
 def test_rescoring_changes_it(world: World) -> None:
-    before = inputs_of(world.project).fingerprint
+    before = fingerprint_of(world.project)
     rescore(project=world.project)
-    assert inputs_of(world.project).fingerprint != before
+    assert fingerprint_of(world.project) != before
 
 
 def test_a_rule_of_the_project_changes_it(world: World) -> None:
-    before = inputs_of(world.project).fingerprint
+    before = fingerprint_of(world.project)
     world.project.composite_weight = 0.5
-    assert inputs_of(world.project).fingerprint != before
+    assert fingerprint_of(world.project) != before
 
 
 def test_a_draw_changes_it_and_so_does_its_first_answer(world: World) -> None:
-    before = inputs_of(world.project).fingerprint
+    before = fingerprint_of(world.project)
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
-    drawn = inputs_of(world.project).fingerprint
+    drawn = fingerprint_of(world.project)
     assert drawn != before
 
 
 def test_another_project_has_another(world: World) -> None:
-    before = inputs_of(world.other_project).fingerprint
+    before = fingerprint_of(world.other_project)
     override(check=world.check("alder", 1), by=world.rex, label="yes")
-    assert inputs_of(world.other_project).fingerprint == before
+    assert fingerprint_of(world.other_project) == before
 
 
 def test_what_else_is_named_counts(world: World) -> None:
-    assert inputs_of(world.project, "a").fingerprint != inputs_of(world.project, "b").fingerprint
+    assert fingerprint_of(world.project, "a") != fingerprint_of(world.project, "b")

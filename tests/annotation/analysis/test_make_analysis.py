@@ -11,12 +11,23 @@ from django.utils import timezone
 
 from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard.leaderboards import board
-from annotation.analysis.make_analysis import ASKED_SECONDS, MAKE_ANALYSIS, Making, made, make, make_again
-from annotation.models import Analysis, Summary, System, Worker
+from annotation.analysis.make_analysis import (
+    ASKED_SECONDS,
+    MADE_EVERY_SECONDS,
+    MAKE_ANALYSIS,
+    Making,
+    made,
+    make,
+    make_again,
+)
+from annotation.models import Analysis, Worker
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from django.contrib.auth.models import User
+    from django.test import Client
 
     from annotation.models import Project
     from tests.annotation.cast import World
@@ -43,8 +54,8 @@ def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 @pytest.fixture
-def sent(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]]:
-    """What the workers were asked for, a worker being alive and no project small."""
+def sent(world: World) -> Iterator[list[dict[str, object]]]:
+    """What the workers were asked for, a worker being alive."""
     hints: list[dict[str, object]] = []
 
     def hear(sender: str, body: tuple[Any, dict[str, object], Any], **_: object) -> None:
@@ -52,7 +63,6 @@ def sent(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[st
         hints.append(body[1])
 
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
     before_task_publish.connect(hear)
     yield hints
     before_task_publish.disconnect(hear)
@@ -76,7 +86,7 @@ def test_keys_are_stored_apart(world: World, counting: Counting) -> None:
     assert other.payload == {"project": "harbour", "key": "b", "call": 2}
 
 
-def test_a_small_project_waits_for_new_statistics(world: World, counting: Counting) -> None:
+def test_without_a_worker_new_ones_are_made_at_once(world: World, counting: Counting) -> None:
     made(project=world.project, kind=KIND, key="a")
     answer(world)
     found = made(project=world.project, kind=KIND, key="a")
@@ -84,13 +94,14 @@ def test_a_small_project_waits_for_new_statistics(world: World, counting: Counti
     assert Analysis.objects.count() == 1
 
 
-def test_a_large_project_is_shown_the_old_ones_while_a_worker_makes_new_ones(
+def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
     world: World,
     counting: Counting,
     sent: list[dict[str, object]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     make(project=world.project, kind=KIND, key="a")
+    Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
     answer(world)
     with django_capture_on_commit_callbacks(execute=True):
         found = made(project=world.project, kind=KIND, key="a")
@@ -119,28 +130,99 @@ def test_a_worker_is_asked_once(
     assert len(sent) == 2
 
 
-def test_who_waits_has_the_first_ones_made_here(
+def test_while_answers_arrive_new_ones_are_made_every_few_seconds(
     world: World,
     counting: Counting,
     sent: list[dict[str, object]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        first = made(project=world.project, kind=KIND, key="a", wait=True)
-    assert (first.payload["call"], first.is_stale, sent) == (1, False, [])
-    # Old ones are good enough, while a worker makes new ones.
+    make(project=world.project, kind=KIND, key="a")
     answer(world)
     with django_capture_on_commit_callbacks(execute=True):
-        old = made(project=world.project, kind=KIND, key="a", wait=True)
-    assert (old.payload["call"], old.is_stale, len(sent)) == (1, True, 1)
+        assert made(project=world.project, kind=KIND, key="a").is_stale
+    assert sent == []
 
 
-def test_without_a_worker_they_are_made_at_once(
+def test_statistics_of_a_project_are_made_one_at_a_time(
+    world: World,
+    counting: Counting,
+    sent: list[dict[str, object]],
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    for project, key in ((world.project, "a"), (world.project, "b"), (world.other_project, "b")):
+        with django_capture_on_commit_callbacks(execute=True):
+            assert made(project=project, kind=KIND, key=key).is_missing
+    assert [(asked["project_id"], asked["key"]) for asked in sent] == [
+        (world.project.pk, "a"),
+        (world.other_project.pk, "b"),
+    ]
+    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    with django_capture_on_commit_callbacks(execute=True):
+        made(project=world.project, kind=KIND, key="b")
+    assert len(sent) == 3
+
+
+def test_what_was_taken_back_meanwhile_keeps_no_place(world: World, counting: Counting) -> None:
+    make(project=world.project, kind=KIND, key="a")
+    Analysis.objects.update(asked_at=timezone.now())
+    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    assert (counting.calls, Analysis.objects.get().asked_at) == (1, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_waits_is_given_what_a_worker_makes(
     world: World, counting: Counting, sent: list[dict[str, object]]
 ) -> None:
-    Worker.objects.all().delete()
-    assert not made(project=world.project, kind=KIND, key="a").is_missing
-    assert sent == []
+    def work(body: tuple[Any, dict[str, Any], Any], **_: object) -> None:
+        make_again(**body[1])
+
+    before_task_publish.connect(work)
+    try:
+        first = made(project=world.project, kind=KIND, key="a", wait=True)
+    finally:
+        before_task_publish.disconnect(work)
+    assert (first.payload["call"], first.is_stale, len(sent)) == (1, False, 1)
+    # Old ones are good enough, while a worker makes new ones.
+    answer(world)
+    old = made(project=world.project, kind=KIND, key="a", wait=True)
+    assert (old.payload["call"], old.is_stale, counting.calls) == (1, True, 1)
+
+
+def test_who_has_waited_for_long_makes_them(
+    world: World, counting: Counting, sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
+    assert not made(project=world.project, kind=KIND, key="a", wait=True).is_missing
+
+
+PAGES = (
+    "",
+    "scores/",
+    "scores/differences/",
+    "scores/agreement/",
+    "scores/judge/",
+    "scores/plan/",
+    "scores/sensitivity/",
+    "scores/pictures/",
+    "scores/pictures/?show=judge",
+    "progress/?view=days",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_makes_statistics_where_a_worker_lives(
+    page: str,
+    world: World,
+    sent: list[dict[str, object]],
+    signed_in: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed: list[str] = []
+    making = Making(lambda _, key: computed.append(key))
+    monkeypatch.setattr(make_analysis, "MAKINGS", dict.fromkeys(Analysis.Kind, making))
+    shown = signed_in(world.mona).get(f"/p/harbour/{page}")
+    assert (shown.status_code, computed) == (200, [])
+    assert Analysis.objects.filter(asked_at__isnull=False).count() == 1
 
 
 def test_a_worker_makes_nothing_that_somebody_has_made_meanwhile(world: World, counting: Counting) -> None:
@@ -174,31 +256,3 @@ def test_the_stored_leaderboard_follows_an_answer(world: World) -> None:
     assert made_after.made_at is not None
     assert made_before.made_at < made_after.made_at
     assert Analysis.objects.get().seed == after.seed
-
-
-def test_of_many_pairs_of_systems_a_worker_is_asked(
-    world: World, sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch, counting: Counting
-) -> None:
-    monkeypatch.setattr(make_analysis, "WAITED_FOR", 3_000)
-    monkeypatch.setattr(
-        make_analysis, "MAKINGS", {KIND: Making(counting, pairs=make_analysis.pairs_of_systems)}
-    )
-    # Alder and birch at 20 words are one pair.
-    monkeypatch.setattr(make_analysis, "PAIRS_WAITED_FOR", 1)
-    assert not made(project=world.project, kind=KIND, key="few").is_missing
-    monkeypatch.setattr(make_analysis, "PAIRS_WAITED_FOR", 0)
-    assert made(project=world.project, kind=KIND, key="many").is_missing
-    assert counting.calls == 1
-
-
-def test_pairs_are_those_at_each_target_length(world: World) -> None:
-    assert make_analysis.pairs_of_systems(world.project) == 1
-    port = world.peers["port", "alder"].document_set
-    for number in range(4):
-        system = System.objects.create(project=world.project, name=f"more {number}")
-        for target in (20, 50):
-            Summary.objects.create(
-                document_set=port, system=system, is_peer=True, target_words=target, text="It is old."
-            )
-    # Six systems at 20 words are 15 pairs, four at 50 are 6.
-    assert make_analysis.pairs_of_systems(world.project) == 21

@@ -9,7 +9,6 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import resvg_py
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.analysis.pictures.charts.kit import FONTS, Drawing, Shape, line, plain, words
@@ -77,6 +76,8 @@ class Picture:
     @property
     def png(self) -> bytes:
         """The same as pixels. The fonts of this machine serve for what the one that comes with it does not hold."""
+        import resvg_py  # noqa: PLC0415 - pages show the drawing, files alone need pixels
+
         return resvg_py.svg_to_bytes(
             svg_string=self.standalone,
             zoom=ZOOM,

@@ -2,12 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from annotation.analysis.leaderboard.leaderboard import (
     RANKABLE,
     Leaderboard,
+    as_it_stands,
     leaderboard,
     means_at,
     payload,
@@ -43,6 +45,37 @@ def test_the_world_by_hand(world: World) -> None:
     assert birch.scores["brevity"].mean == pytest.approx(0.45)
     assert (alder.claims, alder.claims_unscored) == (3, 0)
     assert board.signature == Score.objects.values_list("signature", flat=True)[0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("score", RANKABLE)
+def test_as_it_stands_it_is_the_same_while_nothing_changes(world: World, score: str) -> None:
+    Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=10)
+    board = leaderboard(world.project, score=score)
+    assert as_it_stands(world.project, score=score, computed=board) == board
+    bare = as_it_stands(world.project, score=score, computed=None)
+    assert [(table.target_words, table.ranking) for table in bare.tables] == [(10, None), (20, None)]
+    assert bare.signature == board.signature
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("interval", "kept"), [((0.1, 0.9), (0.1, 0.9)), ((0.7, 0.9), (None, None))])
+def test_a_mean_of_now_stands_in_the_interval_as_computed_or_in_none(
+    world: World, interval: tuple[float, float], kept: tuple[float | None, float | None]
+) -> None:
+    board = leaderboard(world.project)
+    (table,) = board.tables
+    alder, birch = table.rows
+    before = replace(alder.scores["coverage"], low=interval[0], high=interval[1])
+    wide = replace(alder, scores={**alder.scores, "coverage": before})
+    computed = replace(board, tables=(replace(table, rows=(wide, birch)),))
+    Score.objects.filter(summary=world.peers["port", "alder"]).update(coverage=0.5)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(coverage=0.6)
+    (now,) = as_it_stands(world.project, score="coverage", computed=computed).tables
+    assert [(row.rank, row.system) for row in now.rows] == [(1, "birch"), (2, "alder")]
+    average = now.rows[1].scores["coverage"]
+    assert (average.mean, average.low, average.high) == (0.5, *kept)
+    assert now.ranking == table.ranking
 
 
 @pytest.mark.django_db

@@ -10,13 +10,12 @@ import pytest
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
 from annotation.analysis.leaderboard.averages import Average
 from annotation.analysis.leaderboard.web import Means
 from annotation.analysis.leaderboard.words import JUDGED, SAMPLING
-from annotation.models import CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.models import Analysis, CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
@@ -391,19 +390,25 @@ def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: Wo
     assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
 
 
-def test_old_numbers_are_marked_while_a_worker_makes_new_ones(
-    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vic.get("/p/harbour/scores/")
+def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic: Client) -> None:
+    first = vic.get("/p/harbour/scores/?by=brevity").content.decode()
+    Analysis.objects.all().delete()
+    watched = vic.get("/p/harbour/scores/").content.decode()
+    assert 'hx-trigger="every 10s" hx-select="#made"' in watched
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
+    # Whoever watches the page is told, and the note then asks for the whole.
+    told = vic.get("/p/harbour/scores/", headers={"HX-Request": "true"}).content.decode()
     page = vic.get("/p/harbour/scores/").content.decode()
-    assert cells(page, "alder")[2].startswith("0.750")
-    assert "newer numbers are being made" in page
-    assert 'hx-trigger="load delay:2s"' in page
-    # What was never made cannot be shown.
-    assert "These numbers are being made." in vic.get("/p/harbour/scores/?by=brevity").content.decode()
+    for each in (told, page):
+        note = each.partition('id="made"')[2].partition("</p>")[0]
+        assert 'hx-trigger="load delay:2s"' in note
+        assert "Newer answers exist" in note
+    # Means and counts are those of this moment.
+    assert cells(page, "alder")[2].startswith("1.000")
+    unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()
+    assert "These numbers are being made." in unmade
+    assert cells(unmade, "alder")[2] == cells(first, "alder")[2]
 
 
 def test_a_reviewer_who_opens_a_summarys_page_answers_its_checks_knowing_the_judge(

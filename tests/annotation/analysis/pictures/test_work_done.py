@@ -46,10 +46,10 @@ def test_while_nothing_changes_no_check_is_counted_again(world: World) -> None:
     assert not any('FROM "annotation_check"' in query["sql"] for query in asked.captured_queries)
 
 
-def test_a_large_project_waits_for_a_worker_unless_asked_to_make_it(
+def test_a_worker_counts_unless_somebody_has_waited_for_long(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(make_analysis, "WAITED_FOR", 0)
+    monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     report_alive("nearby")
     counts, stored = answered_so_far(world.project)
     assert (counts, stored.is_missing) == (None, True)
