@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from django.db import connection
+
 from annotation.core import jobs
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Refusal
@@ -40,6 +42,23 @@ def at_work_in(lane: Lane) -> Iterator[bool]:
     finally:
         if is_first:
             _in_lane[lane].release()
+
+
+def look() -> None:
+    """Begin what waits in lanes that this process is not at work in, each in a thread of its own."""
+    for lane in Lane:
+        if not _in_lane[lane].locked() and not stopping.is_set() and jobs.is_something_due(lane):
+            threading.Thread(target=_pull_in_thread, args=(lane,), name=f"lane-{lane}").start()
+
+
+def _pull_in_thread(lane: Lane) -> None:
+    try:
+        pull(lane)
+    except Exception:
+        # The boundary of a worker's thread: what it had is taken up again when its lease has run out.
+        logger.exception("The work on %s broke off", lane)
+    finally:
+        connection.close()
 
 
 def perform(public_id: str) -> None:

@@ -42,7 +42,7 @@ def make_analysis_again(project_id: int, kind: str, key: str) -> None:
 
 @worker_ready.connect
 def report_alive(**_: Any) -> None:
-    heartbeat = Heartbeat(new_worker_name())
+    heartbeat = Heartbeat(new_worker_name(), look=perform_job.look)
     _heartbeats.append(heartbeat)
     heartbeat.start()
 

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from annotation.assessing.services.recall_sitting import lapse_leases
 from annotation.core.jobs import reap
 from annotation.models import Worker
 
-BEAT_SECONDS = 4.0
+BEAT_SECONDS = 3.0
 FORGOTTEN_AFTER = timedelta(days=1)
 
 logger = logging.getLogger(__name__)
@@ -55,12 +56,13 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from a thread of its own, until it is stopped.
 
-    At each beat the worker also reaps, and lapses the leases of assessors: wherever a worker lives, no job
-    and no document set is left behind for want of a scheduler.
+    At each beat the worker also reaps, lapses the leases of assessors, and looks for work that no message told it of:
+    wherever a worker lives, no job and no document set is left behind for want of a scheduler or a broker.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, look: Callable[[], None] = lambda: None) -> None:
         self._name = name
+        self._look = look
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
@@ -85,6 +87,7 @@ class Heartbeat:
             report_alive(self._name)
             reap()
             lapse_leases()
+            self._look()
         except DatabaseError:
             logger.warning("The heartbeat did not reach the database", exc_info=True)
         finally:

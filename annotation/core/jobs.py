@@ -1,13 +1,14 @@
 """Long work as rows: claimed under a token, kept by a lease, ended once, whichever worker dies on the way.
 
-A message of the broker says that there is something to do, never what. What is true stands in the Job rows:
+A message of the broker says that there is something to do, never what; workers look every few seconds without one.
+What is true stands in the Job rows:
 
 - `take` pulls waiting jobs, many under one token, so that of many workers one gets each;
 - `Lease` prolongs the claims as long as the process lives;
 - whoever writes results calls `hold` first, inside the transaction of the writing: a worker whose
   job was given to another one writes nothing more;
 - `finish`, `try_later` and `stop_run` end a claim, and only with its token;
-- `reap` gives the jobs of dead workers back, and wakes a worker that is idle while something waits.
+- `reap` gives the jobs of dead workers back.
 A run's row is always locked before the rows of its jobs.
 """
 
@@ -40,8 +41,6 @@ WORK = "annotation.work"
 """The task that pulls what waits in one lane."""
 MOST_JOB_ATTEMPTS = 5
 FIRST_PAUSE_SECONDS = 5
-HINT_SECONDS = 2
-"""So long a worker that was told may take before it has pulled the work."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
@@ -103,6 +102,12 @@ def take(
     """
     jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(Lane.EXPORTS))
     return _take(jobs, most=most, token=token or new_token(), now=now)
+
+
+def is_something_due(lane: Lane) -> bool:
+    """Whether a job waits in the lane that may be taken now."""
+    is_active = Q(run__isnull=True) | Q(run__state=Run.State.ACTIVE)
+    return Job.objects.filter(_in_lane(lane), _is_due(timezone.now()), is_active).exists()
 
 
 def run_to_work_on() -> Run | None:
@@ -321,30 +326,11 @@ def settle(run: Run | None) -> None:
 
 
 def reap() -> None:
-    """Give the jobs of silent workers back, and wake idle workers where something waits.
-
-    May be called by anybody at any time; two at once do no harm.
-    """
+    """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
     now = timezone.now()
-    has_taken = _take_back_expired(now)
-    # Of what was just given back nobody has been told.
-    bound = now if has_taken else now - timedelta(seconds=HINT_SECONDS)
-    for lane in Lane:
-        waiting = Job.objects.filter(_in_lane(lane), state=Job.State.WAITING, queued_at__lte=bound).count()
-        if not waiting:
-            continue
-        busy = Job.objects.filter(_in_lane(lane), state=Job.State.WORKING, lease_until__gte=now)
-        idle = workers_alive(now) - busy.aggregate(n=Count("token", distinct=True))["n"]
-        if idle > 0:
-            _wake(lane, min(waiting, idle))
-
-
-def _take_back_expired(now: datetime) -> bool:
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).order_by("lease_until")
-    found = list(expired[:REAPED_AT_ONCE])
-    for job in found:
+    for job in expired[:REAPED_AT_ONCE]:
         _take_back(job, now)
-    return bool(found)
 
 
 @transaction.atomic
@@ -383,7 +369,7 @@ def hint(
 def _wake(lane: Lane, jobs: int) -> None:
     """Tell as many workers as could be at it, and at least one: it may be about to start."""
     for _ in range(min(jobs, max(1, workers_alive()))):
-        # One refusal is enough: `reap` wakes them again.
+        # One refusal is enough: workers look by themselves.
         if not hint(WORK, args=[lane.value], waits="jobs"):
             return
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run
+from tests.annotation.judging.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +68,13 @@ def test_a_message_to_a_worker_that_is_at_it_is_ignored(world: World) -> None:
     with perform_job.at_work_in(jobs.Lane.RUNS):
         tasks.work("runs")
     assert set(run.jobs.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_a_worker_finds_work_without_any_message(transactional_db: None, world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    perform_job.look()
+    wait_until(lambda: Run.objects.get(pk=run.pk).state == "finished")
+    wait_until(lambda: not any(thread.name.startswith("lane-") for thread in threading.enumerate()))
 
 
 def test_the_scheduled_task_reaps(world: World, django_capture_on_commit_callbacks: Any) -> None:

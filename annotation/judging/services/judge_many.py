@@ -53,6 +53,7 @@ OFFLINE_SETS_AT_ONCE = 50
 UNAVAILABLE_IN_A_ROW = 10
 """So many document sets that the server did not answer for, and no other, mean that it is away."""
 LOOK_SECONDS = 1.0
+SHARE_WITHIN_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -142,6 +143,8 @@ class _Turn:
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
         """Take and do jobs until none waits, the turn is over, or no more can be asked."""
+        if not self.judge.wait_for_a_share(SHARE_WITHIN_SECONDS):
+            return False
         end = time.monotonic() + TURN_SECONDS
         room = self._sets_at_once() if most is None else most
         is_more = True
@@ -157,7 +160,7 @@ class _Turn:
                 break
             self._go_on()
         self._end_stopped()
-        return self.judge.can_ask and self.unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
+        return self.unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
 
     def to_end(self) -> None:
         """Do what was taken."""

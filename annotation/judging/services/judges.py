@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
@@ -44,6 +45,7 @@ from evaluation.judging.protocol import Judge as AnsweringJudge
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
+LOOK_SECONDS = 0.05
 _PORTS = {"http": 80, "https": 443}
 
 JudgeReply = TypeVar("JudgeReply")
@@ -191,6 +193,13 @@ class JudgeAtWork:
         """Whether other processes leave this one any calls to make."""
         return all(slots.allowed for slots in self.slots)
 
+    def wait_for_a_share(self, seconds: float) -> bool:
+        """Whether others have left this process some calls before so many seconds are over."""
+        end = time.monotonic() + seconds
+        while not self.can_ask and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        return self.can_ask
+
     def begin(
         self, questions: Iterable[Coroutine[None, None, JudgeReply]]
     ) -> Future[list[JudgeReply | BaseException]]:
@@ -241,6 +250,8 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             judge, store_of=store_of, shared_by=shared_by, remember=remember, budget=budget, prompts=prompts
         )
         loop = opened.enter_context(_loop_in_thread())
+        for each in slots:
+            asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
         try:
             yield JudgeAtWork(judge=built, row=judge, loop=loop, slots=slots)
         finally:

@@ -36,7 +36,6 @@ class RowSlots:
         self._in_use = 0
         self._guard = threading.Lock()
         self._freed = asyncio.Condition()
-        self._keeper: asyncio.Task[None] | None = None
         self._thread = DatabaseThread("judge-share")
         self.allowed = 0
         self._thread.begin(self._adjust).result()
@@ -46,9 +45,19 @@ class RowSlots:
         self._thread.begin(JudgeShare.objects.filter(token=self._token).delete)
         self._thread.close()
 
+    async def keep_even(self) -> None:
+        """Adjust the share to how many processes ask, until cancelled."""
+        while True:
+            await asyncio.sleep(ADJUST_SECONDS)
+            try:
+                await self._thread.do(self._adjust)
+            except DatabaseError:
+                # Nobody else is told of a larger share meanwhile; the next turn tries again.
+                logger.warning("The share of a judge was not adjusted", exc_info=True)
+            async with self._freed:
+                self._freed.notify_all()
+
     async def __aenter__(self) -> None:
-        if self._keeper is None:
-            self._keeper = asyncio.create_task(self._keep())
         if self._took_one():
             return
         async with self._freed:
@@ -65,17 +74,6 @@ class RowSlots:
             is_free = self._in_use < self.allowed
             self._in_use += is_free
             return is_free
-
-    async def _keep(self) -> None:
-        while True:
-            await asyncio.sleep(ADJUST_SECONDS)
-            try:
-                await self._thread.do(self._adjust)
-            except DatabaseError:
-                # Nobody else is told of a larger share meanwhile; the next turn tries again.
-                logger.warning("The share of a judge was not adjusted", exc_info=True)
-            async with self._freed:
-                self._freed.notify_all()
 
     @transaction.atomic
     def _adjust(self) -> None:

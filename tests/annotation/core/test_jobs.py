@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Event, Export, Job, Judge, Project, Run, Worker
-from annotation.workers import report_alive
+from annotation.models import Event, Export, Job, Judge, Project, Run
 from tests.annotation.judging.doing import add_document_set
 
 if TYPE_CHECKING:
@@ -58,19 +54,6 @@ def eventually(holds: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.02)
     return False
-
-
-def wait_for_long(run: Run) -> None:
-    Job.objects.update(queued_at=timezone.now() - timedelta(hours=1))
-
-
-def messages_of(act: Callable[[], object]) -> list[str]:
-    """The arguments of the messages that an act sends."""
-    folder = Path(settings.VAR_DIR) / "queue" / "messages"
-    for message in folder.iterdir():
-        message.unlink()
-    act()
-    return [json.loads(path.read_text())["headers"]["argsrepr"] for path in folder.iterdir()]
 
 
 # Claiming
@@ -149,6 +132,13 @@ def test_the_run_that_the_fewest_workers_are_at_comes_next(world: World) -> None
     assert jobs.run_to_work_on() == first
     jobs.take(run=first)
     assert jobs.run_to_work_on() is None
+
+
+def test_what_is_due_is_told_by_lane(run: Run) -> None:
+    assert (jobs.is_something_due(jobs.Lane.RUNS), jobs.is_something_due(jobs.Lane.EXPORTS)) == (True, False)
+    jobs.take(run=run, most=2)
+    Job.objects.create(export=Export.objects.create(project=run.project, level="scores", format="csv"))
+    assert (jobs.is_something_due(jobs.Lane.RUNS), jobs.is_something_due(jobs.Lane.EXPORTS)) == (False, True)
 
 
 # Ending
@@ -352,42 +342,3 @@ def test_the_one_who_took_over_is_not_disturbed_by_the_one_who_came_back(run: Ru
     second = claim(run)
     assert jobs.finish(first, state=Job.State.DONE) is False
     assert jobs.finish(second, state=Job.State.DONE) is True
-
-
-def test_idle_workers_are_woken_while_something_waits(
-    run: Run, django_capture_on_commit_callbacks: Any
-) -> None:
-    report_alive("ada:1")
-    wait_for_long(run)
-    assert messages_of(jobs.reap) == ["('runs',)"]
-    report_alive("ada:2")
-    assert messages_of(jobs.reap) == 2 * ["('runs',)"]
-
-
-def test_what_was_just_told_is_not_told_again(run: Run) -> None:
-    report_alive("ada:1")
-    assert messages_of(jobs.reap) == []
-
-
-def test_busy_workers_are_not_woken(run: Run) -> None:
-    report_alive("ada:1")
-    claim(run, 1)
-    wait_for_long(run)
-    assert messages_of(jobs.reap) == []
-    report_alive("ada:2")
-    assert messages_of(jobs.reap) == ["('runs',)"]
-
-
-def test_a_worker_busy_with_a_run_is_woken_for_an_export(run: Run) -> None:
-    report_alive("ada:1")
-    claim(run, 1)
-    export = Export.objects.create(project=run.project, level="scores", format="csv")
-    Job.objects.create(export=export)
-    wait_for_long(run)
-    assert messages_of(jobs.reap) == ["('exports',)"]
-
-
-def test_nobody_is_told_where_no_worker_lives(run: Run) -> None:
-    Worker.objects.all().delete()
-    wait_for_long(run)
-    assert messages_of(jobs.reap) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.models import CallStart, Judge, JudgeShare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
 PATIENCE_SECONDS = 60
 
@@ -25,6 +25,16 @@ PATIENCE_SECONDS = 60
 def judge(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Judge:
     monkeypatch.setattr(shared_limits, "ADJUST_SECONDS", 0.02)
     return Judge.objects.create(name="gpt", kind="openai", model="m", concurrency=5)
+
+
+@asynccontextmanager
+async def kept(*slots: RowSlots) -> AsyncIterator[None]:
+    """Processes that adjust their shares for the length of the block."""
+    keeping = [asyncio.create_task(each.keep_even()) for each in slots]
+    yield
+    for task in keeping:
+        task.cancel()
+    await asyncio.gather(*keeping, return_exceptions=True)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -43,12 +53,11 @@ def test_who_asks_alone_may_make_all_calls(judge: Judge) -> None:
 
 def test_processes_part_the_calls_evenly_once_the_first_has_given_some_up(judge: Judge) -> None:
     async def use() -> None:
-        async with first:
-            # Nothing is left until the first one looks again.
-            assert second.allowed == 0
-            async with second:
-                await until(lambda: first.allowed + second.allowed == 5)
-                assert sorted([first.allowed, second.allowed]) == [2, 3]
+        # Nothing is left until the first one looks again.
+        assert second.allowed == 0
+        async with kept(first, second), first, second:
+            await until(lambda: first.allowed + second.allowed == 5)
+            assert sorted([first.allowed, second.allowed]) == [2, 3]
 
     with closing(RowSlots(judge)) as first, closing(RowSlots(judge)) as second:
         asyncio.run(use())
@@ -56,15 +65,15 @@ def test_processes_part_the_calls_evenly_once_the_first_has_given_some_up(judge:
 
 def test_a_share_is_given_up_only_as_calls_end(judge: Judge) -> None:
     async def use() -> None:
-        for _ in range(5):
-            await first.__aenter__()
-        await asyncio.to_thread(second._adjust)
-        await until(lambda: first.allowed < 5)
-        await asyncio.to_thread(second._adjust)
-        assert second.allowed == 0
-        for _ in range(5):
-            await first.__aexit__()
-        async with second:
+        async with kept(first):
+            for _ in range(5):
+                await first.__aenter__()
+            await until(lambda: first.allowed < 5)
+            await asyncio.to_thread(second._adjust)
+            assert second.allowed == 0
+            for _ in range(5):
+                await first.__aexit__()
+        async with kept(first, second), second:
             assert first.allowed + second.allowed == 5
 
     with closing(RowSlots(judge)) as first, closing(RowSlots(judge)) as second:
