@@ -34,6 +34,11 @@ class Part(Generic[Row]):
         self._name = name
         self._only = only
 
+    @property
+    def table(self) -> str:
+        """The table's own name."""
+        return self._row._meta.db_table
+
     @cached_property
     def columns(self) -> str:
         """What to select."""
@@ -66,6 +71,11 @@ class Part(Generic[Row]):
                 *column.get_db_converters(connection),
             )
         ]
+
+
+def named(kind: type[Row], **columns: object) -> Row:
+    """A row of which only these columns are at hand; the others are asked for when they are first read."""
+    return kind.from_db(connection.alias, list(columns), list(columns.values()))
 
 
 def rows(statement: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:

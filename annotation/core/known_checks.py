@@ -68,10 +68,10 @@ _FAMILY = """
 _KNOWN_IN_OTHER_WORDS = f"EXISTS ({_FAMILY}{_MET})"
 # That the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`.
 FOOLING = "look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL"
-_FOOLED = f"""EXISTS (
+_FOOLED = """EXISTS (
     SELECT 1 FROM annotation_checklook look
-    WHERE look.check_row_id = {{check}} AND look.person_id = %s AND {FOOLING}
-)"""
+    WHERE look.check_row_id = {check} AND look.person_id = %s AND {fooling}
+)""".replace("{fooling}", FOOLING)
 
 
 def knows(person: User) -> Q:

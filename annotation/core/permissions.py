@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.core import sql
 from annotation.core.by_hand import Part
@@ -22,11 +22,13 @@ from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Assignment, Judge, Project, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from django.contrib.auth.models import AnonymousUser, User
 
     Person = User | AnonymousUser
+
+Row = TypeVar("Row", bound=Model)
 
 
 class Verb(StrEnum):
@@ -229,11 +231,36 @@ def project_for(person: Person, slug: str, verb: Verb) -> Project:
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
     """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
+    project, verbs, _ = _entered(person, slug, verb)
+    return project, verbs
+
+
+def project_verbs_and(
+    person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
+) -> tuple[Project, frozenset[Verb], Row | None]:
+    """As `project_and_verbs`, with the project's row of that public id; None where there is none.
+
+    `beside` are the columns of that row, under the name `beside`.
+    """
+    join = sql.BESIDE.format(table=beside.table)
+    project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
+    row = beside.read(values)
+    return project, verbs, row if row.pk else None
+
+
+def _entered(
+    person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
+) -> tuple[Project, frozenset[Verb], Iterator[object]]:
+    """And the values of what was asked beside."""
     with connection.cursor() as cursor:
         statement = sql.ENTERED.format(
-            standing=sql.STANDING.format(project="project.id"), project=_PROJECT.columns, judge=_JUDGE.columns
+            standing=sql.STANDING.format(project="project.id"),
+            project=_PROJECT.columns,
+            judge=_JUDGE.columns,
+            beside=beside,
+            join=join,
         )
-        cursor.execute(statement, {**_of(person), "slug": slug})
+        cursor.execute(statement, {**_of(person), "slug": slug, **more})
         found = cursor.fetchone()
     if found is None:
         raise NotFound("There is no such project.")
@@ -243,4 +270,4 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
     project.deciding_judge = _JUDGE.read(values) if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
-    return project, standing.verbs
+    return project, standing.verbs, values

@@ -44,24 +44,24 @@ class CheckAndLook:
     has_answered: bool
 
 
-def plants(project: Project, person: User) -> bool:
+def plants(project: Project, person: User, *, is_fooled: bool | None = None) -> bool:
     """Whether the person may at this moment take a planted verdict of the project for the judge's.
 
     A project that plants no more still has to tell of those that were shown before: until then all that is said to
-    this person goes by what they were shown.
+    this person goes by what they were shown. `is_fooled` is whether there are any, where the caller has asked.
     """
-    if project.planted_share > 0:
-        return True
+    if project.planted_share > 0 or is_fooled is not None:
+        return project.planted_share > 0 or bool(is_fooled)
     return fooled(person).filter(check_row__project=project).exists()
 
 
-def keeps_back(project: Project, reader: CheckReader) -> bool:
+def keeps_back(project: Project, reader: CheckReader, *, is_fooled: bool | None = None) -> bool:
     """Whether what others said stays hidden from the reader until they have answered, or were shown it.
 
-    Where wrong verdicts are planted, a list of the true ones would give them away.
+    Where wrong verdicts are planted, a list of the true ones would give them away. `is_fooled` as for `plants`.
     """
     is_shown = project.reveal == Project.Reveal.SHOWN
-    return reader.must_wait and (not is_shown or plants(project, reader.person))
+    return reader.must_wait and (not is_shown or plants(project, reader.person, is_fooled=is_fooled))
 
 
 def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
@@ -88,14 +88,6 @@ def hides_movement(project: Project, reader: CheckReader, *, is_told: bool = Fal
 def is_shown_to_all(project: Project, *, asked: bool = False) -> bool:
     """Whether the judge's verdict is shown before an answer: to everybody, or to whoever has just `asked` for it."""
     return project.reveal == Project.Reveal.SHOWN or (asked and project.reveal == Project.Reveal.ON_REQUEST)
-
-
-def look_of(check: Check, person: User) -> CheckLook | None:
-    """What the person was shown of the check so far; None where they never opened it."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql.LOOK_OF.format(columns=_LOOK.columns), [check.pk, person.pk])
-        found = cursor.fetchone()
-    return _LOOK.read(iter(found)) if found else None
 
 
 def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> CheckAndLook:

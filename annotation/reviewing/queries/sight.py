@@ -21,7 +21,7 @@ from django.db.models import CharField, F, OuterRef, Q, Subquery, Value
 from django.db.models.expressions import Case, When
 from django.db.models.functions import Coalesce
 
-from annotation.core.known_checks import fooled, knows
+from annotation.core.known_checks import FOOLING, fooled, knows
 from annotation.models import Check, Verdict
 from annotation.reviewing.queries.planted import in_its_place
 from annotation.reviewing.queries.sql import TAKEN_FOR_TRUE
@@ -189,5 +189,5 @@ def taken_for_true(person: User, project: Project) -> dict[int, CheckAsSeen]:
     They are told once they answered, so these are few.
     """
     with connection.cursor() as cursor:
-        cursor.execute(TAKEN_FOR_TRUE, [person.pk, project.pk])
+        cursor.execute(TAKEN_FOR_TRUE.format(fooling=FOOLING), [person.pk, project.pk])
         return {check: _fooled(planted, own) for check, planted, own in cursor.fetchall()}

@@ -124,7 +124,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     before = scores_now(row.peer_id)
     typed = TypedAnswer.of(request.POST)
     try:
-        verdict = service.override(
+        given = service.override(
             check=row,
             by=request.user,
             label=typed.label,
@@ -138,11 +138,13 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, row, refusal=refusal, typed=typed)
-    told = tell_planted(project=room.project, by=request.user, but=row)
+    told = tell_planted(project=room.project, by=request.user, but=row) if given.before.is_fooled else []
     moved = score_changes(before, scores_now(row.peer_id))
     if wants_fragment(request):
-        return _strip(request, room, check_id, verdict=verdict, moved=moved, told=told)
-    return _after_answer(request, room, row, verdict, moved)
+        return _strip(
+            request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
+        )
+    return _after_answer(request, room, row, given.verdict, moved)
 
 
 @screen("POST")
@@ -283,17 +285,22 @@ def _counted(request: Request, room: Room, filters: Filter, here: Check | None) 
     }
 
 
+def _with_texts_of(shown: Check, now: Check) -> Check:
+    """The check as it stands now, with the rows that its screen has read."""
+    now.project, now.peer, now.claim = shown.project, shown.peer, shown.claim
+    return now
+
+
 def _strip(
     request: Request,
     room: Room,
-    check_id: str,
+    row: Check,
     *,
     verdict: Verdict,
     moved: list[ScoreChange],
     told: list[CheckLook],
 ) -> HttpResponse:
     """What is told of an answer while the next claim is on screen already."""
-    row = check_of(room.project, check_id)
     outcome = outcome_of(row, request.user)
     context = {
         "room": room,

@@ -48,7 +48,7 @@ def by_service(world: World, act: Any, verb: str) -> tuple[Any, ...]:
 def test_an_override_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
     answer = {"label": "yes", "reason": "It says so.", "evidence": [1], "confidence": 0.8}
     check = world.check("alder", 2)
-    expected = by_service(world, lambda: override(check=check, by=world.rex, **answer), "override")
+    expected = by_service(world, lambda: override(check=check, by=world.rex, **answer).verdict, "override")
     sent = client_of("rex").post(at(world, "alder", 2, "verdicts/"), answer, format="json")
     assert sent.status_code == 201
     assert outcome(world, "override") == expected
@@ -80,7 +80,7 @@ def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: 
 
 def test_what_was_set_aside_is_told_apart(world: World, client_of: ApiDoor) -> None:
     check = world.check("alder", 1)
-    theirs = override(check=check, by=world.cleo, label="no")
+    theirs = override(check=check, by=world.cleo, label="no").verdict
     rex = client_of("rex")
     rex.post(at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json")
     sent = rex.post(
@@ -126,7 +126,7 @@ def test_a_senseless_answer_is_refused(
 
 
 def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     client = client_of("rex")
     for _ in range(2):
         assert client.delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 204
@@ -135,7 +135,7 @@ def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor
 
 
 def test_only_the_giver_withdraws(world: World, client_of: ApiDoor) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert client_of("cleo").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
     assert world.check("alder", 1).human_label == "no"
 
@@ -365,8 +365,8 @@ class TestWhatIsKeptOfSeeing:
         self, world: World, client_of: ApiDoor
     ) -> None:
         assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
-        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == "judge"
-        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").shown == "nothing"
+        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown == "judge"
+        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict.shown == "nothing"
 
     def test_an_adjudicator_who_was_shown_nothing_answers_blind(
         self, world: World, client_of: ApiDoor
