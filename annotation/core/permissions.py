@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from django.db import connection
 from django.db.models import Model, QuerySet
 
 from annotation.core import sql
-from annotation.core.by_hand import Part
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Assignment, Judge, Project, Role
 
@@ -130,7 +129,7 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Role)
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
@@ -153,7 +152,7 @@ def standing_in(person: Person, project: Project) -> Standing:
     """The person's roles and blindness in a project, in one query."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
         return _standing(person, *cursor.fetchone())
 
@@ -252,7 +251,7 @@ def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
     """And the values of what was asked beside."""
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         statement = sql.ENTERED.format(
             standing=sql.STANDING.format(project="project.id"),
             project=_PROJECT.columns,

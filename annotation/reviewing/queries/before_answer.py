@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db import connection
 
-from annotation.core.by_hand import Part, named
+from annotation.core.by_hand import Part, named, rows
 from annotation.core.known_checks import FOOLING
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
@@ -63,9 +62,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
         claim=_CLAIM.columns,
         look=_LOOK.columns,
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {**standing_values(person, check.project), "check": check.pk})
-        found = cursor.fetchall()
+    found = rows(statement, {**standing_values(person, check.project), "check": check.pk})
     if not found:
         raise NotFound("There is no such check in this project.")
     roles, is_blind, guideline_id, is_drawn, is_decided, is_fooled = found[0][:_FACTS]

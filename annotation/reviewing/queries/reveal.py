@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
-from annotation.core.by_hand import Part
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.known_checks import fooled, knows_the_truth
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.readers import CheckReader
@@ -95,7 +94,7 @@ def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> C
 
     In one statement with what they may do. Raises NotFound, and as `require` what that does.
     """
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         statement = sql.CHECK_AND_LOOK.format(standing=STANDING, check=_CHECK.columns, look=_LOOK.columns)
         cursor.execute(statement, {**standing_values(person, project), "name": public_id})
         found = cursor.fetchone()

@@ -11,6 +11,7 @@ from annotation.adjudicating.services.adjudicate import decide_check, decide_uni
 from annotation.models import SCORES, Adjudication, CheckLook, Event, Membership, Project, Score, Verdict
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
+from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -65,6 +66,42 @@ def test_an_override_answers_what_was_kept_and_what_stands(world: World, client_
     kept = Verdict.objects.get(public_id=body["verdict"]["id"])
     assert (kept.person, kept.label, kept.evidence) == (world.rex, "yes", [1, 2])
     assert (body["check"]["final_label"], body["check"]["final_source"]) == ("yes", "reviewer")
+
+
+MOST_STATEMENTS = 12
+"""Of an answer through the API. Session, person, and project with the check (3); the summary, held, and all that the
+answer goes by (2); verdict and look (2); the summary's checks and what is said (2); checks, score and event (3)."""
+
+
+@pytest.mark.parametrize("mode", Project.Reveal.values)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_answer_asks_the_database_little(world: World, client_of: ApiDoor, mode: str, number: int) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal=mode)
+    rex, address = client_of("rex"), at(world, "alder", number, "verdicts/")
+    asked = statements_of(lambda: rex.post(address, {"label": "yes", "seen": ""}, format="json"))
+    assert Verdict.objects.filter(person=world.rex).exists()
+    assert len(asked) <= MOST_STATEMENTS, asked
+
+
+@pytest.mark.parametrize("mode", Project.Reveal.values)
+@pytest.mark.parametrize("name", ["rex", "cleo", "olga"])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_an_answer_returns_the_check_as_it_is_read_afterwards(
+    world: World, client_of: ApiDoor, mode: str, name: str, share: float
+) -> None:
+    world.project.planted_share = share
+    world.project.reveal = mode
+    world.project.own_adjudication = True
+    world.project.save()
+    client = client_of(name)
+    for number, label in ((1, "no"), (2, "unsure"), (3, "yes")):
+        override(check=world.check("alder", number), by=world.olga, label="yes")
+        client.get(at(world, "alder", number))
+        body = client.post(at(world, "alder", number, "verdicts/"), {"label": label}, format="json").json()
+        assert body["check"] == client.get(at(world, "alder", number)).json()
+    decide_check(check=world.check("alder", 2), by=world.olga, label="no", reason="Not said.")
+    body = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
+    assert body["check"] == client.get(at(world, "alder", 2)).json()
 
 
 def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: ApiDoor) -> None:
