@@ -25,8 +25,8 @@ from annotation.api.schema import operation
 from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import NotFound
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
+from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
 from annotation.reviewing.queries.reveal import keeps_back, plants
 from annotation.reviewing.queries.sight import (
@@ -376,11 +376,9 @@ class CheckVerdicts(ApiView):
         changed since takes no answer in its old words (409) but from somebody for whom a random draw still waits
         for it; such an answer moves no score.
         """
-        project, verbs, check = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
+        project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
-        if check is None:
-            raise NotFound("There is no such check in this project.")
-        check.project = project
+        check = of_project(asked, project)
         given = override(
             check=check,
             by=self.person,

@@ -207,11 +207,15 @@ def check_of(project: Project, public_id: str) -> Check:
     with kept_plan() as cursor:
         cursor.execute(sql.CHECK_OF.format(columns=_CHECK.columns), [public_id, project.pk])
         found = cursor.fetchone()
-    if found is None:
+    return with_texts(of_project(_CHECK.read(iter(found)) if found else None, project))
+
+
+def of_project(check: Check | None, project: Project) -> Check:
+    """A check that was looked up in the project. Raises NotFound where there was none."""
+    if check is None:
         raise NotFound("There is no such check in this project.")
-    check = _CHECK.read(iter(found))
     check.project = project
-    return with_texts(check)
+    return check
 
 
 def with_texts(check: Check) -> Check:
