@@ -36,7 +36,7 @@ def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) 
 
 
 def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(9):
         rescore(project=world.project)
 
 

@@ -49,7 +49,7 @@ def by_service(world: World, act: Any, verb: str) -> tuple[Any, ...]:
 def test_an_override_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
     answer = {"label": "yes", "reason": "It says so.", "evidence": [1], "confidence": 0.8}
     check = world.check("alder", 2)
-    expected = by_service(world, lambda: override(check=check, by=world.rex, **answer).verdict, "override")
+    expected = by_service(world, lambda: override(check=check, by=world.rex, **answer), "override")
     sent = client_of("rex").post(at(world, "alder", 2, "verdicts/"), answer, format="json")
     assert sent.status_code == 201
     assert outcome(world, "override") == expected
