@@ -89,10 +89,10 @@ def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tupl
 def kept_plan() -> CursorWrapper:
     """A cursor whose statements PostgreSQL plans once a connection, which takes it longer than to answer some.
 
-    Their values are sent beside them instead of in them. Elsewhere, and where prepared statements are off, a cursor
-    like any other.
+    Their values are sent beside them instead of in them. Elsewhere, and where statements are logged to be read, a
+    cursor like any other.
     """
-    if connection.vendor != "postgresql":
+    if connection.vendor != "postgresql" or connection.queries_logged:
         return connection.cursor()
     # Needs psycopg, which SQLite does without.
     from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415

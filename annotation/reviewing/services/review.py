@@ -298,8 +298,8 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
 def lock(check: Check) -> Check:
     """The check as it stands now, with its summary's row locked first and its own second.
 
-    Every verb that decides a check takes the locks in this order, so that two of them wait for
-    each other and never deadlock.
+    Every verb that decides a check locks the summary first, so that two of them wait for each other and never
+    deadlock.
     """
     Summary.objects.select_for_update().only("pk").get(pk=check.peer_id)
     rows = Check.objects.select_for_update(of=("self",)).select_related("project", "peer", "claim")
