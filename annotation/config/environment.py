@@ -18,6 +18,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
     ),
 }
 POSTGRESQL_CONNECT_SECONDS = 5
+USES_BEFORE_PREPARED = 5
 FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
 
@@ -28,7 +29,7 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
     SQLite gets write-ahead logging and immediate transactions, and each thread keeps its connection: the last
     one to close would write the whole log back, at every request. A PostgreSQL host may be a socket folder,
     written `postgres://user@%2Frun%2Fpostgresql/name` as libpq does. `keep_seconds` keeps its connections open;
-    `server_side_cursors` is False behind a pooler in transaction mode.
+    `server_side_cursors` is False behind a pooler in transaction mode, which knows no prepared statements either.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -37,7 +38,12 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
     return {
         **config,
         "HOST": unquote(str(config.get("HOST") or "")),
-        "OPTIONS": {"connect_timeout": POSTGRESQL_CONNECT_SECONDS, **options},
+        "OPTIONS": {
+            "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
+            # For statements by hand that ask for it; a pooler that swaps connections would lose them.
+            "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
+            **options,
+        },
         "CONN_MAX_AGE": keep_seconds,
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": not server_side_cursors,

@@ -12,6 +12,8 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
+from annotation.core.by_hand import kept_plan
+
 # Defended by tests/bench/review.py and tests/bench/saving.py, which send whole requests.
 _FIND = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
@@ -21,7 +23,7 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        with connection.cursor() as cursor:
+        with kept_plan() as cursor:
             cursor.execute(_FIND, [self.session_key, now])
             found = cursor.fetchone()
         # Where there is none, Django forgets the key, so that no stranger chooses one for somebody.

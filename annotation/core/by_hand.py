@@ -12,12 +12,13 @@ insert(Assignment, [{"sitting_id": 1, "position": 1}, {"sitting_id": 1, "positio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Field, Model
 
 Row = TypeVar("Row", bound=Model)
@@ -33,6 +34,11 @@ class Part(Generic[Row]):
         self._row = row
         self._name = name
         self._only = only
+
+    @property
+    def table(self) -> str:
+        """The table's own name."""
+        return self._row._meta.db_table
 
     @cached_property
     def columns(self) -> str:
@@ -68,11 +74,36 @@ class Part(Generic[Row]):
         ]
 
 
-def rows(statement: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:
+def named(kind: type[Row], **columns: object) -> Row:
+    """A row of which only these columns are at hand; the others are asked for when they are first read."""
+    return kind.from_db(connection.alias, list(columns), list(columns.values()))
+
+
+def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What a statement finds."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, list(values))
+    with kept_plan() as cursor:
+        cursor.execute(statement, values)
         return list(cursor.fetchall())
+
+
+def kept_plan() -> CursorWrapper:
+    """A cursor whose statements PostgreSQL plans once a connection, which takes it longer than to answer some.
+
+    Their values are sent beside them instead of in them. Elsewhere, and where statements are logged to be read, a
+    cursor like any other.
+    """
+    if connection.vendor != "postgresql" or connection.queries_logged:
+        return connection.cursor()
+    # Needs psycopg, which SQLite does without.
+    from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
+
+    connection.ensure_connection()
+    line = connection.connection
+    of_others, line.cursor_factory = line.cursor_factory, ServerBindingCursor
+    try:
+        return connection.cursor()
+    finally:
+        line.cursor_factory = of_others
 
 
 def places(values: Sized) -> str:
@@ -101,7 +132,7 @@ def insert(
         return
     same = {} if fixed is None else fixed
     statement = _inserting(kind, (*new[0], *same))
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.executemany(statement, [(*row.values(), *same.values()) for row in new])
 
 

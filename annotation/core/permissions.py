@@ -11,22 +11,23 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.core import sql
-from annotation.core.by_hand import Part
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Assignment, Judge, Project, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from django.contrib.auth.models import AnonymousUser, User
 
     Person = User | AnonymousUser
+
+Row = TypeVar("Row", bound=Model)
 
 
 class Verb(StrEnum):
@@ -128,7 +129,7 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Role)
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
@@ -151,7 +152,7 @@ def standing_in(person: Person, project: Project) -> Standing:
     """The person's roles and blindness in a project, in one query."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
         return _standing(person, *cursor.fetchone())
 
@@ -229,11 +230,36 @@ def project_for(person: Person, slug: str, verb: Verb) -> Project:
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
     """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
-    with connection.cursor() as cursor:
+    project, verbs, _ = _entered(person, slug, verb)
+    return project, verbs
+
+
+def project_verbs_and(
+    person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
+) -> tuple[Project, frozenset[Verb], Row | None]:
+    """As `project_and_verbs`, with the project's row of that public id; None where there is none.
+
+    `beside` are the columns of that row, under the name `beside`.
+    """
+    join = sql.BESIDE.format(table=beside.table)
+    project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
+    row = beside.read(values)
+    return project, verbs, row if row.pk else None
+
+
+def _entered(
+    person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
+) -> tuple[Project, frozenset[Verb], Iterator[object]]:
+    """And the values of what was asked beside."""
+    with kept_plan() as cursor:
         statement = sql.ENTERED.format(
-            standing=sql.STANDING.format(project="project.id"), project=_PROJECT.columns, judge=_JUDGE.columns
+            standing=sql.STANDING.format(project="project.id"),
+            project=_PROJECT.columns,
+            judge=_JUDGE.columns,
+            beside=beside,
+            join=join,
         )
-        cursor.execute(statement, {**_of(person), "slug": slug})
+        cursor.execute(statement, {**_of(person), "slug": slug, **more})
         found = cursor.fetchone()
     if found is None:
         raise NotFound("There is no such project.")
@@ -243,4 +269,4 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
     project.deciding_judge = _JUDGE.read(values) if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
-    return project, standing.verbs
+    return project, standing.verbs, values

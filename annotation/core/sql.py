@@ -17,7 +17,8 @@ STANDING = """
 
 # A project, its deciding judge and what the person is in it, in one question. Defended by tests/bench/review.py.
 ENTERED = """
-SELECT {standing}, {project}, {judge}
-FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id
+SELECT {standing}, {project}, {judge}{beside}
+FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}
 WHERE project.slug = %(slug)s
 """
+BESIDE = "LEFT JOIN {table} beside ON beside.project_id = project.id AND beside.public_id = %(name)s"

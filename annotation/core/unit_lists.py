@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
 from annotation.models import Claim, Summary, Unit
 
@@ -13,7 +14,14 @@ def active_claims(summary: Summary) -> list[Claim]:
     return list(claims.select_related("unit", "claim_set").order_by("position"))
 
 
-def has_claims_as_units(claims: Sequence[Claim]) -> bool:
+class Linked(Protocol):
+    """A claim, as far as it tells to which unit it is linked."""
+
+    @property
+    def unit_id(self) -> int | None: ...
+
+
+def has_claims_as_units(claims: Sequence[Linked]) -> bool:
     """Whether a model summary's active claims stand in for its units: they are not linked to them."""
     return any(claim.unit_id is None for claim in claims)
 

@@ -74,11 +74,13 @@ DERIVED_COLUMNS = ("why", "state", "spread", "voices")
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
     """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
 
-    One query where nothing changed. Rows of claims that were reworded and units that were cut otherwise go:
-    there is nothing left to settle. They come back under the same public id where that is undone. Decisions are rows of
-    their own and stay. Adjudicators are told of what opened, and no longer once none waits for them.
+    No query where nothing is disputed and nothing was, one where nothing changed. Rows of claims that were reworded and
+    units that were cut otherwise go: there is nothing left to settle. They come back under the same public id where
+    that is undone. Decisions are rows of their own and stay. Adjudicators are told of what opened, and no longer once
+    none waits for them.
     """
-    stored = stored_disputes([record.summary.pk for record in records])
+    disputed = [record.summary.pk for record in records if record.has_disputes]
+    stored = stored_disputes(disputed) if disputed else {}
     new, changed, opened = [], [], []
     has_closed = False
     for due in (due for record in records for due in dues(project, record)):

@@ -9,30 +9,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from django.db import connection
 from django.db.models import Q
 
+from annotation.core.by_hand import Part, places, rows
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
-    Adjudication,
     Check,
-    Claim,
-    ClaimSet,
-    Comparison,
     Document,
+    DocumentSet,
     Project,
-    PublishedPercent,
-    Question,
     Rating,
     Summary,
-    Unit,
-    UnitJudgment,
+    System,
     Verdict,
 )
-from annotation.models.judgment import COUNTING
-from annotation.scoring.overtaken import OVERTAKEN
-from annotation.scoring.questions import latest_answers
+from annotation.scoring import sql
 from evaluation.blend import (
     AssessorAverage,
     Blend,
@@ -54,7 +48,9 @@ RECORDS_AT_ONCE = 200
 DOCUMENT_BREAK = "\n\n"
 """Between two documents of a set where they are read as one text."""
 
-Row = TypeVar("Row")
+_PEER, _SET = Part(Summary, "peer"), Part(DocumentSet, "document_set")
+_SYSTEM, _CHECK = Part(System, "author"), Part(Check, "annotation_check")
+_PEER_PARTS = (_PEER, _SET, _SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +97,13 @@ class CheckRecord:
     answers: CheckAnswers
 
 
+class CheckOfClaim(NamedTuple):
+    """A check and the public id of its claim."""
+
+    check: Check
+    claim_id: str
+
+
 UnitKey = tuple[int, int | None, int | None]
 """Comparison, unit, or the claim that stands in for a unit."""
 
@@ -117,7 +120,7 @@ class UnitRecord:
 class SummaryRecord:
     """A peer summary with all that has been said of it: the row, its value, its checks and units.
 
-    `conciseness_terms` are there where its conciseness has been rated.
+    `conciseness_terms` are there where its conciseness has been rated; `has_disputes` tells that some are stored.
     """
 
     summary: Summary
@@ -125,6 +128,7 @@ class SummaryRecord:
     checks: tuple[CheckRecord, ...]
     units: tuple[UnitRecord, ...]
     conciseness_terms: ConcisenessTerms | None = None
+    has_disputes: bool = False
 
 
 def score_rules(project: Project) -> ScoreRules:
@@ -172,12 +176,43 @@ def summary_records(
     """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
 
     `without` is whose percents and verdicts are left out, as if never given; decisions of adjudicators stay.
-    Works through the summaries in batches; the number of queries grows with batches, never with units, claims or
-    verdicts.
+    Works through the summaries in batches of at most four statements each, however much was said of them.
     """
-    keys = peer_keys(project, summary_ids)
+    is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
+    keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
     for first in range(0, len(keys), RECORDS_AT_ONCE):
-        yield from _SummaryBatch.load(project, keys[first : first + RECORDS_AT_ONCE], without).records()
+        yield from records_of(project, peers(keys[first : first + RECORDS_AT_ONCE]), without=without)
+
+
+def records_of(
+    project: Project, found: Sequence[Summary], *, without: OneVoice | None = None
+) -> Iterator[SummaryRecord]:
+    """As `summary_records`, of peers as `peers` gives them, no more than one batch."""
+    if found:
+        yield from _SummaryBatch.load(project, found, without).records()
+
+
+def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
+    """The peer summaries among these, with their sets and systems, set by set.
+
+    `hold` locks them, in the order of keys as everybody does: call it inside a transaction, and read what is said of
+    them afterwards.
+    """
+    if not keys:
+        return []
+    columns = ", ".join(part.columns for part in _PEER_PARTS)
+    statement = sql.PEERS.format(columns=columns, peers=places(keys))
+    if hold and connection.features.has_select_for_update:
+        statement += "FOR UPDATE OF peer"
+    found = [_peer(iter(row)) for row in rows(statement, keys)]
+    return sorted(found, key=lambda peer: (peer.document_set_id, peer.pk))
+
+
+def _peer(values: Iterator[object]) -> Summary:
+    peer = _PEER.read(values)
+    peer.document_set, system = _SET.read(values), _SYSTEM.read(values)
+    peer.system = system if peer.system_id else None
+    return peer
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
@@ -188,16 +223,34 @@ def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> lis
     return list(peers.order_by("document_set_id", "pk").values_list("pk", flat=True))
 
 
-class _CheckStatement(NamedTuple):
-    check_id: int
-    source: str
-    person_id: int | None
-    origin_name: str
-    label: Label | None
-    probability: float | None
-    doubt: float | None
-    reason: str
-    is_set_aside: bool
+class _Fact(NamedTuple):
+    """A row of `sql.FACTS`; what its columns hold goes by its kind."""
+
+    place: int
+    a: int
+    b: int
+    c: int | None
+    d: int | None
+    one: str
+    two: str
+    three: str
+    x: float
+    y: float | None
+
+
+class _Comparison(NamedTuple):
+    pk: int
+    public_id: str
+    model_id: int
+
+
+class _Piece(NamedTuple):
+    """A unit, or a claim with the unit that it is linked to."""
+
+    pk: int
+    public_id: str
+    weight: float
+    unit_id: int | None = None
 
 
 @dataclass(slots=True)
@@ -213,17 +266,14 @@ class _CheckSaid:
     overtaken: list[Label] = field(default_factory=list)
     adjudicated: Label | None = None
 
-    def hear(self, statement: _CheckStatement) -> None:
-        if statement.is_set_aside and statement.label is not None:
-            self.overtaken.append(statement.label)
-        elif statement.source == Verdict.Source.REVIEWER:
-            self.reviewer = statement.label
-            self.latest_of_each[statement.person_id or statement.origin_name] = statement.label
-        elif statement.label is None:
-            self.failure = statement.reason
+    def hear_judge(self, said: _Fact) -> None:
+        if not said.one:
+            self.failure = said.three
         else:
-            self.judge, self.judge_probability = statement.label, statement.probability
-            self.judge_doubt = statement.doubt
+            self.judge, self.judge_probability, self.judge_doubt = cast("Label", said.one), said.x, said.y
+
+    def hear_person(self, said: _Fact) -> None:
+        self.reviewer = self.latest_of_each[said.b or said.two] = cast("Label", said.one)
 
     def reduced(self, *, rule: Label | None) -> CheckAnswers:
         return CheckAnswers(
@@ -239,61 +289,65 @@ class _CheckSaid:
         )
 
 
-def _said_of(project: Project, peer_ids: Sequence[int], without: OneVoice | None) -> dict[int, _CheckSaid]:
-    said: dict[int, _CheckSaid] = defaultdict(_CheckSaid)
-    counts = Q(source=Verdict.Source.REVIEWER)
-    if project.deciding_judge_id is not None:
-        counts |= Q(judge_id=project.deciding_judge_id)
-    is_heard = Q(withdrawn_at=None) | OVERTAKEN
-    statements = Verdict.objects.filter(counts, is_heard, check_row__peer_id__in=peer_ids)
-    if without is not None:
-        statements = statements.exclude(pk__in=without.verdicts(statements))
-    columns = (
-        "check_row_id",
-        "source",
-        "person_id",
-        "origin_name",
-        "label",
-        "probability",
-        "doubt",
-        "reason",
-        "is_set_aside",
-    )
-    for row in statements.order_by("pk").values_list(*columns):
-        statement = _CheckStatement(*row)
-        said[statement.check_id].hear(statement)
-    decisions = Adjudication.objects.filter(check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    for check_id, label in decisions.order_by("pk").values_list("check_row_id", "label"):
-        said[check_id].adjudicated = cast("Label", label)
-    return said
+class _Facts:
+    """What some peers are held against and all that was said of them, by kind, in one statement."""
+
+    def __init__(self, project: Project, peer_ids: Sequence[int], without: OneVoice | None) -> None:
+        self._rows: dict[str, list[_Fact]] = defaultdict(list)
+        judge = project.deciding_judge_id
+        for kind, *columns in rows(
+            sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge, judge]
+        ):
+            fact = _Fact(*columns)
+            if without is None or not _is_of(without, kind, fact):
+                self._rows[kind].append(fact)
+
+    def of(self, kind: str) -> list[_Fact]:
+        return self._rows.get(kind, [])
+
+    def said(self) -> dict[int, _CheckSaid]:
+        said: dict[int, _CheckSaid] = defaultdict(_CheckSaid)
+        for fact in self.of("judged"):
+            said[fact.a].hear_judge(fact)
+        for fact in self.of("answer"):
+            said[fact.a].hear_person(fact)
+        for fact in self.of("overtaken"):
+            said[fact.a].overtaken.append(cast("Label", fact.one))
+        for fact in self.of("decision"):
+            said[fact.a].adjudicated = cast("Label", fact.one)
+        return said
+
+    def percents(self) -> dict[UnitKey, list[float]]:
+        """Percents that count, and those of published tables."""
+        percents: dict[UnitKey, list[float]] = defaultdict(list)
+        for fact in (*self.of("percent"), *self.of("published")):
+            percents[fact.a, fact.b, fact.c].append(float(fact.x))
+        return percents
+
+    def comparisons(self) -> dict[int, list[_Comparison]]:
+        """By peer, in the order in which they were made."""
+        found: dict[int, list[_Comparison]] = defaultdict(list)
+        for fact in self.of("comparison"):
+            found[fact.a].append(_Comparison(fact.b, fact.one, cast("int", fact.c)))
+        return found
+
+    def pieces(self, kind: str) -> dict[int, list[_Piece]]:
+        """Units or claims, by their text; a text in which no claim was found is there, and has none."""
+        found: dict[int, list[_Piece]] = {}
+        for fact in self.of(kind):
+            of_text = found.setdefault(fact.a, [])
+            if fact.b:
+                of_text.append(_Piece(fact.b, fact.one, fact.x, fact.c))
+        return found
 
 
-def _submitted_percents(peer_ids: Sequence[int], without: OneVoice | None) -> dict[UnitKey, list[float]]:
-    """Percents that count, and those of published tables."""
-    percents: dict[UnitKey, list[float]] = defaultdict(list)
-    judgments = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer_id__in=peer_ids)
-    if without is not None and without.person is not None:
-        judgments = judgments.exclude(assignment__sitting__assessor_id=without.person)
-    columns = ("assignment__comparison_id", "unit_id", "claim_id", "percent")
-    for comparison_id, unit_id, claim_id, percent in judgments.order_by("pk").values_list(*columns):
-        percents[comparison_id, unit_id, claim_id].append(float(percent))
-    published = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids).order_by("pk")
-    if without is not None and without.assessor is not None:
-        published = published.exclude(
-            score__assessor=without.assessor, score__origin_name=without.origin_name
-        )
-    for comparison_id, unit_id, percent in published.values_list("comparison_id", "unit_id", "percent"):
-        percents[comparison_id, unit_id, None].append(float(percent))
-    return percents
-
-
-def _adjudicated_percents(peer_ids: Sequence[int]) -> dict[UnitKey, float]:
-    decisions = Adjudication.objects.filter(comparison__peer_id__in=peer_ids, withdrawn_at=None)
-    columns = ("comparison_id", "unit_id", "claim_id", "percent")
-    return {
-        (comparison_id, unit_id, claim_id): float(percent)
-        for comparison_id, unit_id, claim_id, percent in decisions.order_by("pk").values_list(*columns)
-    }
+def _is_of(voice: OneVoice, kind: str, fact: _Fact) -> bool:
+    """Whether a fact is what one voice said."""
+    if voice.person is not None:
+        return voice.person == {"answer": fact.b, "overtaken": fact.b, "percent": fact.d}.get(kind)
+    if voice.assessor is not None:
+        return kind == "published" and (fact.one, fact.two) == (voice.assessor, voice.origin_name)
+    return kind in ("answer", "overtaken") and not fact.b and fact.two == voice.origin_name
 
 
 @dataclass(slots=True)
@@ -308,32 +362,28 @@ class _Wholes:
     sources: dict[int, str]
 
     @classmethod
-    def load(cls, project: Project, peers: Sequence[Summary]) -> _Wholes:
-        sets = {peer.document_set_id for peer in peers}
-        peer_ids = [peer.pk for peer in peers]
-        rows = Question.objects.filter(document_set_id__in=sets, retired_at=None).order_by("position")
+    def of(cls, facts: _Facts, peers: Sequence[Summary]) -> _Wholes:
         questions: dict[int, list[int]] = defaultdict(list)
-        for document_set, question in rows.values_list("document_set_id", "pk"):
-            questions[document_set].append(question)
+        for fact in facts.of("question"):
+            questions[fact.a].append(fact.b)
         from_source: dict[int, Label] = {}
         from_summary: dict[tuple[int, int], Label] = {}
         asked: set[int] = set()
-        counting = {question for of_set in questions.values() for question in of_set}
-        said = latest_answers(project, sets, peer_ids) if counting else {}
-        for (question, summary), answer in said.items():
-            if question not in counting:
-                continue
+        for fact in facts.of("question answered"):
+            summary = cast("int | None", fact.b)
             if summary is not None:
                 asked.add(summary)
-            if answer.label is None:
+            if not fact.one:
+                # A failure takes back no answer that was given before.
                 continue
             if summary is None:
-                from_source[question] = answer.label
+                from_source[fact.a] = cast("Label", fact.one)
             else:
-                from_summary[question, summary] = answer.label
-        ratings = _ratings(project, peer_ids)
+                from_summary[fact.a, summary] = cast("Label", fact.one)
+        ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
         rated = {peer.document_set_id for peer in peers if (peer.pk, Rating.Name.CONCISENESS) in ratings}
-        return cls(questions, from_source, from_summary, frozenset(asked), ratings, _sources(rated))
+        sources = _sources(rated) if rated else {}
+        return cls(questions, from_source, from_summary, frozenset(asked), ratings, sources)
 
     def has_questions(self, peer: Summary) -> bool:
         """Whether questions were asked of the summary; an empty one answers them by rule."""
@@ -360,17 +410,6 @@ class _Wholes:
         return None if rating is None or terms is None else terms.with_rating(rating)
 
 
-def _ratings(project: Project, peer_ids: Sequence[int]) -> dict[tuple[int, str], float]:
-    """The latest usable rating of each summary and name: the deciding judge's, or a computed one."""
-    counts = Q(judge__isnull=True) | Q(judge_id=project.deciding_judge_id)
-    rows = Rating.objects.filter(counts, summary_id__in=peer_ids, value__isnull=False).order_by("pk")
-    return {
-        (summary, name): value
-        for summary, name, value in rows.values_list("summary_id", "name", "value")
-        if value is not None
-    }
-
-
 def _sources(sets: Iterable[int]) -> dict[int, str]:
     texts: dict[int, list[str]] = defaultdict(list)
     documents = Document.objects.filter(document_set_id__in=sets).order_by("position")
@@ -379,66 +418,50 @@ def _sources(sets: Iterable[int]) -> dict[int, str]:
     return {document_set: DOCUMENT_BREAK.join(found) for document_set, found in texts.items()}
 
 
+def _checks(peer_ids: Sequence[int]) -> dict[int, dict[int, CheckOfClaim]]:
+    """The checks in force by peer and claim."""
+    found: dict[int, dict[int, CheckOfClaim]] = defaultdict(dict)
+    columns = f"claim.public_id, {_CHECK.columns}"
+    for claim_id, *values in rows(sql.CHECKS.format(columns=columns, peers=places(peer_ids)), peer_ids):
+        check = _CHECK.read(iter(values))
+        found[check.peer_id][check.claim_id] = CheckOfClaim(check, claim_id)
+    return found
+
+
 @dataclass(slots=True)
 class _SummaryBatch:
     """The rows of some peer summaries, each kind fetched once."""
 
     project: Project
-    peers: list[Summary]
-    comparisons: dict[int, list[Comparison]]
-    units: dict[int, list[Unit]]
-    claims: dict[int, list[Claim]]
-    document_claims: dict[int, list[Claim]]
-    extracted: frozenset[tuple[int | None, int | None]]
-    checks: dict[int, dict[int, Check]]
+    peers: Sequence[Summary]
+    comparisons: dict[int, list[_Comparison]]
+    units: dict[int, list[_Piece]]
+    claims: dict[int, list[_Piece]]
+    document_claims: dict[int, list[_Piece]]
+    checks: dict[int, dict[int, CheckOfClaim]]
     said: dict[int, _CheckSaid]
     percents: dict[UnitKey, list[float]]
     adjudicated: dict[UnitKey, float]
+    disputed: frozenset[int]
     wholes: _Wholes
 
     @classmethod
-    def load(cls, project: Project, peer_ids: Sequence[int], without: OneVoice | None) -> _SummaryBatch:
-        peers = list(
-            Summary.objects.filter(pk__in=peer_ids)
-            .select_related("system", "document_set")
-            .order_by("document_set_id", "pk")
-        )
-        comparisons = _by(
-            Comparison.objects.filter(peer_id__in=peer_ids).order_by("pk"), lambda row: row.peer_id
-        )
-        model_ids = {comparison.model_id for rows in comparisons.values() for comparison in rows}
-        active = Claim.objects.filter(claim_set__is_active=True).order_by("claim_set_id", "position")
-        checks: dict[int, dict[int, Check]] = defaultdict(dict)
-        asked = Check.objects.filter(peer_id__in=peer_ids, is_current=True)
-        for check in asked.select_related("claim").order_by("pk"):
-            checks[check.peer_id][check.claim_id] = check
-        sets_without_model = {peer.document_set_id for peer in peers if peer.pk not in comparisons}
+    def load(cls, project: Project, peers: Sequence[Summary], without: OneVoice | None) -> _SummaryBatch:
+        peer_ids = [peer.pk for peer in peers]
+        facts = _Facts(project, peer_ids, without)
         return cls(
             project=project,
             peers=peers,
-            comparisons=comparisons,
-            units=_by(
-                Unit.objects.filter(summary_id__in=model_ids).order_by("position"),
-                lambda row: row.summary_id or 0,
-            ),
-            claims=_by(
-                active.filter(claim_set__summary_id__in={*model_ids, *peer_ids}).select_related("claim_set"),
-                lambda row: row.claim_set.summary_id or 0,
-            ),
-            document_claims=_by(
-                active.filter(claim_set__document_set_id__in=sets_without_model).select_related("claim_set"),
-                lambda row: row.claim_set.document_set_id or 0,
-            ),
-            extracted=frozenset(
-                ClaimSet.objects.filter(
-                    Q(summary_id__in=model_ids) | Q(document_set_id__in=sets_without_model), is_active=True
-                ).values_list("summary_id", "document_set_id")
-            ),
-            checks=checks,
-            said=_said_of(project, peer_ids, without),
-            percents=_submitted_percents(peer_ids, without),
-            adjudicated=_adjudicated_percents(peer_ids),
-            wholes=_Wholes.load(project, peers),
+            comparisons=facts.comparisons(),
+            units=facts.pieces("unit"),
+            claims=facts.pieces("claim"),
+            document_claims=facts.pieces("claim of documents"),
+            checks=_checks(peer_ids),
+            said=facts.said(),
+            percents=facts.percents(),
+            adjudicated={(fact.a, fact.b, fact.c): float(fact.x) for fact in facts.of("decided percent")},
+            disputed=frozenset(fact.a for fact in facts.of("disputed")),
+            wholes=_Wholes.of(facts, peers),
         )
 
     def records(self) -> Iterator[SummaryRecord]:
@@ -448,10 +471,10 @@ class _SummaryBatch:
     def _record(self, peer: Summary) -> SummaryRecord:
         rule: Label | None = "no" if peer.is_empty else None
         checks = self.checks.get(peer.pk, {})
-        answers = {claim_id: self.said[check.pk].reduced(rule=rule) for claim_id, check in checks.items()}
+        answers = {key: self.said[of_claim.check.pk].reduced(rule=rule) for key, of_claim in checks.items()}
         unasked = CheckAnswers(rule=rule)
 
-        def scored(claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
+        def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
             return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
 
         rows = self.comparisons.get(peer.pk, ())
@@ -483,22 +506,23 @@ class _SummaryBatch:
             summary=peer,
             value=value,
             checks=tuple(
-                CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
-                for claim_id, check in checks.items()
+                CheckRecord(check=of_claim.check, claim_id=of_claim.claim_id, answers=answers[key])
+                for key, of_claim in checks.items()
             ),
             units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
             conciseness_terms=terms,
+            has_disputes=peer.pk in self.disputed,
         )
 
     def _has_claims(self, peer: Summary) -> bool:
         """Whether somebody has looked for claims in everything that the peer is held against."""
         rows = self.comparisons.get(peer.pk)
         if not rows:
-            return (None, peer.document_set_id) in self.extracted
-        return all((comparison.model_id, None) in self.extracted for comparison in rows)
+            return peer.document_set_id in self.document_claims
+        return all(comparison.model_id in self.claims for comparison in rows)
 
     def _units(
-        self, comparison: Comparison, scored: Callable[[Iterable[Claim]], tuple[ScoredClaim, ...]]
+        self, comparison: _Comparison, scored: Callable[[Iterable[_Piece]], tuple[ScoredClaim, ...]]
     ) -> Iterator[UnitRecord]:
         """The one list over which a comparison is scored: units, or the claims in their stead."""
         claims = self.claims.get(comparison.model_id, [])
@@ -508,7 +532,9 @@ class _SummaryBatch:
                     (comparison.pk, None, claim.pk), claim.public_id, claim.weight, scored([claim])
                 )
             return
-        of_unit = _by(claims, lambda claim: claim.unit_id or 0)
+        of_unit: dict[int | None, list[_Piece]] = defaultdict(list)
+        for claim in claims:
+            of_unit[claim.unit_id].append(claim)
         for unit in self.units.get(comparison.model_id, ()):
             yield self._unit(
                 (comparison.pk, unit.pk, None), unit.public_id, unit.weight, scored(of_unit.get(unit.pk, ()))
@@ -523,10 +549,3 @@ class _SummaryBatch:
             claims=claims,
         )
         return UnitRecord(key=key, value=value)
-
-
-def _by(rows: Iterable[Row], key: Callable[[Row], int]) -> dict[int, list[Row]]:
-    grouped: dict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        grouped[key(row)].append(row)
-    return dict(grouped)

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from annotation.core.current_checks import put_in_force
-from annotation.models import SCORES, Check, Score, Summary
+from annotation.models import SCORES, Check, Score
 from annotation.scoring.open_disputes import store_disputes
-from annotation.scoring.records import CheckAnswers, SummaryRecord, peer_keys, score_rules, summary_records
+from annotation.scoring.records import (
+    CheckAnswers,
+    SummaryRecord,
+    peer_keys,
+    peers,
+    records_of,
+    score_rules,
+    summary_records,
+)
 from evaluation.blend import ScoreRules, flip_effects, score
 
 if TYPE_CHECKING:
-    from annotation.models import Project
+    from annotation.models import Project, Summary
 
 RESCORED_AT_ONCE = 50
 """Summaries that are locked, read and written together."""
@@ -52,18 +60,21 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
 
 
 def _rescore_locked(project: Project, keys: Sequence[int], rules: ScoreRules) -> int:
-    """Lock first, in the order of keys as everybody does, then read: an override in between would be lost."""
-    list(Summary.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
-    return store(project=project, records=list(summary_records(project, keys)), rules=rules)
+    """Lock first, then read what is said: an override in between would be lost."""
+    return store(project=project, records=list(records_of(project, peers(keys, hold=True))), rules=rules)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
     """Bring a few summaries up to date inside the caller's transaction, which holds their locks."""
-    store(
-        project=project,
-        records=list(summary_records(project, summary_ids)),
-        rules=score_rules(project),
-    )
+    rules = score_rules(project)
+    store(project=project, records=list(summary_records(project, summary_ids)), rules=rules)
+
+
+def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
+    """As `rescore_now`, of a few summaries that `records.peers` has locked; what they were scored by."""
+    records = list(records_of(project, held))
+    store(project=project, records=records, rules=score_rules(project))
+    return records
 
 
 def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRules) -> int:

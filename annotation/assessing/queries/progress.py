@@ -260,7 +260,7 @@ class StandingJudgment(NamedTuple):
 def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> Iterator[StandingJudgment]:
     """The current judgments in these comparisons of all that is in their lists of units today."""
     statement = sql.STANDING_JUDGMENTS.format(pieces=by_hand.places(pieces))
-    for key, piece, unit_id, claim_id, percent, marks in by_hand.rows(statement, pieces):
+    for key, piece, unit_id, claim_id, percent, marks in by_hand.rows(statement, list(pieces)):
         said = StandingJudgment(key, piece, unit_id, claim_id, percent, _read_json(marks))
         if (said.claim_id is not None) == pieces[said.piece].has_claims_as_units:
             yield said
@@ -279,7 +279,7 @@ def listed_units(public_ids: Collection[str]) -> dict[str, ListedUnit]:
     if not public_ids:
         return {}
     statement = sql.LISTED_UNITS.format(names=by_hand.places(public_ids))
-    return {name: ListedUnit(*row) for name, *row in by_hand.rows(statement, public_ids)}
+    return {name: ListedUnit(*row) for name, *row in by_hand.rows(statement, list(public_ids))}
 
 
 class _ProgressRow(NamedTuple):
@@ -304,7 +304,7 @@ def _rows(sitting_ids: Collection[int]) -> list[_ProgressRow]:
     if not sitting_ids:
         return []
     statement = sql.PROGRESS.format(sittings=by_hand.places(sitting_ids))
-    return [_ProgressRow(*row) for row in by_hand.rows(statement, sitting_ids)]
+    return [_ProgressRow(*row) for row in by_hand.rows(statement, list(sitting_ids))]
 
 
 def _reading(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...]) -> PeerReading:

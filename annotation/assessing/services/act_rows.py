@@ -32,7 +32,7 @@ def take_turn(
     values: list[Any] = [pen, seq, *moments, sitting.pk, sitting.assessor_id]
     if if_unheard:
         values += [sitting.pen, sitting.pen_seq]
-    with connection.cursor() as cursor:
+    with by_hand.kept_plan() as cursor:
         cursor.execute(statement, values)
         return bool(cursor.rowcount == 1)
 
@@ -41,7 +41,7 @@ def outdate(keys: Collection[int]) -> None:
     """These judgments of units are no longer the current ones; nothing is asked for none."""
     if not keys:
         return
-    with connection.cursor() as cursor:
+    with by_hand.kept_plan() as cursor:
         cursor.execute(sql.OUTDATE.format(keys=by_hand.places(keys)), [False, *keys])
 
 

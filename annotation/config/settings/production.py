@@ -104,7 +104,7 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # Off behind a pooler that hands a connection to somebody else after each transaction.
+        # Off behind a pooler that hands a connection to somebody else after each transaction; so is keeping plans.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }

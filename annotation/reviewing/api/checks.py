@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -21,15 +22,33 @@ from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
 from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
-from annotation.core.permissions import Verb, verbs_in
+from annotation.core.by_hand import Part
+from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
+from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
 from annotation.reviewing.queries.reveal import keeps_back, plants
-from annotation.reviewing.queries.sight import COLUMNS_SEEN, OF_THE_JUDGE, CheckAsSeen, as_seen, told_of
+from annotation.reviewing.queries.sight import (
+    COLUMNS_SEEN,
+    OF_THE_JUDGE,
+    CheckAsSeen,
+    as_seen,
+    seen_by,
+    told_of,
+)
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at, see_checks, tell_planted
-from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED, Quote, override, withdraw_verdict
+from annotation.reviewing.services.review import (
+    LONGEST_REASON,
+    NOT_LOOKED,
+    Given,
+    Quote,
+    override,
+    withdraw_verdict,
+)
+
+_CHECK = Part(Check, "beside")
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
@@ -43,18 +62,28 @@ LARGEST_NUMBER = 2_147_483_647
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckAccess:
-    """What one person may see of the judge and of other people's answers in one project."""
+    """What one person may see of the judge and of other people's answers in one project.
+
+    `is_fooled` as for `reveal.plants`.
+    """
 
     project: Project
     reader: CheckReader
-    is_kept_back: bool
+    is_fooled: bool | None = None
 
     @classmethod
     def of(cls, project: Project, person: User) -> CheckAccess:
-        reader = CheckReader.holding(person, verbs_in(person, project))
-        return cls(project, reader, keeps_back(project, reader))
+        return cls(project, CheckReader.holding(person, verbs_in(person, project)))
+
+    @cached_property
+    def is_kept_back(self) -> bool:
+        return keeps_back(self.project, self.reader, is_fooled=self.is_fooled)
+
+    @cached_property
+    def may_plant(self) -> bool:
+        return self.is_kept_back and plants(self.project, self.person, is_fooled=self.is_fooled)
 
     @property
     def person(self) -> User:
@@ -187,14 +216,14 @@ class CheckDetail(CheckRow):
         access: CheckAccess = self.context["access"]
         seen = CheckAsSeen(is_known=check.is_known, planted=check.planted_now)
         # Made also where it is not shown, so that the true verdict takes as long.
-        may_plant = seen.is_known and access.is_kept_back and plants(access.project, access.person)
+        may_plant = seen.is_known and access.may_plant
         planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
-        said: Any = told_of(seen, check.verdicts.all(), access.person, check, planted)
+        said: Any = told_of(seen, check.said, access.person, check, planted)
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Any) -> Any:
-        decided: Any = check.adjudications.all() if check.is_known and not check.planted_now else []
+        decided: Any = check.decided if check.is_known and not check.planted_now else []
         return AdjudicationRow(decided, many=True).data
 
 
@@ -347,10 +376,10 @@ class CheckVerdicts(ApiView):
         changed since takes no answer in its old words (409) but from somebody for whom a random draw still waits
         for it; such an answer moves no score.
         """
-        project = self.enter(Verb.REVIEW)
+        project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
-        check = _check(project, public_id)
-        verdict = override(
+        check = of_project(asked, project)
+        given = override(
             check=check,
             by=self.person,
             **{name: answer[name] for name in ANSWERED},
@@ -358,14 +387,14 @@ class CheckVerdicts(ApiView):
             shown=answer["shown"],
             seen=answer.get("seen", NOT_LOOKED),
         )
-        told: Any = tell_planted(project=project, by=self.person, but=check)
-        access = CheckAccess.of(project, self.person)
-        given = {
-            "verdict": VerdictRow(verdict).data,
-            "check": _detail(project, public_id, access),
+        told: Any = tell_planted(project=project, by=self.person, but=check) if given.before.is_fooled else []
+        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs), given.is_fooled)
+        shown = {
+            "verdict": VerdictRow(given.verdict).data,
+            "check": _detail_of(given, access),
             "told": PlantedRow(told, many=True).data,
         }
-        return Response(given, status=status.HTTP_201_CREATED)
+        return Response(shown, status=status.HTTP_201_CREATED)
 
 
 class OneVerdict(ApiView):
@@ -421,13 +450,32 @@ def _check(project: Project, public_id: str) -> Check:
     return only(Check.objects.filter(project=project).select_related("project"), public_id, "check")
 
 
+def _decisions() -> QuerySet[Adjudication]:
+    return Adjudication.objects.select_related("decided_by").order_by("pk")
+
+
 def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
     said = Verdict.objects.select_related("judge", "person", "batch").order_by("pk")
-    decided = Adjudication.objects.select_related("decided_by").order_by("pk")
     checks = (
         access.annotated(Check.objects.filter(project=project))
         .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
-        .prefetch_related(Prefetch("verdicts", said), Prefetch("adjudications", decided))
+        .prefetch_related(
+            Prefetch("verdicts", said, "said"), Prefetch("adjudications", _decisions(), "decided")
+        )
     )
     check = only(checks, public_id, "check")
+    return dict(CheckDetail(check, context={"access": access}).data)
+
+
+def _detail_of(given: Given, access: CheckAccess) -> dict[str, Any]:
+    """The check as `_detail` shows it, of what its answer has read and written."""
+    check: Any = given.check
+    look, said = given.look, (*given.before.said, given.verdict)
+    seen = seen_by(access.person, check, look, said) if access.is_kept_back else CheckAsSeen(is_known=True)
+    check.is_known, check.planted_now = seen.is_known, seen.planted
+    check.seen_judge, check.seen_human, check.seen_final = seen.judge, seen.human, seen.final
+    check.seen_source, check.seen_disputed = seen.source, seen.disputed
+    check.planted_before = look.planted_label if look.disclosed_at else None
+    check.said = said
+    check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"access": access}).data)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db import connection
 from django.utils.timezone import now
 
-from annotation.core.by_hand import Part
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotFound
 from annotation.models import (
     Adjudication,
@@ -205,20 +204,24 @@ class CheckView:
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.CHECK_OF.format(columns=_CHECK.columns), [public_id, project.pk])
         found = cursor.fetchone()
-    if found is None:
+    return with_texts(of_project(_CHECK.read(iter(found)) if found else None, project))
+
+
+def of_project(check: Check | None, project: Project) -> Check:
+    """A check that was looked up in the project. Raises NotFound where there was none."""
+    if check is None:
         raise NotFound("There is no such check in this project.")
-    check = _CHECK.read(iter(found))
     check.project = project
-    return with_texts(check)
+    return check
 
 
 def with_texts(check: Check) -> Check:
     """The same check, now with the rows that its screen reads: its peer summary, and its claim's origin."""
     columns = ", ".join(part.columns for part in _TEXT_PARTS)
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.TEXTS.format(columns=columns), [check.peer_id, check.claim_id])
         row = iter(cursor.fetchone())
     check.peer = _PEER.read(row)
@@ -340,7 +343,7 @@ class _AllSaid:
 
 def _said_of(check: Check, person: User) -> _AllSaid:
     columns = f"{_LOOK.columns}, {_VERDICT.columns}"
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.SAID_OF_CHECK.format(columns=columns), {"check": check.pk, "person": person.pk})
         rows = cursor.fetchall()
     look: CheckLook | None = None
@@ -486,7 +489,7 @@ def _why_coverage_stays(check: Check) -> str:
         check.peer_id,
         model.pk,
     ]
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(sql.UNIT_SETTLED.format(unit=unit), values)
         is_adjudicated, has_percents = cursor.fetchone() or (False, False)
     if is_adjudicated:

@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
-from annotation.core.by_hand import Part
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.known_checks import fooled, knows_the_truth
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.readers import CheckReader
@@ -44,24 +43,24 @@ class CheckAndLook:
     has_answered: bool
 
 
-def plants(project: Project, person: User) -> bool:
+def plants(project: Project, person: User, *, is_fooled: bool | None = None) -> bool:
     """Whether the person may at this moment take a planted verdict of the project for the judge's.
 
     A project that plants no more still has to tell of those that were shown before: until then all that is said to
-    this person goes by what they were shown.
+    this person goes by what they were shown. `is_fooled` is whether there are any, where the caller has asked.
     """
-    if project.planted_share > 0:
-        return True
+    if project.planted_share > 0 or is_fooled is not None:
+        return project.planted_share > 0 or bool(is_fooled)
     return fooled(person).filter(check_row__project=project).exists()
 
 
-def keeps_back(project: Project, reader: CheckReader) -> bool:
+def keeps_back(project: Project, reader: CheckReader, *, is_fooled: bool | None = None) -> bool:
     """Whether what others said stays hidden from the reader until they have answered, or were shown it.
 
-    Where wrong verdicts are planted, a list of the true ones would give them away.
+    Where wrong verdicts are planted, a list of the true ones would give them away. `is_fooled` as for `plants`.
     """
     is_shown = project.reveal == Project.Reveal.SHOWN
-    return reader.must_wait and (not is_shown or plants(project, reader.person))
+    return reader.must_wait and (not is_shown or plants(project, reader.person, is_fooled=is_fooled))
 
 
 def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
@@ -90,20 +89,12 @@ def is_shown_to_all(project: Project, *, asked: bool = False) -> bool:
     return project.reveal == Project.Reveal.SHOWN or (asked and project.reveal == Project.Reveal.ON_REQUEST)
 
 
-def look_of(check: Check, person: User) -> CheckLook | None:
-    """What the person was shown of the check so far; None where they never opened it."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql.LOOK_OF.format(columns=_LOOK.columns), [check.pk, person.pk])
-        found = cursor.fetchone()
-    return _LOOK.read(iter(found)) if found else None
-
-
 def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> CheckAndLook:
     """A check of the project, its row alone, with what the person knows of it, for the verb that they are about to do.
 
     In one statement with what they may do. Raises NotFound, and as `require` what that does.
     """
-    with connection.cursor() as cursor:
+    with kept_plan() as cursor:
         statement = sql.CHECK_AND_LOOK.format(standing=STANDING, check=_CHECK.columns, look=_LOOK.columns)
         cursor.execute(statement, {**standing_values(person, project), "name": public_id})
         found = cursor.fetchone()

@@ -6,9 +6,6 @@ stand at the end; no benchmark defends them, and the ORM has no words for them.
 
 from __future__ import annotations
 
-# What a person was shown of a check. Defended by tests/bench/review.py (answer).
-LOOK_OF = "SELECT {columns} FROM annotation_checklook look WHERE check_row_id = %s AND person_id = %s"
-
 # A check, its look and what the person may do, in one. Defended by tests/bench/review.py (next claim, a claim's page).
 CHECK_AND_LOOK = """
 SELECT
@@ -21,6 +18,31 @@ SELECT
 FROM annotation_check
 LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
 WHERE annotation_check.public_id = %(name)s AND annotation_check.project_id = %(project)s
+"""
+
+# All that an answer to a check goes by: a row for each verdict of everybody, the oldest first, or one without any.
+# Defended by tests/bench/review.py (answer).
+BEFORE_ANSWER = """
+SELECT
+    {standing},
+    (SELECT id FROM annotation_guideline WHERE project_id = project.id ORDER BY version DESC LIMIT 1),
+    EXISTS (SELECT 1 FROM annotation_drawncheck WHERE check_row_id = annotation_check.id AND verdict_id IS NULL),
+    EXISTS (SELECT 1 FROM annotation_adjudication WHERE check_row_id = annotation_check.id),
+    EXISTS (
+        SELECT 1 FROM annotation_checklook look JOIN annotation_check looked_at ON looked_at.id = look.check_row_id
+        WHERE look.person_id = %(person)s AND looked_at.project_id = project.id AND {fooling}
+    ),
+    (SELECT username FROM auth_user WHERE id = verdict.person_id),
+    (SELECT name FROM annotation_judge WHERE id = verdict.judge_id),
+    (SELECT public_id FROM annotation_verdictbatch WHERE id = verdict.batch_id),
+    {verdict}, {project}, {check}, {claim}, {look}
+FROM annotation_check
+JOIN annotation_project project ON project.id = annotation_check.project_id
+JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
+LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
+LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
+WHERE annotation_check.id = %(check)s
+ORDER BY verdict.id
 """
 
 # An expression: the ORM makes a join of it. Defended by tests/bench/override.py (random draw).

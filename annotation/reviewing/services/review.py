@@ -10,7 +10,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.guidelines import current_id
 from annotation.core.known_checks import knew_earlier_words
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -24,10 +23,11 @@ from annotation.models import (
     Summary,
     Verdict,
 )
-from annotation.reviewing.queries.reveal import look_of
+from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.look_at_check import disclose, reveal
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
-from annotation.scoring.rescore import rescore_now
+from annotation.scoring.records import SummaryRecord, peers
+from annotation.scoring.rescore import rescore_held, rescore_now
 from annotation.texts.queries.check_text import text_held_against
 from evaluation.judging import LABELS_IN_WORDS
 
@@ -64,6 +64,21 @@ class Answer:
     active_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as it was kept, its check and its author's look as they stand since, and all that it went by."""
+
+    verdict: Verdict
+    check: Check
+    look: CheckLook
+    before: BeforeAnswer
+
+    @property
+    def is_fooled(self) -> bool | None:
+        """As `reveal.plants` takes it; what was planted may have been told since."""
+        return None if self.before.is_fooled else False
+
+
 def override(
     *,
     check: Check,
@@ -77,7 +92,7 @@ def override(
     shown: str = Verdict.Shown.NOTHING,
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
-) -> Verdict:
+) -> Given:
     """Record a reviewer's verdict on a check, confirming or changing what stood before.
 
     `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
@@ -90,7 +105,6 @@ def override(
     somebody else's other answer is kept, set aside. Conflict `claim_changed` where these words are no longer checked
     and no draw waits for them. Invalid for what a field cannot hold.
     """
-    require(by, check.project, Verb.REVIEW)
     _validate(
         label=label,
         confidence=confidence,
@@ -118,26 +132,31 @@ def override(
 
 
 @transaction.atomic
-def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Verdict | Conflict:
-    check = lock(check)
-    if not check.is_current and not is_asked_in_old_words(check, by):
+def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Given | Conflict:
+    held = peers([check.peer_id], hold=True)
+    before = before_answer(check, by, verb=Verb.REVIEW)
+    if held:
+        before.check.peer = held[0]
+    if not before.check.is_current and not is_asked_in_old_words(before.check, by):
         raise _claim_changed(answer)
-    _check_units(check, answer.evidence)
-    newest = _newest_review(check)
-    if _is_overtaken(check, answer, by=by, newest=newest, seen=seen):
+    _check_units(before.check, answer.evidence)
+    if _is_overtaken(before, answer, by=by, seen=seen):
+        newest = before.newest
         if newest is not None and newest.person_id != by.pk:
-            _set_aside(answer, check=check, by=by, claimed=claimed, newest=newest)
-        return _conflict(check, answer, by=by, newest=newest, seen=seen)
-    return _let_stand(answer, check=check, by=by, claimed=claimed)
+            _set_aside(answer, before, held, by=by, claimed=claimed, newest=newest)
+        return _conflict(before, answer, by=by, seen=seen)
+    return _let_stand(answer, before, held, by=by, claimed=claimed)
 
 
-def _let_stand(answer: Answer, *, check: Check, by: User, claimed: str) -> Verdict:
-    before = (check.final_label, check.final_source)
-    look = look_of(check, by)
-    known = _known(check, by, look, claimed=claimed)
-    verdict = _keep(answer, check=check, by=by, known=known)
-    _tell_if_planted(reveal(check=check, to=by, look=look), check=check, by=by, known=known)
-    rescore_now(project=check.project, summary_ids=[check.peer_id])
+def _let_stand(
+    answer: Answer, before: BeforeAnswer, held: Sequence[Summary], *, by: User, claimed: str
+) -> Given:
+    check = before.check
+    known = _known(before, by, claimed=claimed)
+    verdict = _keep(answer, before, by=by, known=known)
+    look = reveal(check=check, to=by, look=before.look)
+    _tell_if_planted(look, check=check, by=by, known=known)
+    records = rescore_held(project=check.project, held=held)
     log(
         project=check.project,
         actor=by,
@@ -145,27 +164,43 @@ def _let_stand(answer: Answer, *, check: Check, by: User, claimed: str) -> Verdi
         target=check,
         data={
             **_logged(verdict),
-            "final_before": before[0],
-            "final_source_before": before[1],
+            "final_before": check.final_label,
+            "final_source_before": check.final_source,
         },
     )
-    return verdict
+    return Given(verdict, _as_scored(check, records), look, before)
 
 
-def _set_aside(answer: Answer, *, check: Check, by: User, claimed: str, newest: Verdict) -> None:
+def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
+    """The check as it stands since; in old words it is none of those that score."""
+    scored = (row.check for record in records for row in record.checks if row.check.pk == check.pk)
+    now = next(scored, check)
+    now.project, now.claim, now.peer = check.project, check.claim, check.peer
+    return now
+
+
+def _set_aside(
+    answer: Answer,
+    before: BeforeAnswer,
+    held: Sequence[Summary],
+    *,
+    by: User,
+    claimed: str,
+    newest: Verdict,
+) -> None:
     """Keep an answer that does not stand, since its author now meets another's.
 
     What they send again after that they send knowing it, so one is kept for each newer verdict. That the two differ is
     for an adjudicator, unless its author answers again.
     """
-    kept = Verdict.objects.filter(check_row=check, person=by, is_set_aside=True, pk__gt=newest.pk)
-    if kept.exists():
+    check = before.check
+    own = (said for said in before.answers if said.person_id == by.pk and said.pk > newest.pk)
+    if any(said.is_set_aside for said in own):
         return
-    look = look_of(check, by)
-    known = _known(check, by, look, claimed=claimed)
-    verdict = _keep(answer, check=check, by=by, known=known, set_aside_at=timezone.now())
-    _tell_if_planted(look, check=check, by=by, known=known)
-    rescore_now(project=check.project, summary_ids=[check.peer_id])
+    known = _known(before, by, claimed=claimed)
+    verdict = _keep(answer, before, by=by, known=known, set_aside_at=timezone.now())
+    _tell_if_planted(before.look, check=check, by=by, known=known)
+    rescore_held(project=check.project, held=held)
     log(
         project=check.project,
         actor=by,
@@ -176,10 +211,10 @@ def _set_aside(answer: Answer, *, check: Check, by: User, claimed: str, newest: 
 
 
 def _keep(
-    answer: Answer, *, check: Check, by: User, known: str, set_aside_at: datetime | None = None
+    answer: Answer, before: BeforeAnswer, *, by: User, known: str, set_aside_at: datetime | None = None
 ) -> Verdict:
     verdict = Verdict.objects.create(
-        check_row=check,
+        check_row=before.check,
         source=Verdict.Source.REVIEWER,
         person=by,
         label=answer.label,
@@ -190,12 +225,12 @@ def _keep(
         reason=answer.reason,
         shown=known,
         active_ms=answer.active_ms,
-        guideline_id=current_id(check.project),
+        guideline_id=before.guideline_id,
         withdrawn_at=set_aside_at,
         is_set_aside=set_aside_at is not None,
     )
-    if known == Verdict.Shown.NOTHING:
-        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+    if known == Verdict.Shown.NOTHING and before.is_drawn:
+        DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True).update(verdict=verdict)
     return verdict
 
 
@@ -215,23 +250,18 @@ def _logged(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _known(check: Check, by: User, look: CheckLook | None, *, claimed: str) -> str:
+def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
     """What the person knew of the judge's verdict before this answer, or else of another's answer.
 
     Whoever knew what was said of the claim in words that it had before knows.
     """
+    check, look = before.check, before.look
     if look is not None and look.revealed_at is not None:
         return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
-    before = Verdict.objects.filter(check_row=check, person=by).order_by("is_set_aside", "pk")
-    match before.values_list("is_set_aside", flat=True).first():
-        case False:
-            return Verdict.Shown.JUDGE
-        case _ if knew_earlier_words(check, by):
-            return Verdict.Shown.JUDGE
-        case True if not _says_so(check, claimed):
-            return Verdict.Shown.PERSON
-        case _:
-            return Verdict.Shown.JUDGE if _says_so(check, claimed) else Verdict.Shown.NOTHING
+    own = [said.is_set_aside for said in before.said if said.person_id == by.pk]
+    if not all(own) or knew_earlier_words(check, by) or _says_so(check, claimed):
+        return Verdict.Shown.JUDGE
+    return Verdict.Shown.PERSON if own else Verdict.Shown.NOTHING
 
 
 def _says_so(check: Check, claimed: str) -> bool:
@@ -268,8 +298,8 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
 def lock(check: Check) -> Check:
     """The check as it stands now, with its summary's row locked first and its own second.
 
-    Every verb that decides a check takes the locks in this order, so that two of them wait for
-    each other and never deadlock.
+    Every verb that decides a check locks the summary first, so that two of them wait for each other and never
+    deadlock.
     """
     Summary.objects.select_for_update().only("pk").get(pk=check.peer_id)
     rows = Check.objects.select_for_update(of=("self",)).select_related("project", "peer", "claim")
@@ -316,24 +346,15 @@ def _check_units(check: Check, named: Sequence[int]) -> None:
         raise Invalid(f"There is no unit {unknown} here.", field="evidence")
 
 
-def _newest_review(check: Check) -> Verdict | None:
-    return (
-        Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER, withdrawn_at=None)
-        .select_related("person")
-        .order_by("-pk")
-        .first()
-    )
-
-
-def _is_overtaken(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> bool:
+def _is_overtaken(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> bool:
     """Whether another answer came, or went, since the person looked; the same answer of somebody else does not count.
 
     Raises Invalid where `seen` names no answer that anybody ever gave to this check.
     """
+    newest = before.newest
     if seen in (NOT_LOOKED, newest.public_id if newest else ""):
         return False
-    given = Verdict.objects.filter(check_row=check, source=Verdict.Source.REVIEWER)
-    if seen and not given.filter(public_id=seen).exists():
+    if seen and all(said.public_id != seen for said in before.answers):
         raise Invalid(
             f"No reviewer's answer to this check has the id {seen!r}. Give the last one that you had before you, or "
             "leave it empty for none.",
@@ -342,10 +363,11 @@ def _is_overtaken(check: Check, answer: Answer, *, by: User, newest: Verdict | N
     return newest is None or newest.person_id == by.pk or newest.label != answer.label
 
 
-def _conflict(check: Check, answer: Answer, *, by: User, newest: Verdict | None, seen: str) -> Conflict:
+def _conflict(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> Conflict:
     """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
+    newest = before.newest
     theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
-    changed = newest or Verdict.objects.filter(check_row=check, public_id=seen).first()
+    changed = newest or next((said for said in before.said if said.public_id == seen), None)
     is_own = changed is not None and changed.person_id == by.pk
     return Conflict(
         _OWN_IN_BETWEEN if is_own else _ANOTHERS_IN_BETWEEN if newest else _GONE_IN_BETWEEN,

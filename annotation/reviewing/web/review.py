@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
+from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotFound
@@ -26,6 +27,7 @@ from annotation.reviewing.queries.check_view import (
     CheckView,
     check_of,
     check_view,
+    of_project,
     outcome_of,
     own_verdict,
     with_texts,
@@ -44,16 +46,17 @@ from annotation.reviewing.services.look_at_check import look_at, tell_planted
 from annotation.reviewing.services.review import Quote
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
-from annotation.scoring.score_changes import ScoreChange, score_changes, scores_now
+from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter
+from annotation.web.rooms import Room, enter, enter_at
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
+_CHECK = Part(Check, "beside")
 ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
@@ -119,12 +122,12 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     """A reviewer's answer. The scores before and after are told; a newer answer of somebody else is a conflict."""
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    row = check_of(room.project, check_id)
-    before = scores_now(row.peer_id)
+    room, asked = enter_at(request, slug, Verb.REVIEW, _CHECK, check_id, here="review")
+    row = with_texts(of_project(asked, room.project))
+    before = _scores_told(request, room, row)
     typed = TypedAnswer.of(request.POST)
     try:
-        verdict = service.override(
+        given = service.override(
             check=row,
             by=request.user,
             label=typed.label,
@@ -138,11 +141,13 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, row, refusal=refusal, typed=typed)
-    told = tell_planted(project=room.project, by=request.user, but=row)
-    moved = score_changes(before, scores_now(row.peer_id))
+    told = tell_planted(project=room.project, by=request.user, but=row) if given.before.is_fooled else []
+    moved = _moved(before, row)
     if wants_fragment(request):
-        return _strip(request, room, check_id, verdict=verdict, moved=moved, told=told)
-    return _after_answer(request, room, row, verdict, moved)
+        return _strip(
+            request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
+        )
+    return _after_answer(request, room, row, given.verdict, moved)
 
 
 @screen("POST")
@@ -150,10 +155,10 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     """Take an answer back; its claim comes on screen again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = scores_now(row.peer_id)
+    before = _scores_told(request, room, row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_verdict(verdict=verdict, by=request.user)
-    moved = score_changes(before, scores_now(row.peer_id))
+    moved = _moved(before, row)
     if wants_fragment(request):
         row = check_of(room.project, check_id)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
@@ -283,17 +288,22 @@ def _counted(request: Request, room: Room, filters: Filter, here: Check | None) 
     }
 
 
+def _with_texts_of(shown: Check, now: Check) -> Check:
+    """The check as it stands now, with the rows that its screen has read."""
+    now.project, now.peer, now.claim = shown.project, shown.peer, shown.claim
+    return now
+
+
 def _strip(
     request: Request,
     room: Room,
-    check_id: str,
+    row: Check,
     *,
     verdict: Verdict,
     moved: list[ScoreChange],
     told: list[CheckLook],
 ) -> HttpResponse:
     """What is told of an answer while the next claim is on screen already."""
-    row = check_of(room.project, check_id)
     outcome = outcome_of(row, request.user)
     context = {
         "room": room,
@@ -325,6 +335,15 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
     if not is_kept_by_a_sample(withdrawn):
         return ""
     return "The draw keeps your first answer, since you have now seen what the judge says."
+
+
+def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
+    """The scores that an answer to `row` may move; None for whoever is told of no movement."""
+    return scores_now(row.peer_id) if reader_of(request, room).may_see_all else None
+
+
+def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange]:
+    return [] if before is None else score_changes(before, scores_now(row.peer_id))
 
 
 def _movement(

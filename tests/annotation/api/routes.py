@@ -270,7 +270,7 @@ def _filled(value: object, ids: Mapping[str, str]) -> object:
 def ids_of(world: World) -> dict[str, str]:
     """Rows of the project: a verdict by Rex, a decision by Cleo, a sitting of Ana's on "bridge"."""
     check = world.check("alder", 1)
-    verdict = override(check=world.check("birch", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("birch", 1), by=world.rex, label="no").verdict
     add_imported_verdict(world.check("birch", 1), "yes")
     decision = decide_check(check=world.check("birch", 3), by=world.cleo, label="no", reason="Not there.")
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from django.db import connection
 
-from annotation.core.by_hand import Part, insert, saved
+from annotation.config.environment import USES_BEFORE_PREPARED
+from annotation.core.by_hand import Part, insert, rows, saved
 from annotation.models import Check, Event, Project, Verdict
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ def test_a_column_that_was_left_out_is_asked_for_when_it_is_read(
         assert (project.name, project.slug) == (world.project.name, world.project.slug)
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="this run of the tests is on SQLite")
+def test_a_statement_by_hand_is_planned_once(world: World) -> None:
+    statement = "SELECT name FROM annotation_project project WHERE project.slug = %s"
+    for slug in (*["nowhere"] * USES_BEFORE_PREPARED, world.project.slug):
+        found = rows(statement, [slug])
+    assert found == [(world.project.name,)]
+    kept = rows("SELECT statement FROM pg_prepared_statements", [])
+    assert (statement.replace("%s", "$1"),) in kept
+
+
 def test_rows_are_written_with_what_they_share(
     world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
@@ -57,8 +69,8 @@ def test_rows_are_written_with_what_they_share(
     own = [{"verb": verb, "public_id": name * 16} for verb, name in (("assign", "a"), ("close", "b"))]
     shared = {name: value for name, value in usual.items() if name not in own[0]}
     insert(Event, own, shared)
-    rows = list(Event.objects.filter(public_id__in=["a" * 16, "b" * 16]).order_by("pk"))
-    assert [(row.verb, row.public_id) for row in rows] == [("assign", "a" * 16), ("close", "b" * 16)]
-    assert {(row.project_id, str(row.data)) for row in rows} == {(world.project.pk, "{'told': ['so – so']}")}
+    made = list(Event.objects.filter(public_id__in=["a" * 16, "b" * 16]).order_by("pk"))
+    assert [(row.verb, row.public_id) for row in made] == [("assign", "a" * 16), ("close", "b" * 16)]
+    assert {(row.project_id, str(row.data)) for row in made} == {(world.project.pk, "{'told': ['so – so']}")}
     with django_assert_num_queries(0):
         insert(Event, [], shared)

@@ -77,7 +77,7 @@ def test_an_adjudicator_stands_above_the_reviewer(world: World, tmp_path: Path) 
 
 
 def test_a_verdict_taken_back_no_longer_decides(world: World, tmp_path: Path) -> None:
-    verdict = override(check=world.check("alder", 2), by=world.rex, label="yes", reason="It does.")
+    verdict = override(check=world.check("alder", 2), by=world.rex, label="yes", reason="It does.").verdict
     withdraw_verdict(verdict=verdict, by=world.rex)
     row = claims_of(world, "alder", tmp_path)[1]
     assert (row["human_label"], row["human_reason"], row["decided_by"]) == (None, None, "lexical")

@@ -2,8 +2,10 @@
 
 from annotation.models import SCORES, Check, Score
 from annotation.reviewing.services.review import override
+from annotation.scoring.records import summary_records
 from annotation.scoring.rescore import DERIVED, rescore
 from tests.annotation.cast import World
+from tests.annotation.statements import statements_of
 
 
 def derived() -> tuple[list[dict[str, object]], list[dict[str, object]]]:
@@ -34,8 +36,15 @@ def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) 
 
 
 def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(9):
         rescore(project=world.project)
+
+
+def test_what_scores_a_summary_is_read_in_three_statements(world: World) -> None:
+    keys = [peer.pk for peer in world.peers.values()]
+    for some in (keys[:1], keys):
+        asked = statements_of(lambda: list(summary_records(world.project, some)))  # noqa: B023 - asked at once
+        assert len(asked) == 3, asked
 
 
 def test_a_set_without_claims_says_nothing_of_coverage(world: World) -> None:

@@ -173,7 +173,7 @@ def test_a_project_may_let_people_settle_their_own(world: World) -> None:
 
 def test_also_who_took_their_answer_back_first_leaves_it_to_others(world: World) -> None:
     disputed(world)
-    verdict = override(check=world.check("alder", 3), by=world.cleo, label="yes")
+    verdict = override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict
     withdraw_verdict(verdict=verdict, by=world.cleo)
     assert not any(voice.is_own for voice in voices_on_check(world.check("alder", 3), world.cleo))
     with pytest.raises(NotAllowed, match="also where they have taken their own answer back") as refused:

@@ -39,7 +39,7 @@ def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> No
 
 def test_every_statement_names_its_author_in_order(world: World, client_of: ApiDoor) -> None:
     check = world.check("alder", 2)
-    verdict = override(check=check, by=world.rex, label="yes", reason="it leans")
+    verdict = override(check=check, by=world.rex, label="yes", reason="it leans").verdict
     withdraw_verdict(verdict=verdict, by=world.rex)
     override(check=check, by=world.olga, label="yes")
     add_imported_verdict(check, "no")

@@ -155,7 +155,7 @@ def test_every_claim_says_who_decided(world: World) -> None:
 
 def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> None:
     check = world.check("alder", 2)
-    first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8)
+    first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8).verdict
     override(check=check, by=world.rex, label="no", error_type="hallucination", evidence=[2])
     withdraw_verdict(verdict=first, by=world.rex)
     add_imported_verdict(check, "yes")

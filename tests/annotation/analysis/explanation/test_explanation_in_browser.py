@@ -30,7 +30,7 @@ BIAS = "/p/harbour/settings/bias/"
 def tell_a_story(world: World) -> str:
     """Verdicts, one taken back, a decision, a claim split and another deleted; the address that tells of them."""
     check = world.check("alder", 1)
-    first = override(check=check, by=world.rex, label="no", reason="Not in so many words.")
+    first = override(check=check, by=world.rex, label="no", reason="Not in so many words.").verdict
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)
     withdraw_verdict(verdict=first, by=world.rex)
     add_imported_verdict(check, "no")

@@ -52,7 +52,7 @@ def test_a_claim_counts_once_on_the_day_of_its_first_answer(world: World) -> Non
 
 
 def test_an_answer_that_was_taken_back_counts_for_nothing(world: World) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="yes")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="yes").verdict
     withdraw_verdict(verdict=verdict, by=world.rex)
     assert answered_by_day(world.project).done == 0
 

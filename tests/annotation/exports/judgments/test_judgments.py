@@ -199,7 +199,7 @@ def test_an_answer_that_was_set_aside_is_told_apart(world: World, tmp_path: Path
 
 def test_a_verdict_taken_back_is_superseded_and_the_one_before_stands(world: World, tmp_path: Path) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
-    second = override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    second = override(check=world.check("alder", 1), by=world.rex, label="unsure").verdict
     withdraw_verdict(verdict=second, by=world.rex)
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
     assert [(row["value"], row["superseded"]) for row in rows] == [("no", False), ("unsure", True)]
@@ -221,7 +221,7 @@ def test_an_answer_given_in_a_draw_of_checks(world: World, tmp_path: Path) -> No
     drawn = DrawnCheck.objects.get(check_row=world.check("alder", 1))
     drawn.inclusion_probability = 0.5
     drawn.save()
-    first = override(check=world.check("alder", 1), by=world.rex, label="no")
+    first = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert DrawnCheck.objects.get(pk=drawn.pk).verdict == first
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]

@@ -11,6 +11,7 @@ from annotation.adjudicating.services.adjudicate import decide_check, decide_uni
 from annotation.models import SCORES, Adjudication, CheckLook, Event, Membership, Project, Score, Verdict
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
+from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -67,6 +68,42 @@ def test_an_override_answers_what_was_kept_and_what_stands(world: World, client_
     assert (body["check"]["final_label"], body["check"]["final_source"]) == ("yes", "reviewer")
 
 
+MOST_STATEMENTS = 12
+"""Of an answer through the API. Session, person, and project with the check (3); the summary, held, and all that the
+answer goes by (2); verdict and look (2); the summary's checks and what is said (2); checks, score and event (3)."""
+
+
+@pytest.mark.parametrize("mode", Project.Reveal.values)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_answer_asks_the_database_little(world: World, client_of: ApiDoor, mode: str, number: int) -> None:
+    Project.objects.filter(pk=world.project.pk).update(reveal=mode)
+    rex, address = client_of("rex"), at(world, "alder", number, "verdicts/")
+    asked = statements_of(lambda: rex.post(address, {"label": "yes", "seen": ""}, format="json"))
+    assert Verdict.objects.filter(person=world.rex).exists()
+    assert len(asked) <= MOST_STATEMENTS, asked
+
+
+@pytest.mark.parametrize("mode", Project.Reveal.values)
+@pytest.mark.parametrize("name", ["rex", "cleo", "olga"])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_an_answer_returns_the_check_as_it_is_read_afterwards(
+    world: World, client_of: ApiDoor, mode: str, name: str, share: float
+) -> None:
+    world.project.planted_share = share
+    world.project.reveal = mode
+    world.project.own_adjudication = True
+    world.project.save()
+    client = client_of(name)
+    for number, label in ((1, "no"), (2, "unsure"), (3, "yes")):
+        override(check=world.check("alder", number), by=world.olga, label="yes")
+        client.get(at(world, "alder", number))
+        body = client.post(at(world, "alder", number, "verdicts/"), {"label": label}, format="json").json()
+        assert body["check"] == client.get(at(world, "alder", number)).json()
+    decide_check(check=world.check("alder", 2), by=world.olga, label="no", reason="Not said.")
+    body = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
+    assert body["check"] == client.get(at(world, "alder", 2)).json()
+
+
 def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: ApiDoor) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
     sent = client_of("rex").post(
@@ -80,7 +117,7 @@ def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: 
 
 def test_what_was_set_aside_is_told_apart(world: World, client_of: ApiDoor) -> None:
     check = world.check("alder", 1)
-    theirs = override(check=check, by=world.cleo, label="no")
+    theirs = override(check=check, by=world.cleo, label="no").verdict
     rex = client_of("rex")
     rex.post(at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json")
     sent = rex.post(
@@ -126,7 +163,7 @@ def test_a_senseless_answer_is_refused(
 
 
 def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     client = client_of("rex")
     for _ in range(2):
         assert client.delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 204
@@ -135,7 +172,7 @@ def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor
 
 
 def test_only_the_giver_withdraws(world: World, client_of: ApiDoor) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert client_of("cleo").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
     assert world.check("alder", 1).human_label == "no"
 
@@ -365,8 +402,8 @@ class TestWhatIsKeptOfSeeing:
         self, world: World, client_of: ApiDoor
     ) -> None:
         assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
-        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == "judge"
-        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").shown == "nothing"
+        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown == "judge"
+        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict.shown == "nothing"
 
     def test_an_adjudicator_who_was_shown_nothing_answers_blind(
         self, world: World, client_of: ApiDoor

@@ -65,7 +65,7 @@ STORIES: dict[str, tuple[Act, ...]] = {
         lambda w, c, r: tell_planted(project=w.project, by=r),
     ),
     "answered, took it back": (
-        lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no"), by=r),
+        lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no").verdict, by=r),
     ),
     "another answered": (lambda w, c, r: override(check=c, by=w.olga, label="yes"),),
     "another answered, asked": (

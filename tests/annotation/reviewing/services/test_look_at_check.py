@@ -49,22 +49,24 @@ def test_an_opened_check_is_looked_at_once_and_nothing_is_revealed(world: World)
 
 def test_the_own_answer_reveals_and_knew_nothing(world: World) -> None:
     check = world.check("alder", 1)
-    verdict = override(check=check, by=world.rex, label="no")
+    verdict = override(check=check, by=world.rex, label="no").verdict
     assert verdict.shown == Verdict.Shown.NOTHING
     assert look(world, check).revealed_at is not None
 
 
 def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World) -> None:
     check = world.check("alder", 1)
-    withdraw_verdict(verdict=override(check=check, by=world.rex, label="no"), by=world.rex)
-    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+    withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
+    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
 
 
 def test_what_was_asked_for_is_known_whatever_the_caller_says(world: World) -> None:
     rules(world, reveal="on_request")
     check = world.check("alder", 1)
     look_at(check=check, by=world.rex, asked=True)
-    assert override(check=check, by=world.rex, label="yes", shown="nothing").shown == Verdict.Shown.JUDGE
+    assert (
+        override(check=check, by=world.rex, label="yes", shown="nothing").verdict.shown == Verdict.Shown.JUDGE
+    )
     assert Event.objects.filter(verb="ask for the judge's verdict", actor=world.rex).count() == 1
 
 
@@ -125,9 +127,9 @@ def test_whoever_answers_with_a_planted_verdict_on_screen_is_told(world: World) 
     rules(world, reveal="shown", planted_share=1.0)
     check = world.check("alder", 1)
     assert looked_at(check=check, by=world.rex).planted_label == "no"
-    assert override(check=check, by=world.rex, label="no").shown == Verdict.Shown.PLANTED
+    assert override(check=check, by=world.rex, label="no").verdict.shown == Verdict.Shown.PLANTED
     assert look(world, check).disclosed_at is not None
-    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
     told = Event.objects.get(verb="learn of a planted verdict")
     assert (told.actor, told.target_id, told.data) == (world.rex, check.public_id, {"planted": "no"})
 
@@ -159,7 +161,7 @@ def test_whoever_met_anothers_answer_does_not_know_the_judges_yet(world: World) 
         override(check=check, by=world.rex, label="yes", seen="")
     assert looked_at(check=check, by=world.rex).revealed_at is None
     assert not has_seen(check, world.rex)
-    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.PERSON
+    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.PERSON
     assert look(world, check).revealed_at is not None
 
 
@@ -183,7 +185,7 @@ def test_whoever_was_fooled_and_meets_anothers_answer_is_told(world: World) -> N
         override(check=check, by=world.rex, label="no", seen="")
     assert Verdict.objects.get(person=world.rex).shown == Verdict.Shown.PLANTED
     assert look(world, check).disclosed_at is not None
-    assert override(check=check, by=world.rex, label="yes").shown == Verdict.Shown.JUDGE
+    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
 
 
 def open_alder(world: World, person: User) -> None:
@@ -198,9 +200,18 @@ def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: 
     assert {each.check_row for each in looks} == {world.check("alder", position) for position in (1, 2, 3)}
     assert all(each.revealed_at and each.planted_label is None for each in looks)
     assert looks.get(check_row=world.check("alder", 1)).public_id == opened.public_id
-    assert override(check=world.check("alder", 2), by=world.cleo, label="yes").shown == Verdict.Shown.JUDGE
-    assert override(check=world.check("birch", 1), by=world.cleo, label="yes").shown == Verdict.Shown.NOTHING
-    assert override(check=world.check("alder", 2), by=world.rex, label="yes").shown == Verdict.Shown.NOTHING
+    assert (
+        override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown
+        == Verdict.Shown.JUDGE
+    )
+    assert (
+        override(check=world.check("birch", 1), by=world.cleo, label="yes").verdict.shown
+        == Verdict.Shown.NOTHING
+    )
+    assert (
+        override(check=world.check("alder", 2), by=world.rex, label="yes").verdict.shown
+        == Verdict.Shown.NOTHING
+    )
 
 
 def test_the_first_sight_of_the_verdict_is_kept(world: World) -> None:
@@ -238,7 +249,7 @@ def test_whoever_saw_the_truth_is_shown_nothing_planted_but_what_was_planted_bef
     # The judge is as certain of the third as of the first: it would have been planted too.
     assert label_to_plant(true, world.cleo) == "no"
     assert looked_at(check=true, by=world.cleo).planted_label is None
-    assert override(check=true, by=world.cleo, label="yes").shown == Verdict.Shown.JUDGE
+    assert override(check=true, by=world.cleo, label="yes").verdict.shown == Verdict.Shown.JUDGE
 
 
 def test_seeing_a_summary_asks_the_database_no_more_for_more_checks(
@@ -292,4 +303,6 @@ def test_ones_own_word_counts_where_the_verdict_is_shown_on_request(
     world: World, reveal: str, says: str, kept: str
 ) -> None:
     rules(world, reveal=reveal)
-    assert override(check=world.check("alder", 1), by=world.cleo, label="yes", shown=says).shown == kept
+    assert (
+        override(check=world.check("alder", 1), by=world.cleo, label="yes", shown=says).verdict.shown == kept
+    )

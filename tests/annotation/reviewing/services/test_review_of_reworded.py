@@ -27,7 +27,7 @@ def check_of(world: World, text: str, system: str = "alder") -> Check:
 
 def knew(world: World, text: str, system: str = "alder") -> str:
     """What rex is taken to have known when he answers the claim in these words now."""
-    return override(check=check_of(world, text, system), by=world.rex, label="no").shown
+    return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.shown
 
 
 def reword(world: World, check: Check, text: str) -> None:
@@ -36,14 +36,14 @@ def reword(world: World, check: Check, text: str) -> None:
 
 def test_whoever_answered_the_words_before_knows(world: World) -> None:
     check = world.check("alder", 2)
-    assert override(check=check, by=world.rex, label="yes").shown == "nothing"
+    assert override(check=check, by=world.rex, label="yes").verdict.shown == "nothing"
     reword(world, check, "The wall is weak")
     assert knew(world, "The wall is weak") == "judge"
 
 
 def test_also_who_took_the_answer_back(world: World) -> None:
     check = world.check("alder", 2)
-    withdraw_verdict(verdict=override(check=check, by=world.rex, label="yes"), by=world.rex)
+    withdraw_verdict(verdict=override(check=check, by=world.rex, label="yes").verdict, by=world.rex)
     reword(world, check, "The wall is weak")
     assert knew(world, "The wall is weak") == "judge"
 
@@ -115,7 +115,7 @@ def test_a_draw_waits_for_somebody_who_did_not_know_the_words_before(world: Worl
     assert new in waiting_checks(world.project, CheckReader(world.cleo), queue)
     assert knew(world, "The wall is weak") == "judge"
     assert DrawnCheck.objects.get(draw=draw, check_row=new).verdict is None
-    blind = override(check=new, by=world.cleo, label="yes")
+    blind = override(check=new, by=world.cleo, label="yes").verdict
     assert DrawnCheck.objects.get(draw=draw, check_row=new).verdict == blind
 
 

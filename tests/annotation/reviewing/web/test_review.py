@@ -381,7 +381,7 @@ def test_undo_without_scripts_comes_back(world: World, rex: Client) -> None:
 
 def test_nobody_takes_back_what_somebody_else_said(world: World, rex: Client) -> None:
     check = world.check("alder", 2)
-    theirs = override(check=check, by=world.cleo, label="yes")
+    theirs = override(check=check, by=world.cleo, label="yes").verdict
     assert rex.post(f"{at(check)}withdraw/", {"verdict": theirs.public_id}).status_code == 404
 
 
@@ -411,7 +411,7 @@ def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stan
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     assert "hard to say" not in rex.get(at(check)).text
     rex.post(f"{at(check)}answer/", {"label": "yes", "reason": "it is there", "seen": ""})
-    theirs = override(check=check, by=world.olga, label="no", reason="a later one")
+    theirs = override(check=check, by=world.olga, label="no", reason="a later one").verdict
     page = rex.get(at(check))
     assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
     assert page.context["outcome"].judge is None
@@ -439,7 +439,7 @@ def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world:
         True,
         False,
     ]
-    stands = override(check=check, by=world.rex, label="yes", reason="it is there")
+    stands = override(check=check, by=world.rex, label="yes", reason="it is there").verdict
     assert "kept, set aside.</strong>" not in rex.get(at(check)).text
     # Taken back, it is no answer after the one that was set aside.
     rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
@@ -492,7 +492,7 @@ def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: Worl
 
 def test_after_a_conflict_the_same_form_can_be_sent_again(world: World, rex: Client) -> None:
     check = world.check("alder", 2)
-    theirs = override(check=check, by=world.cleo, label="unsure")
+    theirs = override(check=check, by=world.cleo, label="unsure").verdict
     conflict = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
     seen = conflict.context["outcome"].seen
     assert seen == theirs.public_id

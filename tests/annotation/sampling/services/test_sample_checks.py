@@ -83,7 +83,7 @@ def test_what_a_rule_decides_is_never_drawn(world: World) -> None:
 def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_draw(world: World) -> None:
     drawn = draw(world, share=1.0)
     check = world.check("alder", 1)
-    verdict = override(check=check, by=world.rex, label="no")
+    verdict = override(check=check, by=world.rex, label="no").verdict
     override(check=check, by=world.rex, label="yes")
     row = DrawnCheck.objects.get(draw=drawn, check_row=check)
     assert row.verdict == verdict
@@ -104,14 +104,14 @@ def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world:
 
 def test_the_draws_answer_stays_when_it_is_taken_back(world: World) -> None:
     drawn = draw(world, share=1.0)
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no")
+    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     withdraw_verdict(verdict=verdict, by=world.rex)
     assert drawn.drawn_checks.get(check_row=verdict.check_row).verdict == verdict
 
 
 def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
     # Which checks are drawn is chance's alone, so it does not matter who chose to answer one before. Of two the first.
-    first = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    first = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     drawn = draw(world, share=1.0)
     assert world.check("alder", 1).public_id not in waiting(world, drawn)
@@ -119,7 +119,7 @@ def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world:
 
 
 def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
-    back = override(check=world.check("alder", 1), by=world.cleo, label="no")
+    back = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     withdraw_verdict(verdict=back, by=world.cleo)
     look(world.check("alder", 2), world.cleo)
     override(check=world.check("alder", 2), by=world.cleo, label="no")
@@ -146,7 +146,7 @@ def test_a_claim_that_was_reworded_is_answered_in_the_words_that_were_drawn(worl
     assert not check.is_current
     assert check.public_id in waiting(world, drawn)
     before = list(Score.objects.order_by("pk").values_list(*SCORES))
-    verdict = override(check=check, by=world.rex, label="no")
+    verdict = override(check=check, by=world.rex, label="no").verdict
     assert drawn.drawn_checks.get(check_row=check).verdict == verdict
     assert check.public_id not in waiting(world, drawn)
     assert list(Score.objects.order_by("pk").values_list(*SCORES)) == before

@@ -116,7 +116,7 @@ def test_a_reworded_claim_is_asked_anew_of_every_peer_and_the_old_words_keep_the
     world: World,
 ) -> None:
     old = world.check("alder", 2)
-    verdict = override(check=old, by=world.rex, label="yes")
+    verdict = override(check=old, by=world.rex, label="yes").verdict
     assert coverage(world) == 1.0  # (2/2 + 1) / 2
     change = reword_claim(
         claim=old.claim, by=world.cleo, text=" The  wall is\nweak ", reason="No “its”"
@@ -415,7 +415,7 @@ def test_an_answer_that_was_changed_or_taken_back_falls_once_or_not_at_all(world
     check = world.check("alder", 2)
     override(check=check, by=world.rex, label="yes")
     override(check=check, by=world.rex, label="no")
-    withdraw_verdict(verdict=override(check=check, by=world.olga, label="yes"), by=world.olga)
+    withdraw_verdict(verdict=override(check=check, by=world.olga, label="yes").verdict, by=world.olga)
     delete_claim(claim=check.claim, by=world.cleo)
     assert Event.objects.get(verb="delete claim").data["answers_fallen"] == 1
 

@@ -1,0 +1,113 @@
+"""What scoring reads, by hand: every answer of every reviewer asks it. As queries it took fifteen statements, which
+were longer in building than in answering.
+
+Defended by tests/bench/review.py (answer) and tests/bench/override.py (override).
+"""
+
+from __future__ import annotations
+
+PEERS = """
+SELECT {columns}
+FROM annotation_summary peer
+JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
+LEFT JOIN annotation_system author ON author.id = peer.system_id
+WHERE peer.id IN ({peers}) AND peer.is_peer
+ORDER BY peer.id
+"""
+
+CHECKS = """
+SELECT {columns}
+FROM annotation_check JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
+WHERE annotation_check.peer_id IN ({peers}) AND annotation_check.is_current
+ORDER BY annotation_check.id
+"""
+
+# What some peers are held against and all that was said of them, each row under its kind and in the order of `place`.
+# Whoever answered again after an answer that was set aside, or has one that stands, is heard by that:
+# `overtaken.OVERTAKEN` by hand.
+FACTS = """
+WITH peer AS (
+    SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})
+), comparison AS (
+    SELECT id, public_id, peer_id, model_id FROM annotation_comparison WHERE peer_id IN (SELECT id FROM peer)
+)
+SELECT 'comparison' AS kind, id AS place, peer_id AS a, id AS b, model_id AS c, CAST(NULL AS bigint) AS d,
+    public_id AS one, CAST(NULL AS text) AS two, CAST(NULL AS text) AS three,
+    CAST(NULL AS double precision) AS x, CAST(NULL AS double precision) AS y
+FROM comparison
+UNION ALL
+SELECT 'unit', position, summary_id, id, NULL, NULL, public_id, NULL, NULL, weight, NULL
+FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison) AND retired_by_id IS NULL
+UNION ALL
+SELECT 'claim', claim.position, claim_set.summary_id, claim.id, claim.unit_id, NULL, claim.public_id, NULL, NULL,
+    claim.weight, NULL
+FROM annotation_claimset claim_set
+LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.retired_by_id IS NULL
+WHERE claim_set.is_active
+    AND claim_set.summary_id IN (SELECT model_id FROM comparison UNION SELECT id FROM peer)
+UNION ALL
+SELECT 'claim of documents', claim.position, claim_set.document_set_id, claim.id, NULL, NULL, claim.public_id,
+    NULL, NULL, claim.weight, NULL
+FROM annotation_claimset claim_set
+LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.retired_by_id IS NULL
+WHERE claim_set.is_active
+    AND claim_set.document_set_id IN (
+        SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)
+    )
+UNION ALL
+SELECT CASE WHEN verdict.is_set_aside THEN 'overtaken' WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
+    verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
+    verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
+    verdict.probability, verdict.doubt
+FROM annotation_check JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
+WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND annotation_check.is_current
+    AND (verdict.source = 'reviewer' OR verdict.judge_id = %s)
+    AND (verdict.withdrawn_at IS NULL OR (verdict.is_set_aside AND NOT EXISTS (
+        SELECT 1 FROM annotation_verdict own
+        WHERE own.check_row_id = verdict.check_row_id AND own.person_id = verdict.person_id
+            AND (own.withdrawn_at IS NULL OR own.id > verdict.id)
+    )))
+UNION ALL
+SELECT 'decision', decision.id, decision.check_row_id, NULL, NULL, NULL, decision.label, NULL, NULL, NULL, NULL
+FROM annotation_check JOIN annotation_adjudication decision ON decision.check_row_id = annotation_check.id
+WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND decision.withdrawn_at IS NULL
+UNION ALL
+SELECT 'decided percent', id, comparison_id, unit_id, claim_id, NULL, NULL, NULL, NULL, percent, NULL
+FROM annotation_adjudication WHERE comparison_id IN (SELECT id FROM comparison) AND withdrawn_at IS NULL
+UNION ALL
+SELECT 'percent', judgment.id, assignment.comparison_id, judgment.unit_id, judgment.claim_id, sitting.assessor_id,
+    NULL, NULL, NULL, judgment.percent, NULL
+FROM annotation_assignment assignment
+JOIN annotation_sitting sitting ON sitting.id = assignment.sitting_id
+JOIN annotation_unitjudgment judgment ON judgment.assignment_id = assignment.id
+WHERE assignment.comparison_id IN (SELECT id FROM comparison) AND assignment.state = 'submitted'
+    AND assignment.repeat_of_id IS NULL AND judgment.is_current AND judgment.percent IS NOT NULL
+UNION ALL
+SELECT 'published', published.id, published.comparison_id, published.unit_id, NULL, NULL, score.assessor,
+    score.origin_name, NULL, published.percent, NULL
+FROM annotation_publishedpercent published JOIN annotation_publishedscore score ON score.id = published.score_id
+WHERE published.comparison_id IN (SELECT id FROM comparison)
+UNION ALL
+SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
+FROM annotation_rating
+WHERE summary_id IN (SELECT id FROM peer) AND value IS NOT NULL AND (judge_id IS NULL OR judge_id = %s)
+UNION ALL
+SELECT 'question', position, document_set_id, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM annotation_question WHERE document_set_id IN (SELECT document_set_id FROM peer) AND retired_at IS NULL
+UNION ALL
+SELECT 'question answered', answer.id, question.id, answer.summary_id, NULL, NULL, answer.label, NULL, NULL, NULL, NULL
+FROM annotation_question question JOIN annotation_questionanswer answer ON answer.question_id = question.id
+WHERE question.document_set_id IN (SELECT document_set_id FROM peer) AND question.retired_at IS NULL
+    AND answer.judge_id = %s AND (answer.summary_id IS NULL OR answer.summary_id IN (SELECT id FROM peer))
+UNION ALL
+SELECT 'disputed', 0, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM peer
+WHERE EXISTS (
+    SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
+    WHERE annotation_check.peer_id = peer.id
+) OR EXISTS (
+    SELECT 1 FROM comparison JOIN annotation_dispute dispute ON dispute.comparison_id = comparison.id
+    WHERE comparison.peer_id = peer.id
+)
+ORDER BY place
+"""
