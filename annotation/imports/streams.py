@@ -7,13 +7,14 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NoReturn
-
-import pyarrow
-from pyarrow import parquet
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from annotation.imports.formats import BYTE_ORDER_MARK
 from annotation.imports.problems import ImportRefused, Problems, unreadable
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow import parquet
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read at all, so that no file can fill the memory."""
@@ -246,6 +247,10 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
 
     Raises ImportRefused where it is damaged.
     """
+    # 30 MB that only files of this format need.
+    import pyarrow  # noqa: PLC0415
+    from pyarrow import parquet  # noqa: PLC0415
+
     try:
         source = parquet.ParquetFile(path)
         columns = tuple(str(column) for column in source.schema_arrow.names)
@@ -261,6 +266,8 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
 def _parquet_records(
     source: parquet.ParquetFile, columns: list[str], problems: Problems, name: str
 ) -> Iterator[Record]:
+    import pyarrow  # noqa: PLC0415
+
     row = 0
     try:
         for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE, columns=columns):

@@ -7,7 +7,7 @@ derived columns of a check or a score, so that scores can be thrown away and reb
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
@@ -178,6 +178,37 @@ def summary_records(
     keys = peer_keys(project, summary_ids)
     for first in range(0, len(keys), RECORDS_AT_ONCE):
         yield from _SummaryBatch.load(project, keys[first : first + RECORDS_AT_ONCE], without).records()
+
+
+def new_records(
+    project: Project,
+    peers: Sequence[Summary],
+    answers: Mapping[int, Mapping[int, CheckAnswers]],
+    *,
+    comparisons: Iterable[Comparison],
+    units: Iterable[Unit],
+    claims: Sequence[Claim],
+) -> Iterator[SummaryRecord]:
+    """Records of peer summaries of new document sets, made of the rows that the caller has just stored.
+
+    `answers`, by peer and claim, are all that was said of them. No query; `checks` of a record are left out.
+    """
+    batch = _SummaryBatch(
+        project=project,
+        peers=list(peers),
+        comparisons=_by(comparisons, lambda row: row.peer_id),
+        units=_by(units, lambda row: row.summary_id or 0),
+        claims=_by(claims, lambda row: row.claim_set.summary_id or 0),
+        document_claims=_by(claims, lambda row: row.claim_set.document_set_id or 0),
+        extracted=frozenset((row.claim_set.summary_id, row.claim_set.document_set_id) for row in claims),
+        checks={},
+        said={},
+        percents={},
+        adjudicated={},
+        wholes=_Wholes({}, {}, {}, frozenset(), {}, {}),
+    )
+    for peer in peers:
+        yield batch.record_of(peer, answers.get(peer.pk, {}))
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
@@ -449,7 +480,17 @@ class _SummaryBatch:
         rule: Label | None = "no" if peer.is_empty else None
         checks = self.checks.get(peer.pk, {})
         answers = {claim_id: self.said[check.pk].reduced(rule=rule) for claim_id, check in checks.items()}
-        unasked = CheckAnswers(rule=rule)
+        rows = tuple(
+            CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
+            for claim_id, check in checks.items()
+        )
+        return self.record_of(peer, answers, rows)
+
+    def record_of(
+        self, peer: Summary, answers: Mapping[int, CheckAnswers], checks: tuple[CheckRecord, ...] = ()
+    ) -> SummaryRecord:
+        """The record of a peer, given the answers to its checks by their claims' keys."""
+        unasked = CheckAnswers(rule="no" if peer.is_empty else None)
 
         def scored(claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
             return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
@@ -468,7 +509,7 @@ class _SummaryBatch:
             summary_id=peer.public_id,
             comparisons=comparisons,
             document_claims=() if comparisons else scored(self.document_claims.get(peer.document_set_id, ())),
-            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in checks),
+            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in answers),
             peer_length=count_length(peer.text, cast("LengthUnit", self.project.length_unit)),
             target=peer.target_words,
             has_word_breaks=has_word_breaks(peer.text),
@@ -482,10 +523,7 @@ class _SummaryBatch:
         return SummaryRecord(
             summary=peer,
             value=value,
-            checks=tuple(
-                CheckRecord(check=check, claim_id=check.claim.public_id, answers=answers[claim_id])
-                for claim_id, check in checks.items()
-            ),
+            checks=checks,
             units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
             conciseness_terms=terms,
         )
