@@ -84,10 +84,11 @@ def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
         named=True,
     ):
         found[row.peer_id].append(row)
+    of_peers = Check.Side.PEER.value
     for checks in found.values():
         checks.sort(
             key=lambda row: (
-                row.side == Check.Side.PEER,
+                row.side == of_peers,
                 row.claim__claim_set__summary__external_id or "",
                 row.claim__claim_set__summary_id or 0,
                 row.claim__position,

@@ -32,11 +32,15 @@ class Statement(NamedTuple):
     evidence: tuple[int, ...] = ()
 
 
+_BY_RULE = Statement(by=RULE)
+
+
 @dataclass(slots=True)
 class CheckStatements:
     """The statements on one check that count: the last of each source, not withdrawn.
 
-    `judge` is the deciding judge's last usable answer, `failure` its last unusable one.
+    `judge` is the deciding judge's last usable answer, `failure` its last unusable one; but for `failure` they
+    are called as `Check.Decider` calls them.
     """
 
     judge: Statement | None = None
@@ -46,16 +50,10 @@ class CheckStatements:
 
     def deciding(self, final_source: str | None) -> Statement | None:
         """The statement that the final verdict rests on; None where there is no final verdict."""
-        match final_source:
-            case Check.Decider.ADJUDICATOR:
-                return self.adjudicator
-            case Check.Decider.REVIEWER:
-                return self.reviewer
-            case Check.Decider.RULE:
-                return Statement(by=RULE)
-            case Check.Decider.JUDGE:
-                return self.judge
-        return None
+        if final_source == RULE:
+            return _BY_RULE
+        said: Statement | None = getattr(self, final_source) if final_source else None
+        return said
 
 
 def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, CheckStatements]:
