@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import weakref
 from collections.abc import Iterator, MutableMapping
 
 from annotation.imports.dataset import SetData
@@ -21,8 +22,8 @@ class HeldSets(MutableMapping[str, SetData]):
     def __init__(self) -> None:
         self._near: dict[str, SetData] = {}
         self._places: dict[str, int] = {}
-        # It goes with this object.
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it goes with this object
+        weakref.finalize(self, self._file.close)
 
     def __getitem__(self, name: str) -> SetData:
         if name in self._near:
