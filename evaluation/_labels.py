@@ -10,6 +10,7 @@ Label = Literal["yes", "no", "unsure"]
 """A verdict on a check; None in its place means unscored: no usable answer."""
 
 LABELS: tuple[Label, ...] = get_args(Label)
+_ANSWERS = (None, *LABELS)
 LABELS_IN_WORDS = f"{', '.join(LABELS[:-1])} or {LABELS[-1]}"
 LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
 """Where a label stands between no and yes, for how far answers lie apart. In scores all but yes count as not yes."""
@@ -34,6 +35,8 @@ class LabelCounts:
 def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:
     """The labels as a list. Raises InvalidLabel, naming the position, where one is not a label."""
     checked = list(labels)
+    if all(map(_ANSWERS.__contains__, checked)):
+        return checked
     for position, label in enumerate(checked):
         if label is not None and label not in LABELS:
             raise InvalidLabel(

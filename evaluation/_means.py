@@ -18,8 +18,12 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
     Never outside the range of the values. Raises LengthMismatch, InvalidWeight.
     """
     check_same_length("values", values, "weights", weights)
-    for weight in weights:
+    is_equal = len(set(weights)) == 1
+    for weight in weights[:1] if is_equal else weights:
         checked_weight("A weight", weight)
+    if is_equal and weights[0] > 0:
+        # What comes out below where each weight is the largest; most units weigh the same.
+        return _clamped(mean(values), values)
     present = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
     largest = max((weight for _, weight in present), default=0.0)
     if largest == 0:
@@ -27,5 +31,10 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
     # Dividing by the largest weight first keeps huge weights from overflowing.
     total = math.fsum(weight / largest for _, weight in present)
     result = math.fsum(value * (weight / largest) for value, weight in present) / total
-    lowest, highest = min(value for value, _ in present), max(value for value, _ in present)
-    return min(max(result, lowest), highest)
+    return _clamped(result, [value for value, _ in present])
+
+
+def _clamped(result: float | None, values: Sequence[float | None]) -> float | None:
+    """The result within the range of the values that exist; None where there is none."""
+    present = [value for value in values if value is not None]
+    return None if result is None else min(max(result, min(present)), max(present))

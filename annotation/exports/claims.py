@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
-from annotation.exports.peers import Peer, peer_batches
+from annotation.exports.peers import peer_batches
 from annotation.exports.statements import CheckStatements, reference_of, statements
 from annotation.models import Check, Label
 
@@ -35,6 +35,9 @@ COLUMNS = (
 )
 
 
+_NOTHING = CheckStatements()
+
+
 def rows(project: Project, people: People) -> Iterator[TableRow]:
     """Rows of a summary stand by side, model summary and place of the claim."""
     for batch in peer_batches(project):
@@ -42,8 +45,9 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
         checks = _checks(peer_ids)
         said = statements(project, peer_ids, people)
         for peer in batch:
+            head = peer.head(project)
             for check in checks.get(peer.pk, ()):
-                yield _row(project, peer, check, said.get(check.pk, CheckStatements()))
+                yield _row(head, check, said.get(check.pk, _NOTHING))
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
@@ -80,10 +84,11 @@ def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
         named=True,
     ):
         found[row.peer_id].append(row)
+    of_peers = Check.Side.PEER.value
     for checks in found.values():
         checks.sort(
             key=lambda row: (
-                row.side == Check.Side.PEER,
+                row.side == of_peers,
                 row.claim__claim_set__summary__external_id or "",
                 row.claim__claim_set__summary_id or 0,
                 row.claim__position,
@@ -93,12 +98,12 @@ def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
     return found
 
 
-def _row(project: Project, peer: Peer, check: Any, said: CheckStatements) -> TableRow:
+def _row(head: TableRow, check: Any, said: CheckStatements) -> TableRow:
     judge = said.judge or said.failure
     human = said.adjudicator or said.reviewer
     deciding = said.deciding(check.final_source)
     return (
-        *peer.head(project),
+        *head,
         reference_of(check.side, check.claim__claim_set__summary__external_id),
         check.claim__public_id,
         check.side,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annotation.core.tables.columns import TableRow
     from annotation.models import Project
 
-PEERS_AT_ONCE = 200
+PEERS_AT_ONCE = 500
 """Peer summaries in a batch; a level's number of queries grows with batches, never with rows."""
 
 

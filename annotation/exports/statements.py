@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from annotation.models import Adjudication, Check, Verdict
 
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
+REVIEWER = Verdict.Source.REVIEWER.value
 RULE = "rule"
 """Named as the decider where nobody had to be asked: an empty summary expresses nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One answer: who gave it and when, why, and on what evidence (unit numbers)."""
 
     by: str
@@ -30,11 +32,15 @@ class Statement:
     evidence: tuple[int, ...] = ()
 
 
+_BY_RULE = Statement(by=RULE)
+
+
 @dataclass(slots=True)
 class CheckStatements:
     """The statements on one check that count: the last of each source, not withdrawn.
 
-    `judge` is the deciding judge's last usable answer, `failure` its last unusable one.
+    `judge` is the deciding judge's last usable answer, `failure` its last unusable one; but for `failure` they
+    are called as `Check.Decider` calls them.
     """
 
     judge: Statement | None = None
@@ -44,16 +50,10 @@ class CheckStatements:
 
     def deciding(self, final_source: str | None) -> Statement | None:
         """The statement that the final verdict rests on; None where there is no final verdict."""
-        match final_source:
-            case Check.Decider.ADJUDICATOR:
-                return self.adjudicator
-            case Check.Decider.REVIEWER:
-                return self.reviewer
-            case Check.Decider.RULE:
-                return Statement(by=RULE)
-            case Check.Decider.JUDGE:
-                return self.judge
-        return None
+        if final_source == RULE:
+            return _BY_RULE
+        said: Statement | None = getattr(self, final_source) if final_source else None
+        return said
 
 
 def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, CheckStatements]:
@@ -98,12 +98,13 @@ def _hear_verdicts(
         "origin_name",
         "created_at",
         "reason",
-        "evidence",
+        Cast("evidence", TextField()),
     ):
         check_id, source, label, person_id, username, judge, origin_name, at, reason, evidence = row
         by = rater(people, person_id=person_id, username=username, judge=judge, origin_name=origin_name)
-        statement = Statement(by, at, reason, tuple(evidence))
-        if source == Verdict.Source.REVIEWER:
+        # As text, since hardly any holds something: to parse each took as long as to read it.
+        statement = Statement(by, at, reason, () if evidence == "[]" else tuple(json.loads(evidence)))
+        if source == REVIEWER:
             said[check_id].reviewer = statement
         elif label is None:
             said[check_id].failure = statement

@@ -5,9 +5,9 @@ Texts that many rows repeat are held once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from annotation.core.squeezed import Stretch
 
@@ -47,14 +47,13 @@ class FlatRow:
         return f"{name} is empty. It is imported and flagged empty_peer."
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimData:
+class ClaimData(NamedTuple):
     """A claim with what people said of it, by system, and where each system's summary says it."""
 
     text: str
     weight: float
     verdicts: Mapping[str, str]
-    places: Mapping[str, tuple[Stretch, ...]] = field(default_factory=dict)
+    places: Mapping[str, tuple[Stretch, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,7 @@ class NestedRow:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A summary's text and the line, or the file, that gave it first.
 
     `units` is how the file cuts it, where the file does. A `is_loose` text has white space of its format's
@@ -165,7 +163,7 @@ class PublishedLine:
 class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
-    sets: dict[str, SetData] = field(default_factory=dict)
+    sets: MutableMapping[str, SetData] = field(default_factory=dict)
     published: list[PublishedLine] = field(default_factory=list)
     people: set[str] = field(default_factory=set)
 
@@ -173,11 +171,14 @@ class Dataset:
     def is_empty(self) -> bool:
         return not self.sets and not self.published
 
-    @property
-    def authors(self) -> set[str]:
-        """Everybody who wrote a reference, and who else the file says is a person."""
-        references = (reference for one in self.sets.values() for reference in one.references.values())
-        return {reference.author for reference in references if reference.author} | self.people
+    def writers(self) -> tuple[set[str], set[str]]:
+        """Names of everybody who wrote a summary; and of the people, who wrote references or are said to be some."""
+        systems: set[str] = set()
+        people = set(self.people)
+        for one in self.sets.values():
+            systems.update(name for name, _ in one.peers)
+            people.update(reference.author for reference in one.references.values() if reference.author)
+        return systems | people, people
 
     @property
     def has_claims(self) -> bool:
@@ -203,6 +204,7 @@ class Dataset:
         made = self.sets[document_id]
         made.claims = row.claims
         made.metadata = dict(row.metadata)
+        self.sets[document_id] = made
         return []
 
     def _conflicts(self, row: FlatRow) -> Iterator[tuple[str, str]]:
@@ -217,7 +219,7 @@ class Dataset:
     def _take(self, row: FlatRow) -> None:
         one = self.sets.get(row.document_id)
         if one is None:
-            one = self.sets[row.document_id] = SetData(
+            one = SetData(
                 line=row.line,
                 documents=row.documents,
                 group=row.group,
@@ -240,6 +242,7 @@ class Dataset:
             )
             reference.author = reference.author or row.reference_author
             reference.texts.setdefault(row.target, Text(row.reference, row.line))
+        self.sets[row.document_id] = one
 
 
 def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:

@@ -68,17 +68,20 @@ def choose_side(dataset: Dataset, wanted: Side | None) -> Side | None:
     They are peer-side if each belongs to exactly one system and stands word for word in that
     system's summary, white space aside; otherwise they are the reference's.
     """
-    if not dataset.has_claims:
-        return None
     if wanted is not None:
-        return wanted
-    is_peer = all(_is_of_peer(claim, one) for one in dataset.sets.values() for claim in one.claims)
-    return "peer" if is_peer else "reference"
+        return wanted if dataset.has_claims else None
+    side: Side | None = None
+    for one in dataset.sets.values():
+        if not all(_is_of_peer(claim, one) for claim in one.claims):
+            return "reference"
+        side = "peer" if one.claims else side
+    return side
 
 
 def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
     """Note and leave out documents whose claims cannot be peer-side: not of exactly one system."""
-    for document_id, one in list(dataset.sets.items()):
+    for document_id in list(dataset.sets):
+        one = dataset.sets[document_id]
         wrong = [place for place, claim in enumerate(one.claims, start=1) if len(claim.verdicts) != 1]
         for place in wrong:
             problems.add(

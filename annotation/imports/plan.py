@@ -6,7 +6,7 @@ A plan reads and never writes. Its rows are unsaved ones and rows with new value
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
@@ -26,7 +26,7 @@ from annotation.imports.existing import (
     Existing,
     summary_key,
 )
-from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS, plan_claims
+from annotation.imports.plan_claims import plan_claims
 from annotation.imports.plan_published import plan_published
 from annotation.imports.planned import ImportPlan, Replaced
 from annotation.models import (
@@ -34,7 +34,6 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
-    Project,
     Question,
     Summary,
     System,
@@ -49,34 +48,33 @@ _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", r
 
 
 def plan_import(
-    project: Project, dataset: Dataset, *, side: Side | None, file_name: str, is_whole: bool = True
-) -> ImportPlan:
-    """What importing the data set into the project would change; the project may be unsaved.
+    plan: ImportPlan, dataset: Dataset, *, side: Side | None, is_whole: bool = True
+) -> Iterator[ImportPlan]:
+    """What importing the data set into the plan's project, which may be unsaved, would change: part by part.
 
-    A published table replaces what the project has from the file of its name: lines that it no longer holds go,
-    unless the data set is not the whole of what the files hold (`is_whole`), since rows of them were left out.
+    A part holds some document sets with all that belongs to them; the first, the systems, too. What a part says is
+    written before the next is asked for, or nothing is. Published tables are about any set and make it one part; they
+    replace what the project has from the file of their name: lines that it no longer holds go, unless the data set is
+    not the whole of what the files hold (`is_whole`), since rows of them were left out.
     The plan's problems name every contradiction between the file and the project.
     """
-    planner = _Planner(
-        plan=ImportPlan(project=project, origin_name=file_name[:MAX_CLAIM_ORIGIN_CHARACTERS]),
-        side=side,
-        systems={},
-        authors=dataset.authors,
-    )
-    planner.plan_systems(dataset)
-    sets = named_as_in_project(project, dataset, planner.plan.remarks)
-    for names in batches(sets, SETS_PLANNED_AT_ONCE):
+    names, authors = dataset.writers()
+    planner = _Planner(plan=plan.part(), side=side, systems={}, authors=authors)
+    planner.plan_systems(names)
+    sets = named_as_in_project(plan.project, dataset, plan.remarks)
+    for some in batches(sets.items(), SETS_PLANNED_AT_ONCE):
         existing = Existing.load(
-            project,
-            names,
+            plan.project,
+            [name for name, _ in some],
             with_verdicts=side is not None,
-            with_units=any(sets[name].is_partial for name in names),
+            with_units=any(one.is_partial for _, one in some),
         )
-        for name in names:
-            planner.plan_set(name, sets[name], existing)
+        for name, one in some:
+            planner.plan_set(name, one, existing)
+        if not dataset.published:
+            yield planner.hand_over()
     plan_published(planner.plan, dataset.published, is_whole=is_whole)
-    planner.plan.refuse_judged()
-    return planner.plan
+    yield planner.hand_over()
 
 
 @dataclass(slots=True)
@@ -86,12 +84,17 @@ class _Planner:
     systems: dict[str, System]
     authors: set[str]
 
-    def plan_systems(self, dataset: Dataset) -> None:
+    def hand_over(self) -> ImportPlan:
+        """The part that was planned; the next one begins."""
+        made, self.plan = self.plan, self.plan.part()
+        made.refuse_judged()
+        return made
+
+    def plan_systems(self, names: Collection[str]) -> None:
         project, count = self.plan.project, self.plan.counts.systems
         there = (
             {} if project._state.adding else {row.name: row for row in System.objects.filter(project=project)}
         )
-        names = {name for one in dataset.sets.values() for name, _ in one.peers} | self.authors
         for name in sorted(names):
             if name in there:
                 self.systems[name] = there[name]

@@ -13,8 +13,7 @@ from annotation.core.squeezed import Squeezed, Stretch
 from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text
 from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
 from annotation.imports.planned import ImportedAnswer, ImportPlan, Replaced
-from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Project, Summary
-from annotation.models.claim import has_number, new_queue_key
+from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
 
 MAX_CLAIM_ORIGIN_CHARACTERS = 190
 
@@ -43,19 +42,6 @@ def plan_claims(
         by_system[next(iter(claim.verdicts))].append(claim)
     for system, claims in by_system.items():
         planner.plan_list(peers[system, None], claims)
-
-
-def new_check(project: Project, answer: ImportedAnswer) -> Check:
-    """The unsaved check that an answer of the file belongs to."""
-    return Check(
-        project=project,
-        claim=answer.claim,
-        peer=answer.peer,
-        side=answer.side,
-        is_current=answer.claim.retired_by_id is None,
-        has_number=has_number(answer.claim.text),
-        queue_key=new_queue_key(),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,12 +122,16 @@ class Published(NamedTuple):
 
 @dataclass(slots=True)
 class ImportPlan:
-    """Everything to write, in no particular order, and what forbids it."""
+    """What to write of some of the file's sets, in no particular order, and what forbids it.
+
+    A large file is planned part by part; the parts share their counts, problems and remarks.
+    """
 
     project: Project
     origin_name: str
     counts: ImportCounts = field(default_factory=ImportCounts)
     problems: Problems = field(default_factory=Problems)
+    remarks: list[str] = field(default_factory=list)
     systems: list[System] = field(default_factory=list)
     document_sets: list[DocumentSet] = field(default_factory=list)
     regrouped: list[DocumentSet] = field(default_factory=list)
@@ -151,7 +155,10 @@ class ImportPlan:
     published: list[Published] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     """Keys of the published lines that a table brought in again no longer holds; the import takes them away."""
-    remarks: list[str] = field(default_factory=list)
+
+    def part(self) -> ImportPlan:
+        """Another part of the same import, with nothing in it yet."""
+        return ImportPlan(self.project, self.origin_name, self.counts, self.problems, self.remarks)
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""

@@ -19,6 +19,7 @@ from annotation.imports.fields import (
     checked_mapping,
 )
 from annotation.imports.formats import Format, recognise
+from annotation.imports.held_sets import HeldSets
 from annotation.imports.nested import choose_side, drop_ownerless, nested_row
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
@@ -101,7 +102,7 @@ class _Reader:
     mapping: Mapping[str, str]
     format: Format
     warnings: Warnings
-    dataset: Dataset = field(default_factory=Dataset)
+    dataset: Dataset = field(default_factory=lambda: Dataset(sets=HeldSets()))
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)

@@ -6,6 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,10 +29,11 @@ from annotation.imports.existing import (
 from annotation.imports.formats import Format
 from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
-from annotation.imports.plan_claims import new_check
-from annotation.imports.planned import ImportCounts, ImportedAnswer, ImportPlan
+from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
+from annotation.imports.planned import ImportCounts, ImportPlan
 from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
 from annotation.imports.read import FileReading, read_files
+from annotation.imports.sql import create, insert, reserve
 from annotation.models import (
     Assignment,
     Check,
@@ -40,21 +42,21 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
-    Event,
     Project,
     PublishedPercent,
     PublishedScore,
     Question,
     Sitting,
     Summary,
-    System,
     Unit,
     UnitChange,
     Verdict,
 )
+from annotation.models.claim import has_number, new_queue_key
 from annotation.projects.services.change_project import create_project
+from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import DERIVED, rescore
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
@@ -129,28 +131,30 @@ def import_files(
     """Bring files into a project: everything, or with problems in them nothing.
 
     One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's, loose or in zips. Managers and owners
-    may. All but the writing happens before the one transaction; scores follow after it. Importing a file again
+    may. The file is read before the one transaction, in which it is planned and written some sets at a time; what it
+    changes of sets that were there is scored after it. Importing a file again
     changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
     judge has judged it. A published table replaces all that the file of its name said before. `skip_invalid` leaves
     bad rows and files out, never such a contradiction, and takes no line away.
 
-    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where another
-    import into the project ended meanwhile.
+    Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
+    changes was changed or judged meanwhile.
     """
     require(by, project, Verb.IMPORT)
     name = _name_of(files)
     reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
-    latest = _latest_import(project)
-    plan = _planned(project, reading, name)
-    if not dry_run:
+    plan = _plan(project, name)
+    if dry_run:
+        _count(plan, reading, name)
+        return _report(plan, reading, name, dry_run=True)
+    with transaction.atomic():
+        # One import at a time; rows that point to the project may come in meanwhile.
+        Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+        stale = _bring_in(plan, reading, name)
         if plan.counts.has_changes:
-            pieces = _divide(plan)
-            with transaction.atomic():
-                _lock(project, latest)
-                _write(plan, pieces)
-                _log(plan, reading, by)
-        _rescore(plan)
-    return _report(plan, reading, name, dry_run=dry_run)
+            _log(plan, reading, by)
+    _rescore(project, stale)
+    return _report(plan, reading, name, dry_run=False)
 
 
 def import_new_project(
@@ -174,19 +178,20 @@ def import_new_project(
         files = [NamedFile(file_name or path.name, path), *files]
     name = _name_of(files)
     reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
-    plan = _planned(Project(slug=slug, name=slug), reading, name)
-    pieces = [] if dry_run else _divide(plan)
+    # Never saved: there is nothing in it to look for.
+    plan = _plan(Project(slug=slug, name=slug), name)
+    stale: set[int] = set()
     with transaction.atomic():
         made = create_project(slug=slug, by=by)
-        # The planned rows point to the project that was planned for; it is this one from now on.
         plan.project.pk, plan.project.public_id = made.pk, made.public_id
         if dry_run:
+            _count(plan, reading, name)
             transaction.set_rollback(True)
         else:
-            _write(plan, pieces)
+            stale = _bring_in(plan, reading, name)
             _log(plan, reading, by)
     if not dry_run:
-        rescore(project=made)
+        _rescore(made, stale)
     return _report(plan, reading, name, dry_run=dry_run)
 
 
@@ -212,17 +217,39 @@ def _read(
     return reading
 
 
-def _planned(project: Project, reading: FileReading, name: str) -> ImportPlan:
-    plan = plan_import(
-        project,
-        reading.dataset,
-        side=reading.claims_side,
-        file_name=name,
-        is_whole=not reading.problems.count,
-    )
+def _plan(project: Project, name: str) -> ImportPlan:
+    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS])
+
+
+def _parts(plan: ImportPlan, reading: FileReading) -> Iterator[ImportPlan]:
+    is_whole = not reading.problems.count
+    return plan_import(plan, reading.dataset, side=reading.claims_side, is_whole=is_whole)
+
+
+def _count(plan: ImportPlan, reading: FileReading, name: str) -> None:
+    """Plan all of it and write nothing. Raises ImportRefused."""
+    for _ in _parts(plan, reading):
+        pass
+    _refuse_problems(plan, reading, name)
+
+
+def _bring_in(plan: ImportPlan, reading: FileReading, name: str) -> set[int]:
+    """Write part by part; the keys of the sets whose scores are still to be made. The caller owns the transaction.
+
+    Raises ImportRefused with the problems of all parts; what was written by then goes with the transaction.
+    """
+    stale: set[int] = set()
+    for part in _parts(plan, reading):
+        if not plan.problems.count:
+            pieces = _divide(part)
+            stale |= _write(part, pieces)
+    _refuse_problems(plan, reading, name)
+    return stale
+
+
+def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
         raise _refusal(name, reading, plan.problems, "")
-    return plan
 
 
 def _refusal(
@@ -243,22 +270,6 @@ def _refusal(
     )
 
 
-def _latest_import(project: Project) -> int:
-    latest = Event.objects.filter(project=project, verb="import").order_by("-pk").values_list("pk", flat=True)
-    return latest.first() or 0
-
-
-def _lock(project: Project, latest: int) -> None:
-    """One import at a time; a plan made before another import ended is out of date."""
-    Project.objects.select_for_update(of=("self",)).only("pk").get(pk=project.pk)
-    if _latest_import(project) != latest:
-        raise Conflict(
-            "Another import into this project ended while this file was being read. Nothing of this one was "
-            "written: import it again.",
-            code="busy",
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     """The units of a text: offsets in pairs, packed because a large file has a million of them."""
@@ -267,15 +278,15 @@ class _Pieces:
     first: int
     offsets: array[int]
 
-    def units(self) -> Iterator[Unit]:
-        of_summary = isinstance(self.owner, Summary)
-        for number, place in enumerate(range(0, len(self.offsets), 2), start=self.first):
-            unit = Unit(position=number, start=self.offsets[place], end=self.offsets[place + 1])
-            if of_summary:
-                unit.summary_id = self.owner.pk
-            else:
-                unit.document_id = self.owner.pk
-            yield unit
+    def places(self) -> Iterator[tuple[int, int, int]]:
+        """Number and offsets of each."""
+        ends = iter(self.offsets)
+        return zip(count(self.first), ends, ends, strict=False)
+
+    def summary_units(self) -> Iterator[Unit]:
+        """As unsaved rows; none where the text is a document."""
+        for number, start, end in self.places() if isinstance(self.owner, Summary) else ():
+            yield Unit(summary_id=self.owner.pk, position=number, start=start, end=end)
 
 
 def _divide(plan: ImportPlan) -> list[_Pieces]:
@@ -299,14 +310,15 @@ def _stretches(plan: ImportPlan, owner: Summary | Document, text: str, language:
     return ((span.start, span.end) for span in sentence_spans(text, language))
 
 
-def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
+def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
+    """Write a part; the keys of the sets that are to be scored from what the database holds by then."""
     _make_way(plan)
     try:
-        System.objects.bulk_create(plan.systems)
-        DocumentSet.objects.bulk_create(plan.document_sets)
+        create(plan.systems)
+        create(plan.document_sets)
         DocumentSet.objects.bulk_update(plan.regrouped, ["group"], batch_size=ROWS_WRITTEN_AT_ONCE)
-        Document.objects.bulk_create(plan.documents)
-        Summary.objects.bulk_create(plan.summaries)
+        create(plan.documents)
+        create(plan.summaries)
         # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
         Summary.objects.bulk_create(
             list(plan.updated.values()),
@@ -315,13 +327,14 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
             update_fields=["text", "metadata", "system", "external_id", "is_model", "is_peer"],
         )
         _part_from_itself([row.key for row in plan.replaced_summaries])
-        Comparison.objects.bulk_create(plan.comparisons)
-        Question.objects.filter(pk__in=plan.retired_questions).update(retired_at=timezone.now())
-        Question.objects.bulk_create(plan.questions)
-        _create(Unit, (unit for piece in pieces for unit in piece.units()))
-        ClaimSet.objects.bulk_create(plan.claim_sets)
-        Claim.objects.bulk_create(plan.claims)
-        _write_answers(plan)
+        create(plan.comparisons)
+        if plan.retired_questions:
+            Question.objects.filter(pk__in=plan.retired_questions).update(retired_at=timezone.now())
+        create(plan.questions)
+        _write_units(pieces)
+        create(plan.claim_sets)
+        create(plan.claims)
+        _write_answers(plan, _score_new(plan, pieces))
         _write_published(plan)
     except IntegrityError as error:
         raise Conflict(
@@ -329,6 +342,52 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
             "import it again.",
             code="busy",
         ) from error
+    fresh = set() if plan.published else {row.pk for row in plan.document_sets}
+    return {row.pk for row in plan.touched.values()} - fresh
+
+
+def _write_units(pieces: list[_Pieces]) -> None:
+    insert(
+        Unit,
+        ("summary_id", "document_id", "position", "start", "end"),
+        (
+            (
+                *((piece.owner.pk, None) if isinstance(piece.owner, Summary) else (None, piece.owner.pk)),
+                *place,
+            )
+            for piece in pieces
+            for place in piece.places()
+        ),
+    )
+
+
+def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int], Columns]:
+    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer.
+
+    Not where tables bring percents, too: these sets are scored once all is stored.
+    """
+    if plan.published:
+        return {}
+    new = {row.pk for row in plan.document_sets}
+    peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
+    labels: dict[int, dict[int, str]] = defaultdict(dict)
+    for answer in plan.answers:
+        labels[answer.peer.pk][answer.claim.pk] = answer.label
+    models = {row.model_id for row in plan.comparisons}
+    found = fresh_scores(
+        plan.project,
+        peers,
+        labels,
+        comparisons=plan.comparisons,
+        units=(unit for piece in pieces if piece.owner.pk in models for unit in piece.summary_units()),
+        claims=plan.claims,
+    )
+    scores, columns = [], {}
+    for peer, fresh in zip(peers, found, strict=True):
+        scores.append(fresh.score)
+        columns.update({(claim, peer.pk): derived for claim, derived in fresh.columns.items()})
+    create(scores)
+    return columns
 
 
 def _make_way(plan: ImportPlan) -> None:
@@ -385,22 +444,60 @@ def _part_from_itself(replaced: list[int]) -> None:
     Comparison.objects.filter(of_replaced, **same).delete()
 
 
-def _write_answers(plan: ImportPlan) -> None:
-    """The checks that people answered, and their answers, a few thousand at a time to save memory."""
-    for answers in batches(plan.answers, ROWS_WRITTEN_AT_ONCE):
-        asked = [answer for answer in answers if answer.check_id is None]
-        checks = _created(asked, plan)
-        units = _units_of({answer.peer.pk for answer in answers if answer.places})
-        Verdict.objects.bulk_create(
-            Verdict(
-                check_row_id=answer.check_id or checks[answer.claim.pk, answer.peer.pk],
-                source=Verdict.Source.REVIEWER,
-                origin_name=answer.origin,
-                label=answer.label,
-                evidence=_touched_units(answer.places, units.get(answer.peer.pk, ())),
+def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns]) -> None:
+    """The checks that people answered, and their answers."""
+    if not plan.answers:
+        return
+    asked = [answer for answer in plan.answers if answer.check_id is None]
+    keys = reserve(Check, len(asked))
+    unscored = unscored_columns()
+    with_number = {
+        claim.pk: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
+    }
+    insert(
+        Check,
+        (
+            "id",
+            "project_id",
+            "claim_id",
+            "peer_id",
+            "side",
+            "is_current",
+            "has_number",
+            "queue_key",
+            *DERIVED,
+        ),
+        (
+            (
+                key,
+                plan.project.pk,
+                claim.pk,
+                peer.pk,
+                side,
+                claim.retired_by_id is None,
+                with_number[claim.pk],
+                new_queue_key(),
+                *derived.get((claim.pk, peer.pk), unscored),
             )
-            for answer in answers
-        )
+            for key, (claim, peer, side, *_) in zip(keys, asked, strict=True)
+        ),
+    )
+    units = _units_of({answer.peer.pk for answer in plan.answers if answer.places})
+    made = iter(keys)
+    insert(
+        Verdict,
+        ("check_row_id", "source", "origin_name", "label", *(("evidence",) if units else ())),
+        (
+            (
+                next(made) if check is None else check,
+                Verdict.Source.REVIEWER.value,
+                origin,
+                label,
+                *((_touched_units(places, units.get(peer.pk, ())),) if units else ()),
+            )
+            for _, peer, _, label, check, origin, places in plan.answers
+        ),
+    )
 
 
 _UnitPlace = tuple[int, int, int]
@@ -476,11 +573,6 @@ def _published_percents(plan: ImportPlan) -> Iterator[PublishedPercent]:
             )
 
 
-def _created(answers: list[ImportedAnswer], plan: ImportPlan) -> dict[tuple[int, int], int]:
-    made = Check.objects.bulk_create([new_check(plan.project, answer) for answer in answers])
-    return {(check.claim_id, check.peer_id): check.pk for check in made}
-
-
 def _create(kind: type[Row], rows: Iterator[Row]) -> None:
     for batch in batches(rows, ROWS_WRITTEN_AT_ONCE):
         kind._default_manager.bulk_create(batch)
@@ -505,12 +597,11 @@ def _log(plan: ImportPlan, reading: FileReading, by: User | None) -> None:
     )
 
 
-def _rescore(plan: ImportPlan) -> None:
-    """Score what the import touched, and what an import that was cut short left unscored."""
-    project = plan.project
+def _rescore(project: Project, document_sets: set[int]) -> None:
+    """Score these sets, and what an import that was cut short left unscored."""
     peers = Summary.objects.filter(document_set__project=project, is_peer=True)
     wanted = set(peers.filter(score=None).values_list("pk", flat=True))
-    for some in batches((row.pk for row in plan.touched.values()), SUMMARIES_RESCORED_AT_ONCE):
+    for some in batches(document_sets, SUMMARIES_RESCORED_AT_ONCE):
         wanted.update(peers.filter(document_set__in=some).values_list("pk", flat=True))
     for keys in batches(sorted(wanted), SUMMARIES_RESCORED_AT_ONCE):
         rescore(project=project, summary_ids=keys)

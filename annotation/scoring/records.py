@@ -7,7 +7,7 @@ derived columns of a check or a score, so that scores can be thrown away and reb
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -43,6 +43,8 @@ from evaluation.text import LengthUnit, count_length, has_word_breaks, truncate
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
+
+    from annotation.models import Claim, Comparison, Unit
 
 RECORDS_AT_ONCE = 200
 DOCUMENT_BREAK = "\n\n"
@@ -213,6 +215,50 @@ def _peer(values: Iterator[object]) -> Summary:
     peer.document_set, system = _SET.read(values), _SYSTEM.read(values)
     peer.system = system if peer.system_id else None
     return peer
+
+
+def new_records(
+    project: Project,
+    peers: Sequence[Summary],
+    answers: Mapping[int, Mapping[int, CheckAnswers]],
+    *,
+    comparisons: Iterable[Comparison],
+    units: Iterable[Unit],
+    claims: Sequence[Claim],
+) -> Iterator[SummaryRecord]:
+    """Records of peer summaries of new document sets, made of the rows that the caller has just stored.
+
+    `answers`, by peer and claim, are all that was said of them. No query; `checks` of a record are left out.
+    """
+    of_summaries: dict[int, list[_Piece]] = defaultdict(list)
+    of_documents: dict[int, list[_Piece]] = defaultdict(list)
+    for claim in claims:
+        summary, document_set = claim.claim_set.summary_id, claim.claim_set.document_set_id
+        of_text = of_summaries[summary] if summary else of_documents[cast("int", document_set)]
+        of_text.append(_Piece(claim.pk, claim.public_id, claim.weight, claim.unit_id))
+    of_peers: dict[int, list[_Comparison]] = defaultdict(list)
+    for row in comparisons:
+        of_peers[row.peer_id].append(_Comparison(row.pk, row.public_id, row.model_id))
+    cut: dict[int, list[_Piece]] = defaultdict(list)
+    for unit in units:
+        if unit.summary_id is not None:
+            cut[unit.summary_id].append(_Piece(unit.pk, unit.public_id, unit.weight))
+    batch = _SummaryBatch(
+        project=project,
+        peers=list(peers),
+        comparisons=dict(of_peers),
+        units=dict(cut),
+        claims=dict(of_summaries),
+        document_claims=dict(of_documents),
+        checks={},
+        said={},
+        percents={},
+        adjudicated={},
+        disputed=frozenset(),
+        wholes=_Wholes({}, {}, {}, frozenset(), {}, {}),
+    )
+    for peer in peers:
+        yield batch.record_of(peer, answers.get(peer.pk, {}))
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
@@ -472,7 +518,17 @@ class _SummaryBatch:
         rule: Label | None = "no" if peer.is_empty else None
         checks = self.checks.get(peer.pk, {})
         answers = {key: self.said[of_claim.check.pk].reduced(rule=rule) for key, of_claim in checks.items()}
-        unasked = CheckAnswers(rule=rule)
+        rows = tuple(
+            CheckRecord(check=of_claim.check, claim_id=of_claim.claim_id, answers=answers[key])
+            for key, of_claim in checks.items()
+        )
+        return self.record_of(peer, answers, rows)
+
+    def record_of(
+        self, peer: Summary, answers: Mapping[int, CheckAnswers], checks: tuple[CheckRecord, ...] = ()
+    ) -> SummaryRecord:
+        """The record of a peer, given the answers to its checks by their claims' keys."""
+        unasked = CheckAnswers(rule="no" if peer.is_empty else None)
 
         def scored(claims: Iterable[_Piece]) -> tuple[ScoredClaim, ...]:
             return tuple(answers.get(claim.pk, unasked).scored(claim.public_id) for claim in claims)
@@ -491,7 +547,7 @@ class _SummaryBatch:
             summary_id=peer.public_id,
             comparisons=comparisons,
             document_claims=() if comparisons else scored(self.document_claims.get(peer.document_set_id, ())),
-            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in checks),
+            peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in answers),
             peer_length=count_length(peer.text, cast("LengthUnit", self.project.length_unit)),
             target=peer.target_words,
             has_word_breaks=has_word_breaks(peer.text),
@@ -505,10 +561,7 @@ class _SummaryBatch:
         return SummaryRecord(
             summary=peer,
             value=value,
-            checks=tuple(
-                CheckRecord(check=of_claim.check, claim_id=of_claim.claim_id, answers=answers[key])
-                for key, of_claim in checks.items()
-            ),
+            checks=checks,
             units=tuple(unit for of_comparison in units.values() for unit in of_comparison),
             conciseness_terms=terms,
             has_disputes=peer.pk in self.disputed,

@@ -19,7 +19,7 @@ from annotation.scoring.records import (
     score_rules,
     summary_records,
 )
-from evaluation.blend import ScoreRules, flip_effects, score
+from evaluation.blend import ScoreRules, SummaryScore, flip_effects, score
 
 if TYPE_CHECKING:
     from annotation.models import Project, Summary
@@ -101,9 +101,11 @@ def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRul
     return len(records)
 
 
-def score_row(*, project: Project, record: SummaryRecord, rules: ScoreRules) -> Score:
-    """The score of one summary as an unsaved row."""
-    result = score(record.value, rules)
+def score_row(
+    *, project: Project, record: SummaryRecord, rules: ScoreRules, result: SummaryScore | None = None
+) -> Score:
+    """The score of one summary as an unsaved row; `result` where the caller has it already."""
+    result = score(record.value, rules) if result is None else result
     return Score(
         project=project,
         summary=record.summary,

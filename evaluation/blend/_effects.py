@@ -27,22 +27,30 @@ def flip_effects(
     claims_of = {
         unit.unit_id: unit.claims for comparison in summary.comparisons for unit in comparison.units
     } | {claim.claim_id: (claim,) for claim in summary.document_claims}
-    return {
-        claim.claim_id: _effect(comparison, unit, is_scored=claim.final is not None, rules=rules)
-        / (with_value + (comparison.coverage is None))
+    weights = [
+        sum(unit.weight for unit in comparison.units if unit.value is not None)
         for comparison in result.comparisons
+    ]
+    return {
+        claim.claim_id: _effect(comparison, weight, unit, is_scored=claim.final is not None, rules=rules)
+        / (with_value + (comparison.coverage is None))
+        for comparison, weight in zip(result.comparisons, weights, strict=True)
         for unit in comparison.units
         for claim in claims_of[unit.unit_id]
     }
 
 
-def _effect(comparison: ComparisonScore, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules) -> float:
-    """The largest change of one comparison's coverage that another answer in this unit could make."""
+def _effect(
+    comparison: ComparisonScore, weights: float, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules
+) -> float:
+    """The largest change of one comparison's coverage that another answer in this unit could make.
+
+    `weights` is the sum over the comparison's units that have a value.
+    """
     if unit.source in ("adjudicated", "rule") or (
         unit.source == "assessors" and rules.blend == "human_first"
     ):
         return 0.0
-    weights = sum(other.weight for other in comparison.units if other.value is not None)
     if unit.value is None:
         coverage = comparison.coverage
         reach = 1.0 if coverage is None else max(coverage, 1 - coverage)

@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, get_args
 
 from evaluation._guards import check_choice, checked_percent, checked_share, checked_weight
@@ -181,18 +182,23 @@ class ScoreRules:
     @property
     def signature(self) -> str:
         """Which rules made a score; equal rules give equal texts."""
-        return signature(
-            blend=self.blend,
-            # It decides nothing under the other blend: equal scores must not look different.
-            human_weight=float(self.human_weight) if self.blend == "weighted" else None,
-            assessors=self.assessor_average,
-            composite=float(self.composite_weight),
-            length=self.length_unit,
-            over_length=self.over_length,
-            threshold=float(self.threshold),
-            strict=self.strict,
-            scale=float(self.scale),
-        )
+        return _signature_of(self)
+
+
+@lru_cache(maxsize=16)
+def _signature_of(rules: ScoreRules) -> str:
+    return signature(
+        blend=rules.blend,
+        # It decides nothing under the other blend: equal scores must not look different.
+        human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
+        assessors=rules.assessor_average,
+        composite=float(rules.composite_weight),
+        length=rules.length_unit,
+        over_length=rules.over_length,
+        threshold=float(rules.threshold),
+        strict=rules.strict,
+        scale=float(rules.scale),
+    )
 
 
 DEFAULT_RULES = ScoreRules()
@@ -302,7 +308,7 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
     Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with
     0.5.
     """
-    finals = count_labels(claim.final for claim in unit.claims)
+    finals = _counted(tuple(claim.final for claim in unit.claims))
     answered_by_people = sum(claim.human is not None for claim in unit.claims)
     # People's verdicts are final verdicts, so they are among the scored ones.
     claims_human_share = answered_by_people / finals.scored if finals.scored else None
@@ -313,7 +319,7 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
         weight=unit.weight,
         value=value,
         source=source,
-        judge_share=count_labels(claim.automatic for claim in unit.claims).share_of_yes,
+        judge_share=_counted(tuple(claim.automatic for claim in unit.claims)).share_of_yes,
         human_value=_human_value(unit, assessed),
         human_share=human_share,
         scored_claims=finals.scored,
@@ -370,6 +376,10 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
     )
 
 
+# Most units have one or two claims: there are few ways to answer them, and a million units.
+_counted = lru_cache(maxsize=1024)(count_labels)
+
+
 def _assessed(unit: ScoredUnit, rules: ScoreRules) -> float | None:
     """The average of the assessors' percents as a share."""
     if not unit.percents:
@@ -404,7 +414,7 @@ def _human_value(unit: ScoredUnit, assessed: float | None) -> float | None:
         return unit.adjudicated_percent / 100
     if assessed is not None:
         return assessed
-    counts = count_labels(claim.human for claim in unit.claims)
+    counts = _counted(tuple(claim.human for claim in unit.claims))
     return None if counts.unscored else counts.share_of_yes
 
 

@@ -79,6 +79,8 @@ def has_word_breaks(text: str) -> bool:
     Myanmar, Tibetan, ...), unless it was cut into words by spaces beforehand. True for an empty text.
     Example: `has_word_breaks("猫在睡觉。")` is False, `has_word_breaks("The cat sleeps.")` is True.
     """
+    if text.isascii():
+        return True
     for script, limit in _SPACELESS_SCRIPTS:
         letters = len(script.findall(text))
         if 2 * letters <= len(_LETTER.findall(text)):

@@ -137,7 +137,15 @@ def _trimmed_within(text: str, outer: Span, spans: Iterable[Span]) -> list[Span]
     return [span for span in placed if span is not None]
 
 
+def _has_line_breaks(text: str) -> bool:
+    """Whether _LINE_BREAK is anywhere in the text; the same characters end lines for `splitlines`, much faster."""
+    return bool(text) and text.splitlines() != [text]
+
+
 def _lines(text: str) -> Iterator[Span]:
+    if not _has_line_breaks(text):
+        yield Span(0, len(text))
+        return
     start = 0
     for line_break in _LINE_BREAK.finditer(text):
         if _is_soft(text, line_break):
@@ -156,20 +164,24 @@ def _is_soft(text: str, line_break: re.Match[str]) -> bool:
 
 
 def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
-    # A surrogate cannot cross into sentencex; a replacement character is as long and no sentence end either.
-    content = _LINE_BREAK.sub(lambda wrap: " " * len(wrap[0]), _SURROGATE.sub("\ufffd", line.of(text)))
+    content = line.of(text)
+    if not content.isascii():
+        # A surrogate cannot cross into sentencex; a replacement character is as long and no sentence end either.
+        content = _SURROGATE.sub("\ufffd", content)
+    if _has_line_breaks(content):
+        content = _LINE_BREAK.sub(lambda wrap: " " * len(wrap[0]), content)
     borders = [0]
     for piece in sentencex.segment(language_code(language), content):
         borders.append(borders[-1] + len(piece))
     borders[-1] = len(content)
-    spans: list[Span] = []
+    spans: list[Span | None] = []
     start = 0
     for here, following in pairwise([*borders, len(content)]):
         if here > start and _is_sentence_border(content, start, here, following):
-            spans.append(Span(start, here))
+            spans.append(_trimmed(text, line.start + start, line.start + here))
             start = here
-    spans.append(Span(start, len(content)))
-    return _trimmed_within(text, line, spans)
+    spans.append(_trimmed(text, line.start + start, line.end))
+    return [span for span in spans if span is not None]
 
 
 def _is_sentence_border(content: str, start: int, here: int, following: int) -> bool:

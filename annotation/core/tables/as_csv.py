@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import BinaryIO
 
-from annotation.core.tables.columns import Cell, Column, TableRow
+from annotation.core.tables.by_column import Remembered, Spell, spelled
+from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
 # What a spreadsheet takes for the start of a formula, in the widths that it knows.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -20,11 +21,15 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in columns])
     count = 0
-    for row in rows:
-        writer.writerow([cell(value) for value in row])
-        count += 1
+    for group in spelled(rows, (_SPELLING.get(column.kind, _once) for column in columns)):
+        writer.writerows(group)
+        count += len(group)
     text.detach()
     return count
+
+
+def _once() -> Spell:
+    return Remembered(cell).__getitem__
 
 
 def cell(value: Cell) -> str | int | float:
@@ -47,6 +52,8 @@ def cell(value: Cell) -> str | int | float:
 
 
 def _joined(values: list[int] | list[str]) -> str:
+    if not values:
+        return ""
     separator = "; " if any(isinstance(value, str) for value in values) else " "
     return separator.join(map(str, values))
 
@@ -54,3 +61,12 @@ def _joined(values: list[int] | list[str]) -> str:
 def defused(text: str) -> str:
     """The text, behind an apostrophe where a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+# The writer itself spells numbers, and leaves a missing one out.
+_SPELLING: dict[ColumnKind, Callable[[], Spell] | None] = {
+    ColumnKind.INTEGER: None,
+    ColumnKind.NUMBER: None,
+    ColumnKind.INTEGERS: lambda: cell,
+    ColumnKind.TEXTS: lambda: cell,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from django.utils.crypto import salted_hmac
@@ -24,9 +24,15 @@ class People:
 
     project: Project
     named: bool = False
+    # A few people name every row, and to make a pseudonym takes longer than the rest of a row.
+    _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def name(self, user_id: int, username: str) -> str:
-        return username if self.named else pseudonym(self.project, user_id)
+        if self.named:
+            return username
+        if user_id not in self._known:
+            self._known[user_id] = pseudonym(self.project, user_id)
+        return self._known[user_id]
 
 
 def pseudonym(project: Project, user_id: int) -> str:

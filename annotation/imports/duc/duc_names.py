@@ -87,7 +87,7 @@ def other_names(set_name: str, document: str, selector: str) -> tuple[str, ...]:
     return (f"{set_name}{selector}",) if selector else ()
 
 
-def named_as_in_project(project: Project, dataset: Dataset, remarks: list[str]) -> dict[str, SetData]:
+def named_as_in_project(project: Project, dataset: Dataset, remarks: list[str]) -> Mapping[str, SetData]:
     """The sets by the names that the project knows them by; new ones keep theirs.
 
     Only sets of formats that have names of their own making are looked for under other ones, and only where

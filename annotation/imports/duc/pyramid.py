@@ -386,8 +386,7 @@ def _said(
         if part.start is not None and part.end is not None
         if (there_too := here.moved((part.start, part.end), there)) is not None
     ]
-    return replace(
-        claim,
+    return claim._replace(
         verdicts={**claim.verdicts, system: "yes" if contributors else "no"},
         places={**claim.places, system: tuple(stretches)},
     )

@@ -17,6 +17,8 @@ from annotation.models import Project
 
 
 class Command(BaseCommand):
+    # They would load every page and statistic of the site.
+    requires_system_checks = ()
     help = "Write one level of a project's data, or a bundle of all, to a file with a manifest beside it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -24,6 +24,8 @@ REMEDY_WORDS = {
 
 
 class Command(BaseCommand):
+    # They would load every page and statistic of the site.
+    requires_system_checks = ()
     help = (
         "Import a CSV, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
         "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."

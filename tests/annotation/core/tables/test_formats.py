@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.tables import as_csv, as_jsonl, as_parquet
+from annotation.core.tables.by_column import ROWS_AT_ONCE
 from annotation.core.tables.columns import Column, ColumnKind
 from annotation.exports.levels import LEVELS
 from annotation.models import System
@@ -165,3 +166,35 @@ def test_parquet_is_written_in_row_groups() -> None:
 def test_jsonl_refuses_a_number_that_is_none() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_jsonl.write([("x", float("nan"))], COLUMNS, BytesIO())
+
+
+def test_many_rows_of_values_that_look_alike_are_each_spelled_as_they_are() -> None:
+    columns = [
+        Column("a 100%"),
+        Column("n", ColumnKind.NUMBER),
+        Column("f", ColumnKind.FLAG),
+        Column("l", ColumnKind.INTEGERS),
+    ]
+    rows: list[Any] = [
+        ("=1", 0.0, True, [1, 4]),
+        ("1", -0.0, False, []),
+        (None, None, None, None),
+    ] * ROWS_AT_ONCE
+    csv, jsonl = BytesIO(), BytesIO()
+    assert as_csv.write(rows, columns, csv) == as_jsonl.write(rows, columns, jsonl) == len(rows)
+    assert (
+        csv.getvalue().decode() == "a 100%,n,f,l\n" + "'=1,0.0,true,1 4\n1,-0.0,false,\n,,,\n" * ROWS_AT_ONCE
+    )
+    assert (
+        jsonl.getvalue().decode()
+        == (
+            '{"a 100%": "=1", "n": 0.0, "f": true, "l": [1, 4]}\n{"a 100%": "1", "n": -0.0, "f": false, "l": []}\n'
+            '{"a 100%": null, "n": null, "f": null, "l": null}\n'
+        )
+        * ROWS_AT_ONCE
+    )
+
+
+def test_a_number_that_is_none_makes_no_jsonl() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        as_jsonl.write([(float("nan"),)], [Column("n", ColumnKind.NUMBER)], BytesIO())

@@ -250,7 +250,7 @@ def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
     assert pyramid_of(one.references["pyramid"].metadata) is not None
     assert set(one.pairs) == {("12", 100, "pyramid"), ("13", 100, "pyramid")}
     assert dataset.people == set()
-    assert dataset.authors == {"G", "H", "I", "J"}
+    assert dataset.writers()[1] == {"G", "H", "I", "J"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,43 @@
+"""Rows turned into columns a group at a time: a format then spells a column's values, not each cell by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from annotation.core.paging import batches
+from annotation.core.tables.columns import TableRow
+
+ROWS_AT_ONCE = 1000
+
+Spell = Callable[[Any], Any]
+
+
+def spelled(
+    rows: Iterable[TableRow], columns: Iterable[Callable[[], Spell] | None]
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows in groups, each value as its column spells it; None leaves a column's values as they are.
+
+    What spells a column is made anew for each group.
+    """
+    columns = list(columns)
+    for group in batches(rows, ROWS_AT_ONCE):
+        values = zip(*group, strict=True)
+        yield list(
+            zip(
+                *(map(make(), some) if make else some for make, some in zip(columns, values, strict=True)),
+                strict=True,
+            )
+        )
+
+
+class Remembered(dict[Any, Any]):
+    """What a function makes of a value, asked once for each value: most cells of a column repeat a few."""
+
+    def __init__(self, make: Spell) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, value: Any) -> Any:
+        made = self[value] = self._make(value)
+        return made

@@ -1,0 +1,75 @@
+"""Scores and derived columns of summaries that are being stored, without reading anything back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from annotation.scoring.records import CheckAnswers, new_records, score_rules
+from annotation.scoring.rescore import DERIVED, derived_columns, score_row
+from evaluation.blend import flip_effects, score
+
+if TYPE_CHECKING:
+    from annotation.models import Claim, Comparison, Project, Score, Summary, Unit
+    from evaluation.judging import Label
+
+Columns = tuple[str | float | bool | None, ...]
+"""The values of `DERIVED`, in its order."""
+
+
+class FreshScore(NamedTuple):
+    """What is derived of a new peer summary: its score, unsaved, and the columns of its checks by their claims."""
+
+    score: Score
+    columns: dict[int, Columns]
+
+
+def fresh_scores(
+    project: Project,
+    peers: Sequence[Summary],
+    labels: Mapping[int, Mapping[int, str]],
+    *,
+    comparisons: Iterable[Comparison],
+    units: Iterable[Unit],
+    claims: Sequence[Claim],
+) -> Iterator[FreshScore]:
+    """What `rescore` would store of peer summaries of new document sets, in their order.
+
+    `labels`, by peer and claim, are one reviewer's; one voice alone is never disputed, nor audited. The rest are rows
+    that have just been stored, of which nothing else was said. No query.
+    """
+    rules = score_rules(project)
+    names = {claim.pk: claim.public_id for claim in claims}
+    answers = {
+        peer.pk: {claim: _answers(label, peer.is_empty) for claim, label in labels.get(peer.pk, {}).items()}
+        for peer in peers
+    }
+    for record in new_records(project, peers, answers, comparisons=comparisons, units=units, claims=claims):
+        result = score(record.value, rules)
+        effects = flip_effects(record.value, rules, result=result)
+        yield FreshScore(
+            score_row(project=project, record=record, rules=rules, result=result),
+            {
+                claim: (*_columns(said), effects.get(names[claim], 0.0))
+                for claim, said in answers[record.summary.pk].items()
+            },
+        )
+
+
+def unscored_columns() -> Columns:
+    """What the columns of a check say that nobody has answered and nothing has scored."""
+    return (*_columns(CheckAnswers()), 0.0)
+
+
+@cache
+def _answers(label: str, is_empty: bool) -> CheckAnswers:
+    said = cast("Label", label)
+    return CheckAnswers(reviewer=said, standing=(said,), rule="no" if is_empty else None)
+
+
+@cache
+def _columns(answers: CheckAnswers) -> Columns:
+    """All but the effect, which is the last: it alone is not the same wherever the same was said."""
+    columns = derived_columns(answers, claim_id="", effect=0.0)
+    return tuple(columns[name] for name in DERIVED if name != "effect")
