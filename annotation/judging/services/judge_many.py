@@ -53,6 +53,8 @@ OFFLINE_SETS_AT_ONCE = 50
 UNAVAILABLE_IN_A_ROW = 10
 """So many document sets that the server did not answer for, and no other, mean that it is away."""
 LOOK_SECONDS = 1.0
+GATHER_SECONDS = 0.03
+"""What is answered so soon after an answer is written together with it."""
 SHARE_WITHIN_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
@@ -244,8 +246,9 @@ class _Turn:
         try:
             if is_idle and self.asked:
                 yield self._heard(self.answered.get(timeout=LOOK_SECONDS))
-            while True:
-                yield self._heard(self.answered.get_nowait())
+            end = time.monotonic() + GATHER_SECONDS
+            while self.asked:
+                yield self._heard(self.answered.get(timeout=max(0.0, end - time.monotonic())))
         except Empty:
             return
 

@@ -1,0 +1,146 @@
+"""A worker's turn at a run: document sets side by side, in few statements, each to an end of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.core import jobs
+from annotation.judging.services import asked_claims, judge_document_set, judge_many
+from annotation.judging.services.judge_many import judge_run
+from annotation.judging.services.start_run import start_run
+from annotation.models import Judge, Project, Run, Score, Verdict
+from tests.annotation.judging.doing import add_document_set
+from tests.llm_server import faults
+
+if TYPE_CHECKING:
+    from tests.llm_server import LLMServer
+
+PLACES = ("mill", "barn", "school", "bridge", "church", "bakery", "station", "library")
+
+
+def project_of(sets: int) -> Project:
+    project = Project.objects.create(slug=f"study-{sets}", name="Study")
+    for number in range(sets):
+        place = PLACES[number % len(PLACES)]
+        add_document_set(
+            project,
+            external_id=str(number),
+            documents=[f"The {place} {number} burned down at night. Nobody was hurt."],
+            reference=f"The {place} {number} burned down.",
+            peers={"elm": f"The {place} {number} burned down."},
+        )
+    return project
+
+
+def started(project: Project, judge: Judge, **options: Any) -> Run:
+    return start_run(project=project, judge=judge, metrics=["coverage", "alignment"], by=None, **options)
+
+
+def states(run: Run) -> dict[str, int]:
+    found = list(run.jobs.values_list("state", flat=True))
+    return {state: found.count(state) for state in set(found)}
+
+
+@pytest.fixture
+def lexical(transactional_db: None) -> Judge:
+    return Judge.objects.create(name="lexical", kind="lexical")
+
+
+def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
+    counts = {}
+    for sets in (4, 40):
+        run = started(project_of(sets), lexical)
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            judge_run(run)
+        counts[sets] = len(asked)
+        run.refresh_from_db()
+        assert (run.state, Score.objects.filter(project=run.project).count()) == ("finished", sets)
+    # Ten times the sets: at most a group or two more, where answers came apart.
+    assert counts[40] < 2 * counts[4]
+
+
+def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm_server: LLMServer) -> None:
+    Judge.objects.update(concurrency=6, reply_format="json_schema")
+    llm_server.latency = 0.3
+    llm_judge.refresh_from_db()
+    run = started(project_of(12), llm_judge)
+    assert judge_run(run)
+    assert llm_server.most_at_once == 6
+    assert states(run) == {"done": 12}
+    # One call takes claims from each reference, one covers and one aligns each summary.
+    assert len(llm_server.calls) == 3 * 12
+
+
+def test_a_set_that_cannot_be_read_keeps_no_other(lexical: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(project_of(4), lexical)
+    read = judge_document_set.DocumentSetWork.__init__
+
+    def breaks(self: Any, document_set: Any, reading: Any) -> None:
+        if document_set.external_id == "2":
+            raise ValueError("not to be read")
+        read(self, document_set, reading)
+
+    monkeypatch.setattr(judge_document_set.DocumentSetWork, "__init__", breaks)
+    judge_run(run)
+    assert states(run) == {"done": 3, "waiting": 1}
+    assert run.jobs.get(state="waiting").error == "ValueError: not to be read"
+
+
+def test_a_group_that_cannot_be_written_is_written_one_by_one(
+    lexical: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(project_of(4), lexical)
+    keep = asked_claims.keep_claims
+
+    def breaks(found: Any, signature: str) -> None:
+        keep(found, signature)
+        if any("mill" in claim.text for each in found for claim in each.claims):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1 FROM no_such_table")
+
+    monkeypatch.setattr(judge_many, "keep_claims", breaks)
+    judge_run(run)
+    # The mill's set alone is to be tried again.
+    assert states(run) == {"done": 3, "waiting": 1}
+    assert run.jobs.filter(state="waiting", document_set__external_id="0").exists()
+
+
+def test_a_server_that_is_away_costs_no_set_more_than_one_attempt(
+    llm_judge: Judge, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.judging._caller._FIRST_BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(judge_many, "UNAVAILABLE_IN_A_ROW", 2)
+    Judge.objects.update(concurrency=1)
+    llm_judge.refresh_from_db()
+    llm_server.always(faults.status(503))
+    run = started(project_of(8), llm_judge)
+    # Two sets are asked about at a time, and none is taken once two failed; the first failure makes room for a third.
+    assert not judge_run(run)
+    attempts = list(run.jobs.values_list("attempt", flat=True))
+    assert (max(attempts), sum(attempts) <= 3) == (1, True)
+    llm_server.always(None)
+    assert judge_run(run, most=1)
+    assert states(run)["done"] == 1
+
+
+def test_what_others_have_in_flight_is_written_before_a_spent_run_stops(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    Judge.objects.update(concurrency=4, prompt_price=1.0, completion_price=1.0, max_tokens=100)
+    llm_judge.refresh_from_db()
+    run = started(project_of(8), llm_judge, max_cost=0.004)
+    while Run.objects.get(pk=run.pk).state == "active" and jobs.run_to_work_on():
+        judge_run(run)
+    run.refresh_from_db()
+    assert run.state == "stopped"
+    assert run.cost <= 0.004
+    done = run.jobs.filter(state="done").count()
+    assert set(states(run)) <= {"done", "cancelled"}
+    assert Verdict.objects.filter(run=run).count() >= 2 * done
+    assert not run.jobs.filter(reserved_cost__gt=1e-9, state="working").exists()
