@@ -20,7 +20,7 @@ from annotation.core.refusals import Refusal
 from annotation.judging.services.judges import is_allowed_url
 from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial, try_judge
 from annotation.judging.words import format_in_words
-from annotation.models import CallClaim, Judge, JudgeCall
+from annotation.models import CallClaim, CallStart, Judge, JudgeCall, JudgeShare
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
 if TYPE_CHECKING:
@@ -234,3 +234,22 @@ class CallClaimAdmin(Rows):
     list_display = ("key", "lease_until")
     search_fields = ("key__exact",)
     exclude = ("token",)
+
+
+@admin.register(JudgeShare)
+class JudgeShareAdmin(Rows):
+    """How a judge's calls at once are parted between processes, for superusers."""
+
+    list_display = ("judge", "calls", "lease_until")
+    list_select_related = ("judge",)
+    search_fields = ("judge__name",)
+    exclude = ("token",)
+
+
+@admin.register(CallStart)
+class CallStartAdmin(Rows):
+    """Calls of the last minute of judges with a limit by the minute, for superusers."""
+
+    list_display = ("judge", "at", "tokens")
+    list_select_related = ("judge",)
+    search_fields = ("judge__name",)

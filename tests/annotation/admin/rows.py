@@ -12,6 +12,7 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     Analysis,
     CallClaim,
+    CallStart,
     CheckLook,
     ClaimChange,
     ClaimSet,
@@ -20,6 +21,7 @@ from annotation.models import (
     Export,
     Job,
     JudgeCall,
+    JudgeShare,
     PromptVersion,
     PublishedPercent,
     PublishedScore,
@@ -46,7 +48,7 @@ MODELS = sorted(
 EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 """Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
 
-OF_MACHINE = ("CallClaim", "JudgeCall", "Worker")
+OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "Worker")
 """Rows of no project, for superusers."""
 
 OWN = ("Notice",)
@@ -121,6 +123,8 @@ def fill(world: World) -> None:
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
     )
     CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
+    CallStart.objects.create(judge=world.judge, at=timezone.now(), tokens=10)
+    JudgeShare.objects.create(judge=world.judge, token="secret-token", calls=1, lease_until=timezone.now())
     question = Question.objects.create(
         document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
     )
