@@ -33,7 +33,7 @@ class Judge(PublicRow):
     )
     temperature = models.FloatField(default=0.0)
     seed = models.IntegerField(null=True, blank=True)
-    concurrency = models.PositiveIntegerField(default=8, help_text="Calls at once.")
+    concurrency = models.PositiveIntegerField(default=8, help_text="Calls at once, of all workers together.")
     timeout_seconds = models.FloatField(default=60.0)
     max_tokens = models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most.")
     calls_per_minute = models.PositiveIntegerField(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WORDS, FACTS = 300, 5
 LONGEST_SECONDS = 580
+AMID_SECONDS = 1.0
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -54,6 +55,7 @@ def main(sets: int, systems: int, workers: int, address: str, kills: int) -> Non
         before = [processor_seconds(process.pid) for process in processes]
         started = time.perf_counter()
         run = start_run(project=project, judge=judge, metrics=["coverage", "alignment"], by=None)
+        export_waited = ask_for_a_file(project) if not kills else 0.0
         taken_up = [kill_one(run, processes) for _ in range(kills)]
         most_messages = wait(run)
         seconds = time.perf_counter() - started
@@ -62,7 +64,13 @@ def main(sets: int, systems: int, workers: int, address: str, kills: int) -> Non
         for process in processes:
             process.kill()
             process.wait()
-    told = {"seconds": seconds, "processor": spent, "messages": most_messages, "taken_up": taken_up}
+    told: dict[str, object] = {
+        "seconds": seconds,
+        "processor": spent,
+        "messages": most_messages,
+        "taken_up": taken_up,
+    }
+    told |= {"export_waited": export_waited}
     sys.stdout.write(json.dumps({**told, **outcome(project, run)}) + "\n")
 
 
@@ -140,6 +148,21 @@ def wait(run: Run) -> int:
             most = max(most, queue._size("celery"))
             time.sleep(0.1)
     return most
+
+
+def ask_for_a_file(project: Project) -> float:
+    """Ask for an export while the run is under way; the seconds until a worker began with it."""
+    from annotation.exports.services import request_export
+    from annotation.models import Job
+
+    time.sleep(AMID_SECONDS)
+    asked = time.monotonic()
+    export = request_export(project=project, level="scores", format="csv", by=None)
+    while Job.objects.filter(export=export, state="waiting").exists():
+        if time.monotonic() - asked > LONGEST_SECONDS:
+            break
+        time.sleep(0.02)
+    return time.monotonic() - asked
 
 
 def kill_one(run: Run, processes: list[subprocess.Popen[bytes]]) -> float:

@@ -106,6 +106,7 @@ def _whole(what: str, told: dict[str, Any], summaries: int, workers: int) -> lis
     missing = summaries - told["scores"]
     return [
         Row(f"{what}: summaries without a score", missing, "summaries", at_most=0, note=told["state"]),
+        Row(f"{what}: an export asked for meanwhile began after", told["export_waited"], "s", at_most=2),
         Row(f"{what}: messages waiting", told["messages"], "messages", at_most=MOST_MESSAGES * workers),
     ]
 

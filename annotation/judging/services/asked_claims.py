@@ -25,6 +25,10 @@ class ActiveClaims:
 
     def load(self, *, summaries: Sequence[int] = (), document_sets: Sequence[int] = ()) -> None:
         """Read the claims of these summaries, and of the documents of these sets, as they are now."""
+        for key in summaries:
+            self._of_summary.pop(key, None)
+        for key in document_sets:
+            self._of_documents.pop(key, None)
         owned = Q(summary_id__in=summaries) | Q(document_set_id__in=document_sets)
         changes = ClaimChange.objects.filter(claim_set=OuterRef("pk"), undone_at=None)
         sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changes))
