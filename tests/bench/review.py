@@ -55,7 +55,7 @@ def run() -> list[Row]:
 
         call_command("migrate", verbosity=0)
         with transaction.atomic():
-            _fill()
+            fill()
         client = Client(headers={"HX-Request": "true"})
         client.force_login(User.objects.get(username="rex"))
         rows = [row for order in ("document", "doubt", "effect") for row in _walk(client, order)]
@@ -123,7 +123,8 @@ def _timed(spent: list[Spent], act: Callable[[], Any], *, status: int = 200) -> 
     return str(answer.content.decode())
 
 
-def _fill() -> None:
+def fill() -> None:
+    """30 document sets of 25 systems and ten claims, all judged, in the database at hand."""
     from annotation.models import Check, DocumentSet, Verdict
     from annotation.scoring.rescore import rescore
 

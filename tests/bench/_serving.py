@@ -1,0 +1,238 @@
+"""The application served over HTTP as the demo does, gunicorn with 2 workers of 4 threads, and people at browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar
+
+SETTINGS = "tests.bench._saving_settings"
+HOST = "127.0.0.1"
+WORKERS, THREADS = 2, 4
+ROUND_SECONDS = 2.0
+START_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
+
+
+class Answer(NamedTuple):
+    status: int
+    head: bytes
+    body: bytes
+
+
+@dataclass
+class Desk:
+    """A signed-in person with one connection that stays open, and as little else as possible."""
+
+    port: int
+    username: str
+    cookies: dict[str, str] = field(default_factory=dict)
+    line: socket.socket | None = None
+
+    @classmethod
+    def signed_in(cls, port: int, username: str, password: str) -> Self:
+        desk = cls(port, username)
+        desk.ask("GET", "/sign-in/")
+        token = desk.cookies["coverdict_csrf"]
+        form = f"csrfmiddlewaretoken={token}&username={username}&password={password}"
+        answer = desk.ask("POST", "/sign-in/", form.replace(" ", "+").encode(), "x-www-form-urlencoded")
+        require(answer, 302)
+        return desk
+
+    def get(self, path: str) -> Any:
+        answer = self.ask("GET", path)
+        require(answer, 200)
+        return json.loads(answer.body)
+
+    def post(self, path: str, content: dict[str, Any], expected: int) -> Any:
+        answer = self.send(path, content)
+        require(answer, expected)
+        return json.loads(answer.body)
+
+    def send(self, path: str, content: dict[str, Any]) -> Answer:
+        return self.ask("POST", path, json.dumps(content).encode(), "json")
+
+    def ask(self, method: str, path: str, body: bytes = b"", kind: str = "json") -> Answer:
+        head = [
+            f"{method} {path} HTTP/1.1",
+            f"Host: {HOST}:{self.port}",
+            f"Cookie: {'; '.join(f'{name}={value}' for name, value in self.cookies.items())}",
+            f"X-CSRFToken: {self.cookies.get('coverdict_csrf', '')}",
+            f"Content-Type: application/{kind}",
+            f"Content-Length: {len(body)}",
+        ]
+        request = "\r\n".join([*head, "", ""]).encode() + body
+        try:
+            answer = self._exchange(request)
+        except ConnectionError:
+            # Once more, as a browser does: the server may hang up on a line that was idle for 2 seconds.
+            self.reconnect()
+            answer = self._exchange(request)
+        self._keep_cookies(answer.head)
+        return answer
+
+    def _exchange(self, request: bytes) -> Answer:
+        if self.line is None:
+            self.reconnect()
+        assert self.line is not None
+        self.line.sendall(request)
+        return _received(self.line)
+
+    def reconnect(self) -> None:
+        """Open a line of one's own to the server; opening one belongs to no measurement."""
+        if self.line is not None:
+            self.line.close()
+        self.line = socket.create_connection((HOST, self.port), timeout=PATIENCE_SECONDS)
+        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _keep_cookies(self, head: bytes) -> None:
+        for line in head.split(b"\r\n"):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"set-cookie":
+                key, _, content = value.decode().strip().partition(";")[0].partition("=")
+                self.cookies[key] = content
+
+
+AnyDesk = TypeVar("AnyDesk", bound=Desk)
+
+
+@dataclass
+class Rush:
+    """The same by all clients at once, in rounds."""
+
+    times: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def per_second(self) -> float:
+        return len(self.times) / self.seconds
+
+    def add(self, desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object]) -> None:
+        """One more round."""
+        start = threading.Barrier(len(desks))
+
+        def busy(desk: AnyDesk) -> list[float]:
+            desk.reconnect()
+            start.wait()
+            end, times = time.perf_counter() + ROUND_SECONDS, []
+            while time.perf_counter() < end:
+                times.append(timed(lambda: act(desk)))
+            return times
+
+        began = time.perf_counter()
+        with ThreadPoolExecutor(len(desks)) as pool:
+            for times in pool.map(busy, desks):
+                self.times += times
+        self.seconds += time.perf_counter() - began
+
+
+def _received(line: socket.socket) -> Answer:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += _more(line)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(
+        (int(each.partition(b":")[2]) for each in head.split(b"\r\n") if _is_length(each)),
+        0,
+    )
+    while len(body) < length:
+        body += _more(line)
+    return Answer(int(head.split(b" ", 2)[1]), head, body)
+
+
+def _more(line: socket.socket) -> bytes:
+    data = line.recv(65536)
+    if not data:
+        raise ConnectionError("the server hung up")
+    return data
+
+
+def _is_length(line: bytes) -> bool:
+    return line.lower().startswith(b"content-length:")
+
+
+def require(answer: Answer, status: int) -> None:
+    if answer.status != status:
+        raise RuntimeError(f"answered {answer.status} instead of {status}: {answer.body[:500]!r}")
+
+
+# The server
+
+
+@dataclass(frozen=True)
+class Server:
+    """gunicorn as the demo runs it."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def processor_seconds(self) -> float | None:
+        """What its workers have used of the processors so far; None where the system does not say."""
+        try:
+            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+            stats = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split() for child in children]
+        except OSError:
+            return None
+        # Of what follows the name in brackets, user and system time are the 12th and 13th.
+        ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def served(environment: dict[str, str], folder: Path) -> Iterator[Server]:
+    """A server on a free port for the length of a with block."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
+    command += [
+        f"--bind={HOST}:{port}",
+        f"--workers={WORKERS}",
+        f"--threads={THREADS}",
+        "--log-level=warning",
+    ]
+    log = folder / "server.log"
+    with log.open("wb") as sink:
+        server = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT)
+        try:
+            _wait_for(port, server, log)
+            yield Server(port, server)
+        finally:
+            server.terminate()
+            server.wait(START_SECONDS)
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with socket.create_connection((HOST, port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the server did not come up: {log.read_text(errors='replace')[-2000:]}")
+
+
+def timed(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return (time.perf_counter() - began) * 1000
+
+
+def p95(times: list[float]) -> float:
+    return statistics.quantiles(times, n=20)[-1]
+
+
+def load() -> str:
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
