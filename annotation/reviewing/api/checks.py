@@ -42,7 +42,7 @@ from annotation.reviewing.services.look_at_check import look_at, see_checks, tel
 from annotation.reviewing.services.review import (
     LONGEST_REASON,
     NOT_LOOKED,
-    Given,
+    GivenAnswer,
     Quote,
     override,
     withdraw_verdict,
@@ -467,7 +467,7 @@ def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, 
     return dict(CheckDetail(check, context={"access": access}).data)
 
 
-def _detail_of(given: Given, access: CheckAccess) -> dict[str, Any]:
+def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
     look, said = given.look, (*given.before.said, given.verdict)

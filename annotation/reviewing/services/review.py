@@ -65,7 +65,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """An answer as it was kept, its check and its author's look as they stand since, and all that it went by."""
 
     verdict: Verdict
@@ -92,7 +92,7 @@ def override(
     shown: str = Verdict.Shown.NOTHING,
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
-) -> Given:
+) -> GivenAnswer:
     """Record a reviewer's verdict on a check, confirming or changing what stood before.
 
     `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
@@ -132,7 +132,7 @@ def override(
 
 
 @transaction.atomic
-def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> Given | Conflict:
+def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> GivenAnswer | Conflict:
     held = peers([check.peer_id], hold=True)
     before = before_answer(check, by, verb=Verb.REVIEW)
     if held:
@@ -150,7 +150,7 @@ def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) ->
 
 def _let_stand(
     answer: Answer, before: BeforeAnswer, held: Sequence[Summary], *, by: User, claimed: str
-) -> Given:
+) -> GivenAnswer:
     check = before.check
     known = _known(before, by, claimed=claimed)
     verdict = _keep(answer, before, by=by, known=known)
@@ -168,7 +168,7 @@ def _let_stand(
             "final_source_before": check.final_source,
         },
     )
-    return Given(verdict, _as_scored(check, records), look, before)
+    return GivenAnswer(verdict, _as_scored(check, records), look, before)
 
 
 def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:

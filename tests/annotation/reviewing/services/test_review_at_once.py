@@ -12,7 +12,7 @@ from annotation.core.refusals import Conflict
 from annotation.models import Check, DrawnCheck, Membership, Role, Score, Verdict
 from annotation.reviewing.queries.review_queue import Filter
 from annotation.reviewing.services.lease_check import hand_out
-from annotation.reviewing.services.review import Given, override
+from annotation.reviewing.services.review import GivenAnswer, override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
 
@@ -34,7 +34,7 @@ def test_of_two_answers_at_once_one_stands_and_the_other_sees_both(world: World,
             partial(override, check=check, by=people["rex"], label="yes", reason="mine", seen=seen),
             partial(override, check=check, by=people["other"], label="unsure", reason="theirs", seen=seen),
         )
-        stands = next(each.verdict for each in (first, second) if isinstance(each, Given))
+        stands = next(each.verdict for each in (first, second) if isinstance(each, GivenAnswer))
         refusal = next(each for each in (first, second) if isinstance(each, Conflict))
         yours, theirs = ("mine", "theirs") if refusal is first else ("theirs", "mine")
         assert refusal.details["yours"]["reason"] == yours
