@@ -183,7 +183,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
-    **dict.fromkeys(("JudgeCall", "CallClaim", "Worker"), ()),
+    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "Worker"), ()),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""
 

@@ -56,7 +56,7 @@ def test_by_keys_alone_as_fast_as_they_are_pressed(world: World, opened: Callabl
     for key in ("j", "k", *["ArrowRight"] * 4, "s"):
         page.keyboard.press(key)
     expect_units(page, "The harbour closes in", "April because its wall is weak.", SECOND)
-    assert page.locator("#said").inner_text() == "Split into units 1 and 2. 3 units."
+    page.locator("#said", has_text="Split into units 1 and 2. 3 units.").wait_for()
     # Nothing is waited for: what comes while a form is on its way is done after it.
     for key in ("j", "m", "u", "u"):
         page.keyboard.press(key)
