@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -18,6 +19,7 @@ from annotation.models import Job
 
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 30.0
+LOOK_SECONDS = 0.5
 
 logger = logging.getLogger(__name__)
 
@@ -77,17 +79,23 @@ def perform(public_id: str) -> None:
 
 
 def _judge_runs() -> None:
-    """One run after the other has its turn. Where a judge's server is away, it is tried again with one document set."""
-    pause = 0.0
+    """One run after the other has its turn. One whose judge cannot be asked rests, longer each time, and is then tried
+    with one document set; the others go on meanwhile.
+    """
+    pauses: dict[int, float] = {}
+    rests_until: dict[int, float] = {}
     while not stopping.is_set():
-        run = jobs.run_to_work_on()
+        resting = [run for run, until in rests_until.items() if until > time.monotonic()]
+        run = jobs.run_to_work_on(besides=resting)
         if run is None:
-            return
-        if judge_run(run, most=1 if pause else None, is_stopping=stopping.is_set):
-            pause = 0.0
-        else:
-            pause = min(2 * pause or FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
-            stopping.wait(pause)
+            if not resting or not jobs.is_something_due(Lane.RUNS):
+                return
+            stopping.wait(LOOK_SECONDS)
+            continue
+        pause = pauses.pop(run.pk, 0.0)
+        if not judge_run(run, most=1 if pause else None, is_stopping=stopping.is_set):
+            pauses[run.pk] = min(2 * pause or FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+            rests_until[run.pk] = time.monotonic() + pauses[run.pk]
 
 
 def _write_exports() -> None:

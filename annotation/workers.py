@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """The command that starts a worker: a process in which runs, exports and statistics keep nothing of each other."""
+    """The command that starts a worker: a process in which runs, exports and statistics do not wait for each other."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
     return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Self
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
@@ -93,15 +93,13 @@ def claim(job_id: str) -> Claimed | None:
     return next(iter(_take(Job.objects.filter(public_id=job_id), most=1, token=new_token())), None)
 
 
-def take(
-    *, run: Run | None = None, most: int = 1, token: str | None = None, now: datetime | None = None
-) -> list[Claimed]:
+def take(*, run: Run | None = None, most: int = 1, token: str | None = None) -> list[Claimed]:
     """Up to `most` waiting jobs of a run for this worker, oldest first; without a run, exports.
 
     They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
     """
     jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(Lane.EXPORTS))
-    return _take(jobs, most=most, token=token or new_token(), now=now)
+    return _take(jobs, most=most, token=token or new_token())
 
 
 def is_something_due(lane: Lane) -> bool:
@@ -110,12 +108,17 @@ def is_something_due(lane: Lane) -> bool:
     return Job.objects.filter(_in_lane(lane), _is_due(timezone.now()), is_active).exists()
 
 
-def run_to_work_on() -> Run | None:
-    """The active run with waiting jobs that the fewest workers are at; of those the oldest."""
+def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
+    """The active run with waiting jobs that the fewest workers are at; of those the one that waited longest.
+
+    `besides` are the keys of runs that are left out.
+    """
     waiting = Job.objects.filter(_is_due(timezone.now()), run__state=Run.State.ACTIVE, run=OuterRef("pk"))
     at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
-    runs = Run.objects.filter(Exists(waiting)).annotate(workers=at_work).order_by("workers", "pk")
-    return runs.select_related("project", "judge").first()
+    runs = Run.objects.filter(Exists(waiting)).exclude(pk__in=besides)
+    runs = runs.annotate(workers=at_work, served=Max("jobs__started_at"))
+    in_turn = runs.order_by("workers", F("served").asc(nulls_first=True), "pk")
+    return in_turn.select_related("project", "judge").first()
 
 
 def _is_due(now: datetime) -> Q:
@@ -128,9 +131,9 @@ def new_token() -> str:
 
 
 @transaction.atomic
-def _take(jobs: QuerySet[Job], *, most: int, token: str, now: datetime | None = None) -> list[Claimed]:
+def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
     """Claim some of these jobs; each counts an attempt."""
-    now = now or timezone.now()
+    now = timezone.now()
     # A job that another worker is just taking is passed over where the database can tell; else its own row decides.
     can_skip = connection.features.has_select_for_update_skip_locked
     due = jobs.filter(_is_due(now)).select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
@@ -207,13 +210,13 @@ def hold(claimed: Sequence[Claimed]) -> set[int]:
 
 
 @transaction.atomic
-def finish_all(claimed: Sequence[Claimed], *, state: Job.State = Job.State.DONE) -> None:
-    """End jobs of one run that are still this worker's, as done unless another state is named."""
+def finish_all(claimed: Sequence[Claimed]) -> None:
+    """End jobs of one run that are still this worker's as done."""
     run = _locked_run(claimed[0].job)
     owned = Job.objects.filter(
         pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
     )
-    owned.update(state=state, error="", token="", lease_until=None, finished_at=timezone.now())
+    owned.update(state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now())
     settle(run)
 
 

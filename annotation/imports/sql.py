@@ -23,7 +23,7 @@ _LAST_KEY = "SELECT seq FROM sqlite_sequence WHERE name = %s"
 
 
 def reserve(kind: type[models.Model], count: int) -> Sequence[int]:
-    """Keys for so many new rows that nobody else is given. On SQLite the transaction holds the only pen."""
+    """Keys for so many new rows that nobody else is given. On SQLite nobody else writes meanwhile."""
     meta = kind._meta
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

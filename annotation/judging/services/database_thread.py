@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 Item = TypeVar("Item")
 ThreadResult = TypeVar("ThreadResult")
@@ -59,9 +59,11 @@ class Grouped(Generic[Item, ThreadResult]):
         self._guard = threading.Lock()
         self._coming: list[tuple[Item, Future[ThreadResult]]] = []
 
-    def begin(self, item: Item) -> Future[ThreadResult]:
-        """Have this done when its turn comes."""
+    def begin(self, item: Item, *, surely: bool = False) -> Future[ThreadResult]:
+        """Have this done when its turn comes; who is to have it done `surely` cannot cancel it."""
         result: Future[ThreadResult] = Future()
+        if surely:
+            result.set_running_or_notify_cancel()
         with self._guard:
             self._coming.append((item, result))
             is_first = len(self._coming) == 1
@@ -75,12 +77,16 @@ class Grouped(Generic[Item, ThreadResult]):
 
     async def do_surely(self, item: Item) -> ThreadResult:
         """The result of the work, which is done even where the caller is cancelled meanwhile."""
-        return await asyncio.shield(asyncio.wrap_future(self.begin(item)))
+        return await asyncio.wrap_future(self.begin(item, surely=True))
 
     def _do_what_came(self) -> None:
         with self._guard:
             came, self._coming = self._coming, []
-        wanted = [(item, result) for item, result in came if result.set_running_or_notify_cancel()]
+        wanted = [
+            (item, result)
+            for item, result in came
+            if result.running() or result.set_running_or_notify_cancel()
+        ]
         try:
             done = self._do_all([item for item, _ in wanted]) if wanted else ()
         except BaseException as failure:
@@ -102,6 +108,6 @@ def _close_connection() -> None:
 def _with_good_connection(work: Callable[[], ThreadResult]) -> ThreadResult:
     try:
         return work()
-    except DatabaseError:
+    except Error:
         connection.close()
         raise

@@ -47,7 +47,7 @@ from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, 
 from evaluation.judging.protocol import one_pass
 
 TURN_SECONDS = 20.0
-"""After so long a worker looks whether another run has waited longer."""
+"""After so long another run that waits has its turn, and the judge is read anew."""
 CHECKS_A_TRANSACTION = 100
 OFFLINE_SETS_AT_ONCE = 50
 UNAVAILABLE_IN_A_ROW = 10
@@ -64,12 +64,13 @@ StepKind = TypeVar("StepKind", bound=Step)
 
 @dataclass(slots=True)
 class _Flow:
-    """One job under way. `context` tells its calls whom they are made for."""
+    """One job under way. `context` tells its calls whom they are made for; `written` are the peers that are done."""
 
     claimed: jobs.Claimed
     work: DocumentSetWork
     steps: Steps
     context: contextvars.Context
+    written: set[int] = field(default_factory=set)
 
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
@@ -206,7 +207,9 @@ class _Turn:
     def _flows(self, claimed: Sequence[jobs.Claimed]) -> list[_Flow]:
         sets = [_document_set(each) for each in claimed]
         keys = [each.pk for each in sets]
-        texts = TextsToJudge(sets, self.run.project)
+        # As the jobs were taken with it: the rules may have been changed since the turn began.
+        run = claimed[0].job.run
+        texts = TextsToJudge(sets, self.run.project if run is None else run.project)
         peers = [peer.pk for key in keys for peer in texts.peers[key]]
         models = [model.pk for key in keys for model in texts.models(key)]
         self.claims.load(summaries=[*peers, *models], document_sets=keys)
@@ -381,11 +384,16 @@ class _Turn:
     def _write_answers(self, group: Sequence[_Due[WriteAnswers]]) -> None:
         """Write the answers of peers with the scores that follow from them, some dozens of checks a transaction."""
         flows = {flow.claimed.job.pk: flow for flow, _ in group}
-        judged = [(flow, each) for flow, step in group for each in step.judged]
+        # Some may stand already, where a group broke off and is written one by one.
+        judged = [
+            (flow, each) for flow, step in group for each in step.judged if each.peer.pk not in flow.written
+        ]
         for some in _by_size(judged, CHECKS_A_TRANSACTION):
             with transaction.atomic():
                 held = {flow.claimed.job.pk for flow, _ in self._held(_distinct(some, group))}
                 self._write([(flow, each) for flow, each in some if flow.claimed.job.pk in held])
+            for flow, each in some:
+                flow.written.add(each.peer.pk)
         for flow in flows.values():
             self._advance(flow, None)
 

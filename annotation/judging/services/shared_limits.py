@@ -6,9 +6,10 @@ import asyncio
 import logging
 import secrets
 import threading
+import time
 from datetime import timedelta
 
-from django.db import DatabaseError, transaction
+from django.db import Error, transaction
 from django.db.models import Count, Min, Sum
 from django.utils import timezone
 
@@ -26,8 +27,9 @@ logger = logging.getLogger(__name__)
 class RowSlots:
     """A judge's calls at once, as far as they are this process's: `async with slots` around each call.
 
-    The processes that ask a judge part its calls evenly. A share shrinks at once and grows as others give theirs up, so
-    that together they never make more calls than the judge may. A process that dies gives its share up after a while.
+    The processes that ask a judge divide its calls evenly. A share shrinks at once and grows as others give theirs up,
+    so that together they never make more calls than the judge may. A process that dies, or does not reach the database
+    for a while, has no share any more.
     """
 
     def __init__(self, judge: Judge) -> None:
@@ -37,11 +39,12 @@ class RowSlots:
         self._guard = threading.Lock()
         self._freed = asyncio.Condition()
         self._thread = DatabaseThread("judge-share")
+        self._kept_until = 0.0
         self.allowed = 0
         self._thread.begin(self._adjust).result()
 
     def close(self) -> None:
-        """Give the share up; the slots cannot be used any more."""
+        """Give the share up; the slots cannot be used any more. Where that fails, it lapses."""
         self._thread.begin(JudgeShare.objects.filter(token=self._token).delete)
         self._thread.close()
 
@@ -51,8 +54,8 @@ class RowSlots:
             await asyncio.sleep(ADJUST_SECONDS)
             try:
                 await self._thread.do(self._adjust)
-            except DatabaseError:
-                # Nobody else is told of a larger share meanwhile; the next turn tries again.
+            except Error:
+                # The next turn tries again; without one the share lapses.
                 logger.warning("The share of a judge was not adjusted", exc_info=True)
             async with self._freed:
                 self._freed.notify_all()
@@ -71,13 +74,15 @@ class RowSlots:
 
     def _took_one(self) -> bool:
         with self._guard:
-            is_free = self._in_use < self.allowed
+            is_kept = time.monotonic() < self._kept_until
+            is_free = is_kept and self._in_use < self.allowed
             self._in_use += is_free
             return is_free
 
     @transaction.atomic
     def _adjust(self) -> None:
         """Take this process's even part of the judge's calls, as far as the others leave it."""
+        kept_until = time.monotonic() + SHARE_SECONDS
         most = Judge.objects.select_for_update(of=("self",), no_key=True).get(pk=self._judge.pk).concurrency
         now = timezone.now()
         JudgeShare.objects.filter(judge=self._judge, lease_until__lt=now).delete()
@@ -105,7 +110,11 @@ class RowSlots:
             unique_fields=["token"],
             update_fields=["calls", "lease_until"],
         )
-        transaction.on_commit(lambda: setattr(self, "allowed", share))
+        transaction.on_commit(lambda: self._have(share, kept_until))
+
+    def _have(self, share: int, kept_until: float) -> None:
+        with self._guard:
+            self.allowed, self._kept_until = share, kept_until
 
 
 class RowPace:

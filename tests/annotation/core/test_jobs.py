@@ -134,6 +134,18 @@ def test_the_run_that_the_fewest_workers_are_at_comes_next(world: World) -> None
     assert jobs.run_to_work_on() is None
 
 
+def test_runs_have_their_turns_and_the_one_that_waited_longest_comes_next(world: World) -> None:
+    first = start_run(project=world.project, judge=world.judge, by=None)
+    other = Judge.objects.create(name="other", kind="lexical")
+    second = start_run(project=world.project, judge=other, by=None)
+    for run in (first, second):
+        assert jobs.run_to_work_on() == run
+        jobs.finish(claim(run), state=Job.State.DONE)
+    # Both were served, the first one longer ago.
+    assert jobs.run_to_work_on() == first
+    assert jobs.run_to_work_on(besides=[first.pk]) == second
+
+
 def test_what_is_due_is_told_by_lane(run: Run) -> None:
     assert (jobs.is_something_due(jobs.Lane.RUNS), jobs.is_something_due(jobs.Lane.EXPORTS)) == (True, False)
     jobs.take(run=run, most=2)

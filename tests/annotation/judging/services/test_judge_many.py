@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation import perform_job
 from annotation.core import jobs
-from annotation.judging.services import asked_claims, judge_document_set, judge_many
+from annotation.judging.services import asked_claims, judge_document_set, judge_many, kept_answers
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Project, Run, Score, Verdict
 from tests.annotation.judging.doing import add_document_set
+from tests.annotation.judging.processes import wait_until
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
@@ -144,3 +147,43 @@ def test_what_others_have_in_flight_is_written_before_a_spent_run_stops(
     assert set(states(run)) <= {"done", "cancelled"}
     assert Verdict.objects.filter(run=run).count() >= 2 * done
     assert not run.jobs.filter(reserved_cost__gt=1e-9, state="working").exists()
+
+
+def test_a_server_that_is_away_keeps_no_other_run(
+    llm_judge: Judge, llm_server: LLMServer, lexical: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.judging._caller._FIRST_BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(judge_many, "UNAVAILABLE_IN_A_ROW", 1)
+    monkeypatch.setattr(perform_job, "FIRST_PAUSE_SECONDS", 60.0)
+    monkeypatch.setattr(perform_job, "LONGEST_PAUSE_SECONDS", 60.0)
+    llm_server.always(faults.status(503))
+    away, other = started(project_of(8), llm_judge), started(project_of(4), lexical)
+    working = threading.Thread(target=perform_job.pull, args=(jobs.Lane.RUNS,))
+    working.start()
+    try:
+        # Long before the first one is tried again.
+        wait_until(lambda: Run.objects.get(pk=other.pk).state == "finished", seconds=50)
+        assert Run.objects.get(pk=away.pk).state == "active"
+    finally:
+        perform_job.stopping.set()
+        working.join()
+        perform_job.stopping.clear()
+
+
+def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
+    lexical: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_many, "CHECKS_A_TRANSACTION", 1)
+    run = started(project_of(4), lexical)
+    write, written = kept_answers.write, list[Any]()
+
+    def breaks_once(judged: Any, **options: Any) -> None:
+        written.append(judged)
+        if len(written) == 3:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1 FROM no_such_table")
+        write(judged, **options)
+
+    monkeypatch.setattr(judge_many, "write", breaks_once)
+    judge_run(run)
+    assert set(run.jobs.values_list("state", "done", "total")) == {("done", 1, 1)}

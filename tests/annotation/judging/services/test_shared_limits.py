@@ -80,6 +80,21 @@ def test_a_share_is_given_up_only_as_calls_end(judge: Judge) -> None:
         asyncio.run(use())
 
 
+def test_a_process_that_does_not_reach_the_database_makes_no_calls_once_its_share_has_lapsed(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_limits, "SHARE_SECONDS", 0.05)
+
+    async def use() -> None:
+        await asyncio.sleep(0.1)
+        assert not slots._took_one()
+        async with kept(slots), slots:
+            assert slots.allowed == 5
+
+    with closing(RowSlots(judge)) as slots:
+        asyncio.run(use())
+
+
 def test_the_share_of_a_process_that_died_comes_back(judge: Judge) -> None:
     long_ago = timezone.now() - timedelta(seconds=1)
     JudgeShare.objects.create(judge=judge, token="dead", calls=5, lease_until=long_ago)
