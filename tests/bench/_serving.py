@@ -8,6 +8,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +18,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
+from tests import postgres
+from tests.bench import Row
+
 SETTINGS = "tests.bench._saving_settings"
 HOST = "127.0.0.1"
 WORKERS, THREADS = 2, 4
 ROUND_SECONDS = 2.0
 START_SECONDS = 60.0
 PATIENCE_SECONDS = 60.0
+
+
+def on_both(name: str, measure: Callable[[str, str, Path], list[Row]]) -> list[Row]:
+    """The rows of a part on SQLite and, where the tests can start one, on PostgreSQL.
+
+    `measure` gets the database's name, its URL, and a folder that goes afterwards.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure("SQLite", f"sqlite:///{Path(folder) / f'{name}.sqlite3'}", Path(folder))
+    try:
+        server = postgres.start()
+    except postgres.NoPostgres as reason:
+        print(f"{name}: no PostgreSQL: {reason}", file=sys.stderr)
+        return rows
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return rows + measure("PostgreSQL", server.url, Path(folder))
+    finally:
+        server.stop()
+
+
+def filled(module: str, url: str, folder: Path) -> tuple[dict[str, str], Any]:
+    """The environment of a database that the module has filled, and what it told of it."""
+    environment = os.environ | {
+        "DATABASE_URL": url,
+        "COVERDICT_VAR": str(folder / "var"),
+        "DJANGO_SETTINGS_MODULE": SETTINGS,
+    }
+    command = [sys.executable, "-m", module]
+    made = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return environment, json.loads(made.stdout)
 
 
 class Answer(NamedTuple):

@@ -6,18 +6,12 @@ bars are PostgreSQL's.
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests import postgres
 from tests.bench import Row
-from tests.bench._serving import SETTINGS, Desk, Rush, Server, load, p95, served, timed
+from tests.bench._serving import Desk, Rush, Server, filled, load, on_both, p95, served, timed
 from tests.bench.review import API_P50_MS, API_P95_MS
 
 NAME = "answering"
@@ -26,29 +20,12 @@ AT_LEAST_A_SECOND, AT_MOST_MS = 100, 150
 
 
 def run() -> list[Row]:
-    with tempfile.TemporaryDirectory() as folder:
-        rows = _measure("SQLite", f"sqlite:///{Path(folder) / 'answering.sqlite3'}", Path(folder), bars=False)
-    try:
-        server = postgres.start()
-    except postgres.NoPostgres as reason:
-        print(f"answering: no PostgreSQL: {reason}", file=sys.stderr)
-        return rows
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return rows + _measure("PostgreSQL", server.url, Path(folder), bars=True)
-    finally:
-        server.stop()
+    return on_both(NAME, _measure)
 
 
-def _measure(database: str, url: str, folder: Path, *, bars: bool) -> list[Row]:
-    environment = os.environ | {
-        "DATABASE_URL": url,
-        "COVERDICT_VAR": str(folder / "var"),
-        "DJANGO_SETTINGS_MODULE": SETTINGS,
-    }
-    command = [sys.executable, "-m", "tests.bench._answering_world"]
-    made = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    world = json.loads(made.stdout)
+def _measure(database: str, url: str, folder: Path) -> list[Row]:
+    environment, world = filled("tests.bench._answering_world", url, folder)
+    bars = database == "PostgreSQL"
     checks = iter(world["checks"])
     with served(environment, folder) as server:
         desks = [Desk.signed_in(server.port, name, world["password"]) for name in world["people"]]

@@ -10,11 +10,7 @@ PostgreSQL, where the tests can start one.
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -24,9 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests import postgres
 from tests.bench import Row
-from tests.bench._serving import SETTINGS, Desk, Rush, Server, load, p95, require, served, timed
+from tests.bench._serving import Desk, Rush, Server, filled, load, on_both, p95, require, served, timed
 
 NAME = "saving"
 WARM_UP, ALONE = 60, 400
@@ -35,34 +30,12 @@ QUEUED = 200
 
 
 def run() -> list[Row]:
-    with tempfile.TemporaryDirectory() as folder:
-        rows = _measure("SQLite", f"sqlite:///{Path(folder) / 'saving.sqlite3'}", Path(folder), bars=True)
-    try:
-        server = postgres.start()
-    except postgres.NoPostgres as reason:
-        print(f"saving: no PostgreSQL: {reason}", file=sys.stderr)
-        return rows
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return rows + _measure("PostgreSQL", server.url, Path(folder), bars=False)
-    finally:
-        server.stop()
+    return on_both(NAME, _measure)
 
 
-def _measure(database: str, url: str, folder: Path, *, bars: bool) -> list[Row]:
-    environment = os.environ | {
-        "DATABASE_URL": url,
-        "COVERDICT_VAR": str(folder / "var"),
-        "DJANGO_SETTINGS_MODULE": SETTINGS,
-    }
-    made = subprocess.run(
-        [sys.executable, "-m", "tests.bench._saving_world"],
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    world = json.loads(made.stdout)
+def _measure(database: str, url: str, folder: Path) -> list[Row]:
+    environment, world = filled("tests.bench._saving_world", url, folder)
+    bars = database == "SQLite"
     with served(environment, folder) as server:
         desks = [SavingDesk.with_pen(server.port, person, world["password"]) for person in world["people"]]
         return [
