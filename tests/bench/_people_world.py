@@ -1,7 +1,7 @@
 """Fill a database for the measurement of many people at once, and print as JSON who they are and what they do.
 
-The project of `review`, 30 document sets of 25 systems with 7,500 judged checks: 10 assessors who have sets of it, 15
-reviewers, 5 managers who read its pages, and an answered random sample of checks. Run with the settings of the benchmark.
+The project of `review`, 30 document sets of 25 systems with 7,500 judged checks: 10 assessors who have sets of it,
+15 reviewers, 5 managers who read its pages, and an answered random sample of checks. Run with the benchmark's settings.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import django
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
 
 from tests.bench.call_plan import AT_ONCE, CREWS, FILLER
 
@@ -140,12 +141,17 @@ def wait(run: Run) -> int:
 
     most = 0
     end = time.monotonic() + LONGEST_SECONDS
-    with current_app.connection_for_read() as broker:
-        queue = broker.default_channel
-        while Run.objects.filter(pk=run.pk, state="active").exists():
-            if time.monotonic() > end:
-                break
-            most = max(most, queue._size("celery"))
+    while time.monotonic() < end:
+        try:
+            with current_app.connection_for_read() as broker:
+                queue = broker.default_channel
+                while Run.objects.filter(pk=run.pk, state="active").exists() and time.monotonic() < end:
+                    most = max(most, queue._size("celery"))
+                    time.sleep(0.1)
+            break
+        except (DatabaseError, *broker.connection_errors):
+            # `faults` takes them away and brings them back.
+            connection.close()
             time.sleep(0.1)
     return most
 

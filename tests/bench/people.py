@@ -1,5 +1,5 @@
-"""30 people at once on PostgreSQL, 3 web processes of 4 threads and a worker: 10 save percents in the SEE form, 15 answer
-claims in review, 5 read the leaderboard, its estimates, the plan and the progress of a project whose answers arrive.
+"""30 people at once on PostgreSQL, 3 web processes of 4 threads and a worker: 10 save percents in the SEE form,
+15 answer claims in review, 5 read leaderboard, estimates, plan and progress of a project whose answers arrive.
 
 First each kind of request by itself, for the server's processor time, which other work on the machine disturbs least.
 Then all 30 for `PEOPLE_SECONDS`: as people work, with a pause between two acts (a second after a percent, two after a
