@@ -32,3 +32,15 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
     beside_the_queue = settings.VAR_DIR / "tmp"
     beside_the_queue.mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(beside_the_queue)
+
+
+@celeryd_init.connect
+def outlive_the_broker(conf: Any = None, **_: Any) -> None:
+    """Keep a worker from giving messages back to a Redis that has gone away: kombu breaks at that and ends the worker.
+
+    Nothing is lost: messages are hints, and workers look by themselves.
+    """
+    if conf is not None and str(conf.broker_url).startswith("redis"):
+        from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis
+
+        Channel.do_restore = False

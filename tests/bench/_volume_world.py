@@ -136,6 +136,7 @@ def document_text(number: int) -> list[str]:
 def wait(run: Run) -> int:
     """Returns when the run is over; the most messages that waited meanwhile."""
     from celery import current_app
+    from kombu.exceptions import KombuError
 
     from annotation.models import Run
 
@@ -149,7 +150,7 @@ def wait(run: Run) -> int:
                     most = max(most, queue._size("celery"))
                     time.sleep(0.1)
             break
-        except (DatabaseError, *broker.connection_errors):
+        except (DatabaseError, KombuError, *broker.connection_errors):
             # `faults` takes them away and brings them back.
             connection.close()
             time.sleep(0.1)

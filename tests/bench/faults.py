@@ -76,7 +76,13 @@ def _measure(what: str, fault: Callable[[], None], outside: dict[str, str]) -> l
         twice = counts.paid_twice()
     note = f"the fault lasted {lasted:.1f} s; {load()}"
     return [
-        Row(f"{what}: summaries without a score", SETS - told["scores"], "summaries", at_most=0, note=told["state"]),
+        Row(
+            f"{what}: summaries without a score",
+            SETS - told["scores"],
+            "summaries",
+            at_most=0,
+            note=told["state"],
+        ),
         Row(f"{what}: verdicts doubled", told["doubled"], "verdicts", at_most=0),
         Row(f"{what}: scores that cannot be rebuilt", not told["is_exact"], "projects", at_most=0),
         Row(f"{what}: calls paid twice", twice, "calls", at_most=AT_ONCE),
