@@ -7,6 +7,7 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import celeryd_init, worker_ready, worker_shutdown, worker_shutting_down
+from django.db import connection
 
 from annotation import perform_job
 from annotation.analysis import make_analysis
@@ -45,8 +46,12 @@ def make_analysis_again(project_id: int, kind: str, key: str) -> None:
 
 @celeryd_init.connect
 def let_people_go_first(**_: Any) -> None:
-    """On a machine that also serves people, a worker takes what they leave of the processors."""
-    os.nice(NICENESS)
+    """On a machine that also serves people, a worker takes what they leave of the processors.
+
+    Not on SQLite, where whoever writes keeps all others waiting, and must not be slow at it.
+    """
+    if connection.vendor != "sqlite":
+        os.nice(NICENESS)
 
 
 @worker_ready.connect
