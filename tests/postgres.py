@@ -195,13 +195,14 @@ def _startable() -> Iterator[tuple[str, Callable[[], None]]]:
                     **identity,
                 )
 
+        server = begin()
+
         def restart() -> None:
             nonlocal server
             _end(server)
             server = begin()
             _wait_until_ready(room, server, log)
 
-        server = begin()
         try:
             _wait_until_ready(room, server, log)
             yield f"postgres://postgres@{quote(str(room), safe='')}/{DATABASE}", restart

@@ -157,6 +157,9 @@ class Crowd:
                 turn += 1
                 time.sleep(pause)
 
+        def save(desk: SavingDesk) -> Callable[[int], None]:
+            return lambda _: spent.time("save", desk.save)
+
         def review(desk: Reviewer) -> Callable[[int], None]:
             def act(_: int) -> None:
                 spent.time("claim", desk.next)
@@ -170,10 +173,7 @@ class Crowd:
             return lambda turn: spent.time("page", lambda: desk.ask("GET", paths[turn % len(paths)]))
 
         tasks: list[tuple[Desk, Callable[[int], None], float]] = [
-            *(
-                (desk, lambda _, desk=desk: spent.time("save", desk.save), pauses.get("save", 0.0))
-                for desk in self.savers
-            ),  # type: ignore[misc]
+            *((desk, save(desk), pauses.get("save", 0.0)) for desk in self.savers),
             *((desk, review(desk), pauses.get("claim", 0.0)) for desk in self.reviewers),
             *((desk, read(desk), pauses.get("page", 0.0)) for desk in self.readers),
         ]
