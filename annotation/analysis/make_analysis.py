@@ -159,7 +159,7 @@ def _stored(project: Project, kind: Analysis.Kind, key: str) -> Made:
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
     # What was made by an older program has another shape and cannot be shown.
     if row is None or row.payload.get("shape") != making.shape:
-        return Made(payload=None, failed_at=row and row.failed_at)
+        return Made(payload=None, failed_at=row.failed_at if row else None)
     return _told(row, is_stale=row.inputs != _inputs(project, making))
 
 

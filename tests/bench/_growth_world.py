@@ -116,7 +116,12 @@ def _shown(client: Client, path: str) -> None:
 def _page(client: Client, path: str) -> float:
     for _ in range(WARM_UP):
         _shown(client, path)
-    return _spent(lambda: [_shown(client, path) for _ in range(SHOWN)]) / SHOWN
+
+    def shown() -> None:
+        for _ in range(SHOWN):
+            _shown(client, path)
+
+    return _spent(shown) / SHOWN
 
 
 def _spent(act: Callable[[], object]) -> float:

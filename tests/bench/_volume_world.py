@@ -143,8 +143,9 @@ def wait(run: Run) -> int:
     most = 0
     end = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < end:
+        broker = current_app.connection_for_read()
         try:
-            with current_app.connection_for_read() as broker:
+            with broker:
                 queue = broker.default_channel
                 while Run.objects.filter(pk=run.pk, state="active").exists() and time.monotonic() < end:
                     most = max(most, queue._size("celery"))
