@@ -24,7 +24,7 @@ from tests.bench.volume import TAKEN_UP_SECONDS, told_of
 
 NAME = "faults"
 SETS = int(os.environ.get("FAULTS_SETS", "1000"))
-WORKERS = 2
+WORKERS, CALLS_A_SET = 2, 3
 AWAY_SECONDS = 15.0
 AMID = 0.3
 """The share of the calls after which the fault comes."""
@@ -66,7 +66,7 @@ def run() -> list[Row]:
 def _measure(what: str, fault: Callable[[], None], outside: dict[str, str]) -> list[Row]:
     with scripted_server() as (address, counts), ThreadPoolExecutor(1) as pool:
         running = pool.submit(told_of, outside, SETS, 1, WORKERS, address)
-        while counts()[0] < AMID * 3 * SETS and not running.done():
+        while counts()[0] < AMID * CALLS_A_SET * SETS and not running.done():
             time.sleep(0.1)
         began = time.monotonic()
         fault()
@@ -91,8 +91,11 @@ def _measure(what: str, fault: Callable[[], None], outside: dict[str, str]) -> l
 
 
 def _silence(counts: Counts) -> float:
-    """Seconds until further calls come than were under way."""
+    """Seconds until further calls come than were under way, or the last of the run."""
     began, before = time.monotonic(), counts()[0]
-    while counts()[0] <= before + AT_ONCE and time.monotonic() - began < 2 * TAKEN_UP_SECONDS:
+    while (
+        counts()[0] < min(before + AT_ONCE + 1, CALLS_A_SET * SETS)
+        and time.monotonic() - began < 2 * TAKEN_UP_SECONDS
+    ):
         time.sleep(0.1)
     return time.monotonic() - began
