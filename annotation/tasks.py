@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from celery.signals import celeryd_init, worker_ready, worker_shutdown, worker_shutting_down
+from django.db import connection
 
 from annotation import perform_job
 from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
 from annotation.workers import Heartbeat, new_worker_name
+
+NICENESS = 5
 
 _heartbeats: list[Heartbeat] = []
 
@@ -38,6 +42,16 @@ def lapse_leases() -> None:
 def make_analysis_again(project_id: int, kind: str, key: str) -> None:
     """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
     make_analysis.make_again(project_id=project_id, kind=kind, key=key)
+
+
+@celeryd_init.connect
+def let_people_go_first(**_: Any) -> None:
+    """On a machine that also serves people, a worker takes what they leave of the processors.
+
+    Not on SQLite, where whoever writes keeps all others waiting, and must not be slow at it.
+    """
+    if connection.vendor != "sqlite":
+        os.nice(NICENESS)
 
 
 @worker_ready.connect

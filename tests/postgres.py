@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,14 @@ class Server:
 
     url: str
     keeper: subprocess.Popen[str]
+
+    def restart(self) -> None:
+        """End the server, which cuts every connection, and start it again with the same data."""
+        assert self.keeper.stdin
+        assert self.keeper.stdout
+        print("restart", file=self.keeper.stdin, flush=True)
+        if self.keeper.stdout.readline().strip() != "restarted":
+            raise NoPostgres("the test database did not come up again")
 
     def stop(self) -> None:
         """End the server and remove its folder. May be called twice."""
@@ -142,7 +150,8 @@ def _wait_until_ready(room: Path, server: subprocess.Popen[bytes], log: Path) ->
             with psycopg.connect(
                 host=str(room), user="postgres", dbname="postgres", autocommit=True
             ) as connection:
-                connection.execute(f"CREATE DATABASE {DATABASE}")
+                with suppress(psycopg.errors.DuplicateDatabase):
+                    connection.execute(f"CREATE DATABASE {DATABASE}")
                 return
         except psycopg.OperationalError:
             time.sleep(0.02)
@@ -156,6 +165,13 @@ def running() -> Iterator[str]:
     Trust is the only authentication, so the socket lies in a folder of mode 0700 and there is no TCP port.
     Ends with SIGINT, PostgreSQL's fast shutdown, and removes the folder.
     """
+    with _startable() as (url, _):
+        yield url
+
+
+@contextmanager
+def _startable() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A running server's URL, and what restarts it."""
     identity = _nobody()
     # Short, because a socket's path has room for about a hundred characters.
     room = Path(tempfile.mkdtemp(prefix="pg-"))
@@ -166,19 +182,30 @@ def running() -> Iterator[str]:
         settings = {"listen_addresses": "", "unix_socket_permissions": "0700", **QUICK}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = room / "log"
-        with log.open("wb") as sink:
-            server = subprocess.Popen(
-                [programs / "postgres", "-D", room / "data", "-k", room, *options],
-                env=environment,
-                cwd=room,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=subprocess.STDOUT,
-                **identity,
-            )
+
+        def begin() -> subprocess.Popen[bytes]:
+            with log.open("ab") as sink:
+                return subprocess.Popen(
+                    [programs / "postgres", "-D", room / "data", "-k", room, *options],
+                    env=environment,
+                    cwd=room,
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    **identity,
+                )
+
+        server = begin()
+
+        def restart() -> None:
+            nonlocal server
+            _end(server)
+            server = begin()
+            _wait_until_ready(room, server, log)
+
         try:
             _wait_until_ready(room, server, log)
-            yield f"postgres://postgres@{quote(str(room), safe='')}/{DATABASE}"
+            yield f"postgres://postgres@{quote(str(room), safe='')}/{DATABASE}", restart
         finally:
             _end(server)
     finally:
@@ -198,9 +225,11 @@ def _keep() -> None:
     """The keeper: hold a server until standard input closes, which it does when our parent is gone."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        with running() as url:
+        with _startable() as (url, restart):
             print("url", url, flush=True)
-            sys.stdin.read()
+            for _ in sys.stdin:
+                restart()
+                print("restarted", flush=True)
     except NoPostgres as reason:
         print("failed", str(reason).replace("\n", "; "), flush=True)
         sys.exit(1)

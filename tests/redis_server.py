@@ -19,13 +19,13 @@ class NoRedis(Exception):
 
 
 @contextmanager
-def running() -> Iterator[str]:
+def running(port: int | None = None) -> Iterator[str]:
     """A server for the length of a with block; gives its URL. Raises NoRedis if there is none to start."""
     program = shutil.which("redis-server")
     if program is None:
         raise NoRedis("redis-server is not on PATH; on Debian: apt install redis-server")
     with tempfile.TemporaryDirectory(prefix="redis-") as room:
-        port = _free_port()
+        port = port or _free_port()
         command = [program, "--bind", "127.0.0.1", "--port", str(port), "--dir", room]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning"]
         # A session of its own, so that Ctrl-C ends the tests first and they end the server.

@@ -34,12 +34,12 @@ EMPTY: Figures = {
 
 
 def figures(project: Project, kind: Analysis.Kind, *, wait: bool = False) -> Made:
-    """The stored statistics with their sentences as payload. Who waits never gets None."""
+    """The stored statistics with their sentences as payload. Who waits gets some, or NotReady."""
     stored = made(project=project, kind=kind, wait=wait)
     return stored if stored.payload is None else replace(stored, payload=WORDS[kind](stored.payload))
 
 
 def answered(project: Project, kind: Analysis.Kind) -> Figures:
-    """The statistics as the API answers with them; made here and now where there are none."""
+    """The statistics as the API answers with them. Raises NotReady while a worker makes the first ones."""
     found = figures(project, kind, wait=True)
     return {**(found.payload or {}), "made_at": found.made_at, "is_stale": found.is_stale}

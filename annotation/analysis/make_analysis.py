@@ -1,14 +1,15 @@
 """Make the statistics of a project and keep them until what they were made from has changed.
 
-Nothing is made where an answer is saved, nor where a page is shown: a page that shows statistics asks for them here,
-gets the old ones, marked as such, and a worker makes the new ones. Only where no worker lives they are made at once.
+Nothing is made where an answer is saved, nor where a page, a file or the API is asked: who shows statistics asks for
+them here, gets the old ones, marked as such, and a worker makes the new ones. Only where no worker lives they are made
+at once.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from annotation.analysis.leaderboard.averages import SEED
 from annotation.analysis.pictures import work_by_day
 from annotation.analysis.sensitivity.what_if import what_if
 from annotation.core.jobs import hint
+from annotation.core.refusals import NotReady
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import SCORES, Analysis, Project
 
@@ -37,11 +39,15 @@ WORK_BY_DAY = "work by day"
 """The key, among plans, under which it is stored what reviewers answered on each day."""
 ASKED_SECONDS = 90
 """After so long without an answer of a worker somebody else may ask."""
-WAITED_SECONDS = 20
-"""After so long who waits for a worker makes the statistics after all."""
+FAILED_SECONDS = 60
+"""After so long those that could not be made are tried again."""
+WAITED_SECONDS = 2.0
+"""After so long who waits for a worker is told to come again."""
 MADE_EVERY_SECONDS = 5
-"""While answers arrive, statistics are made anew no sooner than so long after the last ones."""
-LOOK_EVERY_SECONDS = 0.1
+"""While answers arrive, statistics are made anew no sooner than so long after the last ones,"""
+MADE_EVERY_TIMES = 10
+"""nor sooner than so many times as long as making them took: a worker has other work, and so has the machine."""
+LOOK_EVERY_SECONDS = 0.2
 """How often who waits for a worker looks."""
 
 
@@ -67,13 +73,15 @@ class Making:
 class Made:
     """Stored statistics. `payload` is None where they were never made and a worker is at it.
 
-    `is_stale` tells that their inputs have changed since, and that a worker is making them anew.
+    `is_stale` tells that their inputs have changed since, and that a worker is making them anew; `failed_at` when it
+    failed to, if it did, and has not succeeded since.
     """
 
     payload: Any | None
     made_at: datetime | None = None
     seconds: float = 0.0
     is_stale: bool = False
+    failed_at: datetime | None = None
 
     @property
     def is_missing(self) -> bool:
@@ -108,19 +116,42 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
     """The statistics as far as they are known: the stored ones, marked as stale where something has changed since.
 
     Of stale ones, and of those that were never made, a worker is asked, once in a while at most. Nothing comes back
-    where there are none, but who waits never gets nothing. Where no worker lives, new ones are made here and now.
+    where there are none; who waits gets the first ones, or NotReady where a worker is not done with them soon. Where no
+    worker lives, new ones are made here and now.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:
         found = _stored(project, kind, key)
         if not found.is_missing and not found.is_stale:
             return found
-        if not is_worker_alive() or time.monotonic() > until:
+        if not is_worker_alive():
             return make(project=project, kind=kind, key=key)
-        _ask_worker(project=project, kind=kind, key=key)
+        if _is_due(found):
+            _ask_worker(project=project, kind=kind, key=key)
+            found = replace(found, failed_at=None)
         if not wait or not found.is_missing:
             return found
+        if found.failed_at is not None:
+            raise NotReady(
+                "These numbers could not be made; the worker's log says why. They are tried again when somebody asks "
+                f"for them {FAILED_SECONDS} seconds later.",
+                seconds=FAILED_SECONDS,
+                code="not_made",
+            )
+        if time.monotonic() > until:
+            raise NotReady(
+                "These numbers are being made. Ask again in a few seconds.", seconds=WAITED_SECONDS
+            )
         time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _is_due(found: Made) -> bool:
+    """Whether a worker may be asked: neither have these just been made, nor has a worker just failed to."""
+    now = timezone.now()
+    if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
+        return False
+    pause = timedelta(seconds=max(MADE_EVERY_SECONDS, MADE_EVERY_TIMES * found.seconds))
+    return found.made_at is None or now > found.made_at + pause
 
 
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> Made:
@@ -128,7 +159,7 @@ def _stored(project: Project, kind: Analysis.Kind, key: str) -> Made:
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
     # What was made by an older program has another shape and cannot be shown.
     if row is None or row.payload.get("shape") != making.shape:
-        return Made(payload=None)
+        return Made(payload=None, failed_at=row.failed_at if row else None)
     return _told(row, is_stale=row.inputs != _inputs(project, making))
 
 
@@ -151,26 +182,35 @@ def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
         seconds=time.perf_counter() - started,
         made_at=timezone.now(),
         asked_at=None,
+        failed_at=None,
     )
     Analysis.objects.bulk_create(
         [row],
         update_conflicts=True,
         unique_fields=["project", "kind", "key"],
-        update_fields=["inputs", "seed", "payload", "seconds", "made_at", "asked_at"],
+        update_fields=["inputs", "seed", "payload", "seconds", "made_at", "asked_at", "failed_at"],
     )
     return _told(row)
 
 
 def make_again(*, project_id: int, kind: str, key: str) -> None:
-    """What a worker does when asked: nothing where the project is gone or somebody was quicker."""
+    """What a worker does when asked: nothing where the project is gone or somebody was quicker.
+
+    Where it fails, others may have statistics of the project made at once, and these are tried again after a while.
+    """
     project = Project.objects.filter(pk=project_id).first()
     if project is None:
         return
     named = Analysis.Kind(kind)
-    inputs = _inputs(project, MAKINGS[named])
-    # Fresh ones may stand there as asked for still, where what had changed was taken back.
-    if not Analysis.objects.filter(project=project, kind=kind, key=key, inputs=inputs).update(asked_at=None):
-        make(project=project, kind=named, key=key)
+    asked = Analysis.objects.filter(project=project, kind=kind, key=key)
+    try:
+        inputs = _inputs(project, MAKINGS[named])
+        # Fresh ones may stand there as asked for still, where what had changed was taken back.
+        if not asked.filter(inputs=inputs).update(asked_at=None, failed_at=None):
+            make(project=project, kind=named, key=key)
+    except Exception:
+        asked.update(asked_at=None, failed_at=timezone.now())
+        raise
 
 
 def _inputs(project: Project, making: Making) -> str:
@@ -178,19 +218,25 @@ def _inputs(project: Project, making: Making) -> str:
 
 
 def _told(row: Analysis, *, is_stale: bool = False) -> Made:
-    return Made(payload=row.payload["made"], made_at=row.made_at, seconds=row.seconds, is_stale=is_stale)
+    return Made(
+        payload=row.payload["made"],
+        made_at=row.made_at,
+        seconds=row.seconds,
+        is_stale=is_stale,
+        failed_at=row.failed_at,
+    )
 
 
 @transaction.atomic
 def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Send a hint to the workers, unless they are at statistics of the project or have just made these."""
+    """Send a hint to the workers, unless they are at statistics of the project."""
     now = timezone.now()
+    lately = Q(asked_at__gte=now - timedelta(seconds=ASKED_SECONDS))
     of_project = Analysis.objects.filter(project=project)
-    if of_project.filter(asked_at__gte=now - timedelta(seconds=ASKED_SECONDS)).exists():
+    if of_project.filter(lately).exists():
         return
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
-    is_due = Q(made_at__isnull=True) | Q(made_at__lt=now - timedelta(seconds=MADE_EVERY_SECONDS))
-    if of_project.filter(is_due, kind=kind, key=key).update(asked_at=now):
+    if of_project.exclude(lately).filter(kind=kind, key=key).update(asked_at=now, failed_at=None):
         arguments = {"project_id": project.pk, "kind": str(kind), "key": key}
         # Where the broker is away the page is shown all the same; whoever opens it after a while asks again.
         transaction.on_commit(lambda: hint(MAKE_ANALYSIS, kwargs=arguments, waits="statistics"))

@@ -9,12 +9,14 @@
 409  somebody else was quicker, or the state has moved on; `details` says what stands now
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
 429  too many attempts
+503  a worker is still making what is asked for (`not_ready`); Retry-After says when to ask again
 """
 
 from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +26,7 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ ENVELOPE_STATUS: dict[type[Refusal], int] = {
     NotAllowed: status.HTTP_403_FORBIDDEN,
     Conflict: status.HTTP_409_CONFLICT,
     Invalid: status.HTTP_422_UNPROCESSABLE_ENTITY,
+    NotReady: status.HTTP_503_SERVICE_UNAVAILABLE,
 }
 
 
@@ -162,5 +165,5 @@ def _headers(error: Exception) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):
-        headers["Retry-After"] = str(int(wait))
+        headers["Retry-After"] = str(math.ceil(wait))
     return headers

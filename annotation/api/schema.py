@@ -58,6 +58,7 @@ class ApiSchema(AutoSchema):
             ("409", "Somebody else was quicker, or the state has moved on", is_unsafe and "{" in self.path),
             ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
+            ("503", "A worker is still making it; Retry-After says when to ask again", False),
         ]
         further = getattr(getattr(self.view, self.method.lower()), "refusals", ())
         return [(code, meaning) for code, meaning, may_happen in errors if may_happen or code in further]

@@ -41,3 +41,15 @@ def collect_seldom(**_: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@celeryd_init.connect
+def outlive_the_broker(conf: Any = None, **_: Any) -> None:
+    """Keep a worker from giving messages back to a Redis that has gone away: kombu breaks at that and ends the worker.
+
+    Nothing is lost: messages are hints, and workers look by themselves.
+    """
+    if conf is not None and str(conf.broker_url).startswith("redis"):
+        from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis
+
+        Channel.do_restore = False

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from celery import current_app
 from django.conf import settings
@@ -158,8 +158,12 @@ class Lease:
     """Keeps all claims under a token alive from a thread of its own while the work goes on: `with Lease(token)`.
 
     A process that dies takes the thread with it, and the jobs are given to another worker when the
-    lease has run out.
+    lease has run out. The process itself never takes for dead what it is at, however long the database keeps its
+    lease from being renewed.
     """
+
+    alive: ClassVar[set[str]] = set()
+    """The tokens under which this process is at work."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -168,12 +172,14 @@ class Lease:
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
 
     def __enter__(self) -> Self:
+        self.alive.add(self._token)
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
 
@@ -331,8 +337,10 @@ def settle(run: Run | None) -> None:
 def reap() -> None:
     """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
     now = timezone.now()
-    expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).order_by("lease_until")
-    for job in expired[:REAPED_AT_ONCE]:
+    expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).exclude(
+        token__in=tuple(Lease.alive)
+    )
+    for job in expired.order_by("lease_until")[:REAPED_AT_ONCE]:
         _take_back(job, now)
 
 

@@ -4,6 +4,7 @@ Refusal
 ├── NotFound      there is no such thing for this person
 ├── NotAllowed    the thing is there, the person's roles or blindness forbid the verb
 ├── Conflict      somebody else was quicker, or the state has moved on
+├── NotReady      it is being made; ask again
 └── Invalid       the request itself makes no sense
 
 Every refusal has a stable machine code and a sentence that says what, where and what to do.
@@ -39,6 +40,16 @@ class NotAllowed(Refusal):
 
 class Conflict(Refusal):
     default_code = "conflict"
+
+
+class NotReady(Refusal):
+    """`wait` says after how many seconds to ask again."""
+
+    default_code = "not_ready"
+
+    def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.wait = seconds
 
 
 class Invalid(Refusal):

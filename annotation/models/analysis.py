@@ -14,7 +14,7 @@ class Analysis(PublicRow):
     `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): while the
     project has the same one, making the analysis again would give the same payload. It is empty where a worker
     was asked for the first time and has not answered yet. `asked_at` is when a worker was last asked; for a while
-    nobody asks again.
+    nobody asks again. `failed_at` is when a worker failed to make it, and empty once one has succeeded.
     """
 
     class Kind(models.TextChoices):
@@ -35,6 +35,7 @@ class Analysis(PublicRow):
     seconds = models.FloatField(default=0.0, help_text="How long it took to make.")
     made_at = models.DateTimeField(null=True, blank=True)
     asked_at = models.DateTimeField(null=True, blank=True, help_text="A worker is at it since then.")
+    failed_at = models.DateTimeField(null=True, blank=True, help_text="A worker failed to make it then.")
 
     class Meta:
         verbose_name_plural = "analyses"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
@@ -9,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal
 from annotation.web.htmx import wants_fragment
 
 
@@ -32,6 +33,7 @@ PAGE_STATUS: dict[type[Refusal], int] = {
     Invalid: 422,
     TooLarge: 413,
     Unreadable: 400,
+    NotReady: 503,
 }
 
 HEADINGS = {
@@ -41,6 +43,7 @@ HEADINGS = {
     403: "This is closed to you",
     409: "Something changed in the meantime",
     422: "That cannot be done as it stands",
+    503: "This is not ready yet",
 }
 
 NOTICES = "#notices"
@@ -62,7 +65,10 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     }
     if wants_fragment(request):
         return to_notices(render(request, "_refusal.html", context, status=status))
-    return render(request, "refusal.html", context, status=status)
+    response = render(request, "refusal.html", context, status=status)
+    if isinstance(refusal, NotReady):
+        response["Retry-After"] = math.ceil(refusal.wait)
+    return response
 
 
 def to_notices(response: HttpResponse) -> HttpResponse:

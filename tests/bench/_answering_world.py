@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import django
 from django.core.management import call_command
@@ -15,8 +16,8 @@ PEOPLE = 8
 PASSWORD = "a password of the benchmark"
 
 
-def main() -> None:
-    django.setup()
+def make() -> dict[str, Any]:
+    """Migrate, fill, and tell."""
     from django.contrib.auth.models import User
 
     from annotation.models import Check, Membership, Project, Role
@@ -34,9 +35,9 @@ def main() -> None:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
     checks = Check.objects.order_by("queue_key").values_list("public_id", flat=True)
-    told = {"password": PASSWORD, "people": [person.username for person in people], "checks": list(checks)}
-    sys.stdout.write(json.dumps(told) + "\n")
+    return {"password": PASSWORD, "people": [person.username for person in people], "checks": list(checks)}
 
 
 if __name__ == "__main__":
-    main()
+    django.setup()
+    sys.stdout.write(json.dumps(make()) + "\n")

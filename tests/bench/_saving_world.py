@@ -34,7 +34,7 @@ def make() -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     with transaction.atomic():
         people = [User.objects.create_user(f"assessor{n}", password=PASSWORD) for n in range(PEOPLE)]
-        sittings = _judged(_study(people))
+        sittings = judged(_study(people))
         _queue(people)
     if connection.vendor == "postgresql":
         # A running server does so by itself, a minute after rows came in.
@@ -43,7 +43,7 @@ def make() -> dict[str, Any]:
     return {
         "password": PASSWORD,
         "people": [
-            _told(person, next(each for each in sittings if each.assessor == person)) for person in people
+            told(person, next(each for each in sittings if each.assessor == person)) for person in people
         ],
     }
 
@@ -126,7 +126,7 @@ def _with_units(summaries: list[Summary]) -> None:
     )
 
 
-def _judged(project: Project) -> list[Sitting]:
+def judged(project: Project) -> list[Sitting]:
     """Judge all that the people have but the first set of each, and answer every quality question."""
     from annotation.models import Sitting, SummaryJudgment, Unit, UnitJudgment
     from evaluation.metrics import quality_questions
@@ -154,7 +154,7 @@ def _judged(project: Project) -> list[Sitting]:
     return sittings
 
 
-def _told(person: User, sitting: Sitting) -> dict[str, Any]:
+def told(person: User, sitting: Sitting) -> dict[str, Any]:
     from annotation.models import Unit
 
     rows = sitting.assignments.order_by("position").values_list("pk", "public_id", "comparison__model_id")

@@ -74,6 +74,7 @@ class Desk:
     username: str
     cookies: dict[str, str] = field(default_factory=dict)
     line: socket.socket | None = None
+    is_htmx: bool = False
 
     @classmethod
     def signed_in(cls, port: int, username: str, password: str) -> Self:
@@ -106,6 +107,7 @@ class Desk:
             f"X-CSRFToken: {self.cookies.get('coverdict_csrf', '')}",
             f"Content-Type: application/{kind}",
             f"Content-Length: {len(body)}",
+            *(["HX-Request: true"] if self.is_htmx else []),
         ]
         request = "\r\n".join([*head, "", ""]).encode() + body
         try:
@@ -225,7 +227,20 @@ class Server:
 
 
 @contextmanager
-def served(environment: dict[str, str], folder: Path) -> Iterator[Server]:
+def at_work(environment: dict[str, str], workers: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Workers of the queue for the length of a with block, killed at its end."""
+    command = [sys.executable, "-m", "tests.bench._worker"]
+    processes = [subprocess.Popen(command, env=environment, start_new_session=True) for _ in range(workers)]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) -> Iterator[Server]:
     """A server on a free port for the length of a with block."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
@@ -233,7 +248,7 @@ def served(environment: dict[str, str], folder: Path) -> Iterator[Server]:
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
     command += [
         f"--bind={HOST}:{port}",
-        f"--workers={WORKERS}",
+        f"--workers={workers}",
         f"--threads={THREADS}",
         "--log-level=warning",
     ]

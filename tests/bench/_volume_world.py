@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import django
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
 
 from tests.bench.call_plan import AT_ONCE, CREWS, FILLER
 
@@ -135,17 +136,24 @@ def document_text(number: int) -> list[str]:
 def wait(run: Run) -> int:
     """Returns when the run is over; the most messages that waited meanwhile."""
     from celery import current_app
+    from kombu.exceptions import KombuError
 
     from annotation.models import Run
 
     most = 0
     end = time.monotonic() + LONGEST_SECONDS
-    with current_app.connection_for_read() as broker:
-        queue = broker.default_channel
-        while Run.objects.filter(pk=run.pk, state="active").exists():
-            if time.monotonic() > end:
-                break
-            most = max(most, queue._size("celery"))
+    while time.monotonic() < end:
+        broker = current_app.connection_for_read()
+        try:
+            with broker:
+                queue = broker.default_channel
+                while Run.objects.filter(pk=run.pk, state="active").exists() and time.monotonic() < end:
+                    most = max(most, queue._size("celery"))
+                    time.sleep(0.1)
+            break
+        except (DatabaseError, KombuError, *broker.connection_errors):
+            # `faults` takes them away and brings them back.
+            connection.close()
             time.sleep(0.1)
     return most
 

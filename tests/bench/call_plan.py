@@ -8,6 +8,7 @@ could beat: round trips that wait for each other, or all calls through the slots
 import multiprocessing
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from multiprocessing.connection import Connection
 from evaluation.judging import Limits, MemoryCallStore, OpenAIJudge
 from evaluation.running import SummaryInput, evaluate_summaries
 from tests.bench import Row
-from tests.llm_server import LLMServer
+from tests.llm_server import Call, Fault, LLMServer, faults
 
 NAME = "call_plan"
 LATENCY = 0.2
@@ -104,11 +105,14 @@ def _measure(
 
 
 @contextmanager
-def scripted_server() -> "Iterator[tuple[str, Counts]]":
-    """A scripted server in a process of its own, its address and a way to ask what it has counted."""
+def scripted_server(latency: float = LATENCY, faults: float = 0.0) -> "Iterator[tuple[str, Counts]]":
+    """A scripted server in a process of its own, its address and a way to ask what it has counted.
+
+    A share of the calls, `faults`, goes wrong: half of them with a status of 500, half with a broken line.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, latency, faults), daemon=True)
     process.start()
     try:
         yield ours.recv(), Counts(ours)
@@ -125,7 +129,7 @@ class Counts:
 
     def __call__(self) -> tuple[int, int]:
         self.connection.send("count")
-        calls, characters, _ = self.connection.recv()
+        calls, characters, *_ = self.connection.recv()
         return calls, characters
 
     def most_at_once(self) -> int:
@@ -133,13 +137,28 @@ class Counts:
         self.connection.send("count")
         return int(self.connection.recv()[2])
 
+    def paid_twice(self) -> int:
+        """How many calls were answered although the same had been answered before."""
+        self.connection.send("count")
+        return int(self.connection.recv()[3])
 
-def _serve(connection: Connection) -> None:
-    with LLMServer(latency=LATENCY, claims_of=claims_of) as server:
+
+def _serve(connection: Connection, latency: float, share: float) -> None:
+    chance, answered = random.Random(1), Counter[str]()
+
+    def fault(call: Call) -> Fault | None:
+        if chance.random() < share:
+            return faults.status(500) if chance.random() < 0.5 else faults.reset()
+        answered[str(call.body["messages"])] += 1
+        return None
+
+    with LLMServer(latency=latency, claims_of=claims_of) as server:
+        server.where(fault)
         connection.send(server.base_url)
         while connection.recv() == "count":
             characters = sum(call.prompt_characters for call in server.calls)
-            connection.send((len(server.calls), characters, server.most_at_once))
+            twice = answered.total() - len(answered)
+            connection.send((len(server.calls), characters, server.most_at_once, twice))
 
 
 def _document(number: int) -> tuple[list[str], str]:

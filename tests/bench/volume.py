@@ -52,7 +52,7 @@ def run() -> list[Row]:
 
 
 def _lexical(database: str, outside: dict[str, str]) -> list[Row]:
-    told = _told(outside, SETS, 1, 1, "lexical")
+    told = told_of(outside, SETS, 1, 1, "lexical")
     what = f"{database}, lexical, {SETS:,} sets"
     return [
         *_whole(what, told, SETS, 1),
@@ -73,7 +73,7 @@ def _asked(
 ) -> list[Row]:
     what = f"{database}, {sets:,} sets x {systems}, {workers} worker{'s' * (workers > 1)}"
     with scripted_server() as (address, counts):
-        told = _told(outside, sets, systems, workers, address)
+        told = told_of(outside, sets, systems, workers, address)
         calls, _ = counts()
         most_at_once = counts.most_at_once()
     limit = calls * LATENCY / AT_ONCE
@@ -90,7 +90,7 @@ def _killed(database: str, outside: dict[str, str]) -> list[Row]:
     """Two workers, of which one is killed again and again; each time another takes its place."""
     what = f"{database}, {SETS:,} sets, {KILLS} kills"
     with scripted_server() as (address, counts):
-        told = _told(outside, SETS, 1, 2, address, KILLS)
+        told = told_of(outside, SETS, 1, 2, address, KILLS)
         made, _ = counts()
     again = made - told["calls"]
     return [
@@ -111,7 +111,7 @@ def _whole(what: str, told: dict[str, Any], summaries: int, workers: int) -> lis
     ]
 
 
-def _told(
+def told_of(
     outside: dict[str, str], sets: int, systems: int, workers: int, address: str, kills: int = 0
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:

@@ -47,7 +47,7 @@ def run() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "sets.jsonl"
         with file.open("w") as stream:
-            stream.writelines(f"{json.dumps(one)}\n" for one in _sets())
+            stream.writelines(sets_as_lines(SETS))
         rows = _measure("SQLite", f"sqlite:///{Path(folder) / 'volume.sqlite3'}", Path(folder))
         try:
             server = postgres.start()
@@ -60,12 +60,13 @@ def run() -> list[Row]:
             server.stop()
 
 
-def _sets() -> Iterator[dict[str, object]]:
+def sets_as_lines(count: int) -> Iterator[str]:
+    """So many document sets, each as a line of nested JSONL."""
     dice = random.Random(7)
     systems = [f"system-{number:02}" for number in range(SYSTEMS)]
-    for number in range(SETS):
+    for number in range(count):
         claims = [_sentence(dice, 10) for _ in range(CLAIMS)]
-        yield {
+        one = {
             "doc_id": f"made-{number:06}",
             "source_text": " ".join(_sentence(dice, 12) for _ in range(25)),
             "reference_text": " ".join(claims) if SYSTEMS > 1 else None,
@@ -78,6 +79,7 @@ def _sets() -> Iterator[dict[str, object]]:
                 for claim in claims
             ],
         }
+        yield f"{json.dumps(one)}\n"
 
 
 def _sentence(dice: random.Random, words: int) -> str:

@@ -120,7 +120,7 @@ class AgreementView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_agreement", responses=AgreementFigures)
+    @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show how far people agree on every scale, in pairs, over time and with themselves.
 

@@ -165,7 +165,7 @@ class PlanView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_plan", responses=PlanFigures)
+    @operation("get_plan", responses=PlanFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show what is known now, and how wide intervals would be with more answers of people.
 

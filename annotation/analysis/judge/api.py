@@ -160,7 +160,7 @@ class JudgeQualityView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_judge_quality", responses=JudgeFigures)
+    @operation("get_judge_quality", responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show how far each judge can be trusted, where it errs and what it costs.
 

@@ -288,7 +288,9 @@ class Scores(ApiView):
 class LeaderboardView(ApiView):
     tag = "scores"
 
-    @operation("get_leaderboard", parameters=[LeaderboardQuery], responses=LeaderboardTables)
+    @operation(
+        "get_leaderboard", parameters=[LeaderboardQuery], responses=LeaderboardTables, refusals=("503",)
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Show every system's averages with their intervals."""
         project = self.enter(Verb.VIEW_SCORES)
@@ -301,7 +303,9 @@ class LeaderboardView(ApiView):
 class DifferencesView(ApiView):
     tag = "scores"
 
-    @operation("get_differences", parameters=[DifferencesQuery], responses=DifferencesShape)
+    @operation(
+        "get_differences", parameters=[DifferencesQuery], responses=DifferencesShape, refusals=("503",)
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Show every pair of systems compared."""
         project = self.enter(Verb.VIEW_SCORES)

@@ -34,8 +34,8 @@ def board(
 ) -> tuple[Leaderboard, Made]:
     """The leaderboard ranked by a score, and how fresh its intervals and tests are.
 
-    Means and counts are those of this moment, also while a worker makes the rest; who waits has it all. Raises Invalid
-    (code `unknown_score`) with the scores that there are.
+    Means and counts are those of this moment, also while a worker makes the rest; who waits has it all, or NotReady.
+    Raises Invalid (code `unknown_score`) with the scores that there are.
     """
     if score not in RANKABLE:
         raise Invalid(
@@ -58,7 +58,7 @@ def differences(
 ) -> tuple[Differences | None, Made]:
     """All pairs of systems by a score at a target length, and how fresh they are; refusals as `board`.
 
-    None only while a worker makes the first ones; who waits never gets None.
+    None only while a worker makes the first ones; who waits gets NotReady instead.
     """
     if score not in SCORES:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")

@@ -168,7 +168,10 @@ def differences(request: Request, slug: str) -> HttpResponse:
     found, made = None, shown.made
     if shown.table is not None:
         found, made = boards.differences(
-            room.project, score=shown.column, target_words=shown.table.target_words
+            room.project,
+            score=shown.column,
+            target_words=shown.table.target_words,
+            wait="format" in request.GET,
         )
     if found is not None and "format" in request.GET:
         rows = [asdict(pair) for pair in found.pairs]

@@ -99,7 +99,7 @@ class WorkByDayView(ApiView):
     tag = "assignment"
     pagination_class = None
 
-    @operation("get_work_by_day", responses=WorkByDay)
+    @operation("get_work_by_day", responses=WorkByDay, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show how much was judged and answered on each day."""
         project = self.enter(Verb.ASSIGN)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def answered_so_far(project: Project, *, wait: bool = False) -> tuple[DayCounts | None, Made]:
     """What reviewers answered on each day, and how fresh the count is; None only while a worker makes the first one.
 
-    Who waits never gets None: the first one is then made here.
+    Who waits gets NotReady instead.
     """
     found = made(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY, wait=wait)
     return (None if found.payload is None else read(DayCounts, found.payload)), found

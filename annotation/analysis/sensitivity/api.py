@@ -94,7 +94,7 @@ class SensitivityView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_sensitivity", responses=SensitivityFigures)
+    @operation("get_sensitivity", responses=SensitivityFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show how the order of the systems changes with the weights, the judge and the people."""
         project = self.enter(Verb.VIEW_SCORES)

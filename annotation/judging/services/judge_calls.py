@@ -6,10 +6,11 @@ import asyncio
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
@@ -19,6 +20,8 @@ from evaluation.judging.protocol import StoredCall
 CLAIM_SECONDS = 10.0
 """How long a worker that says nothing keeps the right to ask a question."""
 LOOK_AGAIN_SECONDS = 0.05
+KEPT_TRYING_SECONDS = 10.0
+"""How long answered calls wait for a database that is away."""
 _LARGEST_COUNT = 2**31 - 1
 
 logger = logging.getLogger(__name__)
@@ -178,10 +181,20 @@ class RowCallStore:
             )
             for call in calls
         ]
-        with transaction.atomic():
-            JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
-            CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
-        return [None] * len(rows)
+        until = time.monotonic() + KEPT_TRYING_SECONDS
+        while True:
+            try:
+                with transaction.atomic():
+                    JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
+                    CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
+            except (OperationalError, InterfaceError):
+                # They are paid for; and while this thread waits for the database no further call begins.
+                connection.close()
+                if time.monotonic() > until:
+                    raise
+                time.sleep(LOOK_AGAIN_SECONDS)
+            else:
+                return [None] * len(rows)
 
 
 def _current_task() -> asyncio.Task[object]:

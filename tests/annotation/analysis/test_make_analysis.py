@@ -13,13 +13,16 @@ from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard.leaderboards import board
 from annotation.analysis.make_analysis import (
     ASKED_SECONDS,
+    FAILED_SECONDS,
     MADE_EVERY_SECONDS,
+    MADE_EVERY_TIMES,
     MAKE_ANALYSIS,
     Making,
     made,
     make,
     make_again,
 )
+from annotation.core.refusals import NotReady
 from annotation.models import Analysis, Worker
 from annotation.reviewing.services.review import override
 
@@ -188,11 +191,92 @@ def test_who_waits_is_given_what_a_worker_makes(
     assert (old.payload["call"], old.is_stale, counting.calls) == (1, True, 1)
 
 
-def test_who_has_waited_for_long_makes_them(
+def test_who_has_waited_for_long_is_told_to_come_again(
     world: World, counting: Counting, sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
-    assert not made(project=world.project, kind=KIND, key="a", wait=True).is_missing
+    with pytest.raises(NotReady) as refused:
+        made(project=world.project, kind=KIND, key="a", wait=True)
+    assert (refused.value.code, refused.value.wait, counting.calls) == ("not_ready", 0.1, 0)
+
+
+def test_what_took_long_is_made_less_often(
+    world: World,
+    counting: Counting,
+    sent: list[dict[str, object]],
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    make(project=world.project, kind=KIND, key="a")
+    answer(world)
+    for ago, asked in ((MADE_EVERY_TIMES * 4 - 1, 0), (MADE_EVERY_TIMES * 4 + 1, 1)):
+        Analysis.objects.update(seconds=4, made_at=timezone.now() - timedelta(seconds=ago))
+        with django_capture_on_commit_callbacks(execute=True):
+            assert made(project=world.project, kind=KIND, key="a").is_stale
+        assert len(sent) == asked
+
+
+def test_what_cannot_be_made_keeps_no_other_waiting(
+    world: World,
+    sent: list[dict[str, object]],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    def broken(project: Project, key: str) -> str:
+        if key == "broken":
+            raise ZeroDivisionError
+        return "made"
+
+    monkeypatch.setattr(make_analysis, "MAKINGS", {KIND: Making(broken)})
+    with django_capture_on_commit_callbacks(execute=True):
+        made(project=world.project, kind=KIND, key="broken")
+    with pytest.raises(ZeroDivisionError):
+        make_again(project_id=world.project.pk, kind="leaderboard", key="broken")
+    # Nobody asks for these again at once, and whoever waits for them is told why.
+    with django_capture_on_commit_callbacks(execute=True):
+        assert made(project=world.project, kind=KIND, key="broken").failed_at is not None
+        with pytest.raises(NotReady, match="log says why"):
+            made(project=world.project, kind=KIND, key="broken", wait=True)
+        made(project=world.project, kind=KIND, key="a")
+    assert [asked["key"] for asked in sent] == ["broken", "a"]
+    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    Analysis.objects.filter(key="broken").update(
+        failed_at=timezone.now() - timedelta(seconds=FAILED_SECONDS + 1)
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        assert made(project=world.project, kind=KIND, key="broken").failed_at is None
+    assert sent[-1]["key"] == "broken"
+
+
+def test_a_page_says_that_its_numbers_could_not_be_made(
+    world: World, sent: list[dict[str, object]], signed_in: Callable[[User], Client]
+) -> None:
+    Analysis.objects.create(project=world.project, kind="judge", key="", failed_at=timezone.now())
+    shown = signed_in(world.mona).get("/p/harbour/scores/judge/").content.decode()
+    assert "could not be made" in shown
+    assert "being made" not in shown
+
+
+FILES = (
+    "/api/v1/projects/harbour/agreement/",
+    "/api/v1/projects/harbour/leaderboard/",
+    "/p/harbour/scores/file/",
+    "/p/harbour/scores/judge/parts/file/",
+    "/p/harbour/scores/differences/?format=csv",
+)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_no_file_and_no_api_makes_statistics_where_a_worker_lives(
+    path: str,
+    world: World,
+    sent: list[dict[str, object]],
+    signed_in: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
+    answered = signed_in(world.mona).get(path)
+    assert (answered.status_code, answered["Retry-After"]) == (503, "1")
+    assert Analysis.objects.exclude(payload={}).count() == 0
 
 
 PAGES = (

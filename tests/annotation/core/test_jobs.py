@@ -320,6 +320,18 @@ def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:
     assert jobs.claim(job.public_id) is not None
 
 
+def test_a_process_does_not_take_for_dead_what_it_is_at(transactional_db: None, world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claimed = claim(run)
+    with jobs.Lease(claimed.token):
+        # As where the database was locked for longer than a lease.
+        let_the_lease_run_out(run)
+        jobs.reap()
+        assert job_of(run).token == claimed.token
+    jobs.reap()
+    assert job_of(run).state == "waiting"
+
+
 def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
     claimed = claim(run)
     jobs.reap()

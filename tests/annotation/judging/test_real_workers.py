@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count
 
 from annotation.models import Check, Job, Judge, JudgeCall, Project, Run, Score, Verdict
+from annotation.tasks import NICENESS
 from tests.annotation.judging.doing import add_document_set
 from tests.annotation.judging.processes import manage, wait_until, workers
 from tests.llm_server import LLMServer
@@ -98,6 +99,12 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     # Only the mill's summary says the first of the two sentences.
     scores = Score.objects.filter(project=project).values_list("summary__system__name", "coverage")
     assert dict(scores) == {name: 0.5 if name == "system mill" else 0.0 for name in peers()}
+
+
+def test_a_worker_lets_people_go_first(transactional_db: None, subprocess_env: dict[str, str]) -> None:
+    lower = 0 if connection.vendor == "sqlite" else NICENESS
+    with workers(subprocess_env) as [worker]:
+        assert os.getpriority(os.PRIO_PROCESS, worker.pid) == os.getpriority(os.PRIO_PROCESS, 0) + lower
 
 
 def test_two_workers_share_a_run_on_postgresql_and_redis(

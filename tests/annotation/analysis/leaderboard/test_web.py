@@ -402,7 +402,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     page = vic.get("/p/harbour/scores/").content.decode()
     for each in (told, page):
         note = each.partition('id="made"')[2].partition("</p>")[0]
-        assert 'hx-trigger="load delay:2s"' in note
+        assert 'hx-trigger="load delay:5s"' in note
         assert "Newer answers exist" in note
     # Means and counts are those of this moment.
     assert cells(page, "alder")[2].startswith("1.000")

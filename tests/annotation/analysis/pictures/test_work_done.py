@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis import make_analysis
 from annotation.analysis.pictures.work_done import answered_so_far
+from annotation.core.refusals import NotReady
 from annotation.models import Analysis
 from annotation.reviewing.services.review import override
 from annotation.workers import report_alive
@@ -46,14 +47,12 @@ def test_while_nothing_changes_no_check_is_counted_again(world: World) -> None:
     assert not any('FROM "annotation_check"' in query["sql"] for query in asked.captured_queries)
 
 
-def test_a_worker_counts_unless_somebody_has_waited_for_long(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_a_worker_lives_it_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     report_alive("nearby")
     counts, stored = answered_so_far(world.project)
     assert (counts, stored.is_missing) == (None, True)
-    counts, _ = answered_so_far(world.project, wait=True)
-    assert counts is not None
+    with pytest.raises(NotReady):
+        answered_so_far(world.project, wait=True)
     # The plan is another row.
     assert list(Analysis.objects.values_list("kind", "key")) == [("plan", "work by day")]

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from annotation.judging.services import judge_calls
@@ -207,3 +207,19 @@ def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCall
 
     asyncio.run(claim())
     assert not CallClaim.objects.exists()
+
+
+def test_a_reply_that_is_paid_for_waits_for_a_database_that_restarts(
+    store: RowCallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, tries = JudgeCall.objects.bulk_create, list[Any]()
+
+    def away(*rows: Any, **how: Any) -> Any:
+        tries.append(rows)
+        if len(tries) < 3:
+            raise OperationalError("the database system is shutting down")
+        return keep(*rows, **how)
+
+    monkeypatch.setattr(JudgeCall.objects, "bulk_create", away)
+    asyncio.run(store.put(call()))
+    assert (len(tries), JudgeCall.objects.count()) == (3, 1)
