@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
+from annotation.core.by_hand import unsaved
 from annotation.core.paging import batches
 from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
@@ -100,7 +101,7 @@ class _Planner:
                 self.systems[name] = there[name]
                 count.unchanged += 1
                 continue
-            self.systems[name] = System(project=project, name=name, kind=self._kind(name))
+            self.systems[name] = unsaved(System, project=project, name=name, kind=self._kind(name))
             self.plan.systems.append(self.systems[name])
             count.created += 1
 
@@ -142,7 +143,8 @@ class _Planner:
         count, row = self.plan.counts.document_sets, existing.sets.get(name)
         if row is None:
             count.created += 1
-            row = DocumentSet(
+            row = unsaved(
+                DocumentSet,
                 project=self.plan.project,
                 external_id=name,
                 group=one.group,
@@ -181,7 +183,7 @@ class _Planner:
         else:
             count.created += len(one.documents)
         for position, text in enumerate(one.documents, start=1):
-            document = Document(document_set=row, position=position, text=text)
+            document = unsaved(Document, document_set=row, position=position, text=text)
             self.plan.documents.append(document)
             self.plan.texts.append((document, row.language))
 
@@ -212,7 +214,8 @@ class _Planner:
         self.plan.retired_questions += [each.pk for each in made_up]
         last = max((each.position for each in there), default=0)
         self.plan.questions += [
-            Question(
+            unsaved(
+                Question,
                 document_set=row,
                 position=position,
                 text=text,
@@ -242,7 +245,8 @@ class _Planner:
                 count.created += 1
                 summary = self._second_role(row, name, target, peer.text, existing)
                 summary = summary or self._new_summary(
-                    Summary(
+                    unsaved(
+                        Summary,
                         document_set=row,
                         system=self.systems[name],
                         is_peer=True,
@@ -392,7 +396,8 @@ class _Planner:
     ) -> Summary:
         self.plan.counts.model_summaries.created += 1
         return self._new_summary(
-            Summary(
+            unsaved(
+                Summary,
                 document_set=row,
                 system=author,
                 is_model=True,
@@ -490,7 +495,7 @@ class _Planner:
                 count.unchanged += 1
                 continue
             count.created += 1
-            self.plan.comparisons.append(Comparison(peer=peer, model=model))
+            self.plan.comparisons.append(unsaved(Comparison, peer=peer, model=model))
 
 
 def _all_pairs(

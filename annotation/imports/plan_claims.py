@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotation.core.by_hand import unsaved
 from annotation.core.squeezed import Squeezed, Stretch
 from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text
 from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
@@ -85,7 +86,8 @@ class _ClaimPlanner:
             )
         else:
             count.created += len(claims)
-        claim_set = ClaimSet(
+        claim_set = unsaved(
+            ClaimSet,
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
@@ -146,7 +148,8 @@ def _owner_name(owner: OwnerOfClaims) -> str:
 
 def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, text: str) -> Claim:
     start = text.find(claim.text) if text else -1
-    return Claim(
+    return unsaved(
+        Claim,
         claim_set=claim_set,
         position=position,
         text=claim.text,

@@ -20,7 +20,7 @@ from annotation.imports.fields import (
 )
 from annotation.imports.formats import Format, recognise
 from annotation.imports.held_sets import HeldSets
-from annotation.imports.nested import choose_side, drop_ownerless, nested_row
+from annotation.imports.nested import drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
 from annotation.imports.streams import FileTable, Record, csv_table, json_records, parquet_table
@@ -106,14 +106,16 @@ class _Reader:
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)
+    side: Side | None = None
+    """What the claims that were read show."""
 
     def read(self, claims_side: Side | None) -> FileReading:
         if self.format is Format.JSONL:
             self._read_json()
         else:
             self._read_table()
-        side = choose_side(self.dataset, claims_side)
-        if side == "peer":
+        side = self.side if self.side is None or claims_side is None else claims_side
+        if claims_side == "peer":
             drop_ownerless(self.dataset, self.problems)
         self._remark(claims_side)
         if not self.dataset.sets and not self.problems.count:
@@ -239,15 +241,20 @@ class _Reader:
     def _take_nested(self, record: Record) -> None:
         fields = Fields(record, self.mapping, self.problems)
         row = nested_row(fields, self.warnings, self.unread)
-        for name, reason in self.dataset.add_nested(row) if row else ():
+        if row is None:
+            return
+        conflicts = self.dataset.add_nested(row)
+        for name, reason in conflicts:
             fields.complain(name, reason)
+        if not conflicts and self.side != "reference":
+            self.side = side_of(row) or self.side
 
     def _remark(self, claims_side: Side | None) -> None:
         if self.unread:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
             self.warnings.add(f"Not read: {names}{more}.")
-        if claims_side is not None and not self.dataset.has_claims:
+        if claims_side is not None and self.side is None:
             self.warnings.add(
                 f"There are no claims in {self.name}, so the side given for them decides nothing."
             )

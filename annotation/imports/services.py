@@ -351,11 +351,11 @@ def _write_units(pieces: list[_Pieces]) -> None:
         Unit,
         ("summary_id", "document_id", "position", "start", "end"),
         (
-            (
-                *((piece.owner.pk, None) if isinstance(piece.owner, Summary) else (None, piece.owner.pk)),
-                *place,
-            )
+            owner + place
             for piece in pieces
+            for owner in [
+                (piece.owner.pk, None) if isinstance(piece.owner, Summary) else (None, piece.owner.pk)
+            ]
             for place in piece.places()
         ),
     )
@@ -398,6 +398,8 @@ def _make_way(plan: ImportPlan) -> None:
     recut = [row.key for row in plan.recut_summaries]
     cut_anew = [*summaries, *recut]
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
+    if not (cut_anew or claimed or sets or claim_sets):
+        return
     sittings = _hold_sittings([*cut_anew, *claimed])
     list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
     if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
