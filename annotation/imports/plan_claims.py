@@ -110,7 +110,7 @@ class _ClaimPlanner:
         self, claim: Claim, peer: Summary, label: str, origin: str, places: tuple[Stretch, ...]
     ) -> None:
         checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
-        check_id = self.existing.checks.get((claim.pk, peer.pk)) if claim.pk and peer.pk else None
+        check_id = self.existing.checks.get((claim.id, peer.id)) if claim.id and peer.id else None
         checks.created += check_id is None
         checks.unchanged += check_id is not None
         if check_id is not None and self.existing.has_label(check_id, origin, label):

@@ -372,7 +372,7 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
     peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     for answer in plan.answers:
-        labels[answer.peer.pk][answer.claim.pk] = answer.label
+        labels[answer.peer.id][answer.claim.id] = answer.label
     models = {row.model_id for row in plan.comparisons}
     found = fresh_scores(
         plan.project,
@@ -454,7 +454,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
     keys = reserve(Check, len(asked))
     unscored = unscored_columns()
     with_number = {
-        claim.pk: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
+        claim.id: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
     }
     insert(
         Check,
@@ -473,13 +473,13 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
             (
                 key,
                 plan.project.pk,
-                claim.pk,
-                peer.pk,
+                claim.id,
+                peer.id,
                 side,
                 claim.retired_by_id is None,
-                with_number[claim.pk],
+                with_number[claim.id],
                 new_queue_key(),
-                *derived.get((claim.pk, peer.pk), unscored),
+                *derived.get((claim.id, peer.id), unscored),
             )
             for key, (claim, peer, side, *_) in zip(keys, asked, strict=True)
         ),

@@ -48,12 +48,12 @@ def insert(kind: type[models.Model], names: Sequence[str], rows: Iterable[tuple[
     constants = tuple(rest.values())
     whole = _prepared(given, rows)
     if is_named:
-        _store(kind, columns, (row + constants for row in whole))
+        _store(kind, columns, ((*row, *constants) for row in whole))
     else:
         _store(
             kind,
             columns,
-            (row + (*constants, key) for row, key in zip(whole, new_public_ids(), strict=False)),
+            ((*row, *constants, key) for row, key in zip(whole, new_public_ids(), strict=False)),
         )
 
 

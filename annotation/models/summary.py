@@ -155,7 +155,7 @@ class Unit(PublicRow):
     is retired: it keeps its row and the judgments of it, and `objects` leaves it out.
     """
 
-    # Most rows are units of documents, which no change touches: the other columns are indexed where they hold something.
+    # Most are units of documents, which no change touches: the other columns are indexed where they hold anything.
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="units", db_index=False
     )
@@ -209,7 +209,9 @@ class Unit(PublicRow):
 class Comparison(PublicRow):
     """One peer summary held against one model summary."""
 
-    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer")
+    peer = models.ForeignKey(
+        Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False
+    )
     model = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_model")
 
     class Meta:
