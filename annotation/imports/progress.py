@@ -26,3 +26,6 @@ class Progress:
 
     def step(self) -> None:
         """Nobody waits."""
+
+    def hold(self) -> None:
+        """Called inside the transaction that shows everything: what it raises is the end of all of it."""

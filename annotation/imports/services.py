@@ -160,6 +160,7 @@ def import_files(
             # One import at a time; rows that point to the project may come in meanwhile.
             Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
             stale = _bring_in(plan, reading, name, progress)
+            progress.hold()
             if plan.counts.has_changes:
                 _log(plan, reading, by)
     _rescore(project, stale)
@@ -242,7 +243,7 @@ def _plan(project: Project, name: str) -> ImportPlan:
 
 
 def _is_large(files: Sequence[NamedFile], reading: FileReading) -> bool:
-    """Whether others would have to wait if it were one transaction. Files of DUC may speak of any set, and are one part."""
+    """Whether others would have to wait for it in one transaction. Files of DUC, about any set, are one part."""
     is_of_rows = isinstance(reading.dataset.sets, HeldSets)
     return is_of_rows and sum(file.path.stat().st_size for file in files) > BYTES_WRITTEN_AT_ONCE
 
@@ -320,6 +321,7 @@ def _bring_in_apart(
                 raise Conflict(
                     "The project's rules were changed meanwhile: import the file again.", code="busy"
                 )
+            progress.hold()
             show(home, plan.project)
             plan.home = plan.project
             if changed:
