@@ -40,7 +40,7 @@ REPORT_SECONDS = 0.5
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
     """Whether these files take longer than somebody may be kept waiting."""
-    return sum(file.path.stat().st_size for file in files) > settings.IMPORT_BACKGROUND_BYTES
+    return sum(file.path.stat().st_size for file in files) > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def request_import(
@@ -172,9 +172,9 @@ def perform(claimed: Claimed) -> None:
     asked.refresh_from_db()
     if asked.finished_at is not None:
         return
-    report, refusal = None, None
+    report, refusal, progress = None, None, _Told(asked, claimed)
     try:
-        with _Told(asked, claimed) as progress:
+        with progress:
             report = import_files(
                 project=asked.project,
                 files=_kept(asked),

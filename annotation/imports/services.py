@@ -110,6 +110,7 @@ def import_dataset(
     dry_run: bool = False,
     skip_invalid: bool = False,
     file_name: str | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Bring one file into a project, as `import_files`. `file_name` is what people call it."""
     return import_files(
@@ -120,6 +121,7 @@ def import_dataset(
         claims_side=claims_side,
         dry_run=dry_run,
         skip_invalid=skip_invalid,
+        progress=progress,
     )
 
 
