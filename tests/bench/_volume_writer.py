@@ -20,7 +20,12 @@ def main() -> None:
     from annotation.models import Project
 
     ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+
+    def wait_for_the_end() -> None:
+        sys.stdin.read()
+        ended.set()
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
     longest, count = 0.0, 0
     write = Project.objects.filter(slug="made").update
     write(description="ready")
