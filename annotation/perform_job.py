@@ -12,8 +12,9 @@ from django.db import connection
 
 from annotation.core import jobs
 from annotation.core.jobs import Lane
-from annotation.core.refusals import Refusal
+from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import services as export_dataset
+from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
 from annotation.models import Job
 
@@ -49,8 +50,12 @@ def at_work_in(lane: Lane) -> Iterator[bool]:
 def look() -> None:
     """Begin what waits in lanes that this process is not at work in, each in a thread of its own."""
     for lane in Lane:
-        if not _in_lane[lane].locked() and not stopping.is_set() and jobs.is_something_due(lane):
+        if not _in_lane[lane].locked() and not stopping.is_set() and _is_something_due(lane):
             threading.Thread(target=_pull_in_thread, args=(lane,), name=f"lane-{lane}").start()
+
+
+def _is_something_due(lane: Lane) -> bool:
+    return jobs.is_something_due(lane) or (lane is Lane.IMPORTS and staging.is_abandoned())
 
 
 def _pull_in_thread(lane: Lane) -> None:
@@ -74,8 +79,10 @@ def perform(public_id: str) -> None:
         return
     if claimed.job.run_id is not None:
         judge_claimed(claimed)
-    else:
+    elif claimed.job.export_id is not None:
         _export(claimed)
+    else:
+        _import(claimed)
 
 
 def _judge_runs() -> None:
@@ -103,17 +110,40 @@ def _write_exports() -> None:
         _export(taken[0])
 
 
-_WORK: Mapping[Lane, Callable[[], None]] = {Lane.RUNS: _judge_runs, Lane.EXPORTS: _write_exports}
+def _bring_in() -> None:
+    staging.drop_abandoned()
+    while not stopping.is_set() and (taken := jobs.take(lane=Lane.IMPORTS)):
+        _import(taken[0])
+
+
+_WORK: Mapping[Lane, Callable[[], None]] = {
+    Lane.RUNS: _judge_runs,
+    Lane.EXPORTS: _write_exports,
+    Lane.IMPORTS: _bring_in,
+}
 
 
 def _export(claimed: jobs.Claimed) -> None:
     export = claimed.job.export
     assert export is not None, "a job of a run or of an export"
+    _carry_out(claimed, lambda: export_dataset.perform(export))
+
+
+def _import(claimed: jobs.Claimed) -> None:
+    _carry_out(claimed, lambda: background.perform(claimed))
+
+
+def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
     with jobs.Lease(claimed.token):
         try:
-            export_dataset.perform(export)
+            act()
+        except jobs.StoppedJob:
+            jobs.finish(claimed, state=Job.State.CANCELLED)
         except (jobs.HopelessJob, Refusal) as failure:
-            jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
+            if isinstance(failure, Conflict) and failure.code == "busy":
+                jobs.try_later(claimed, error=failure.message)
+            else:
+                jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
             # The boundary of a job: one that breaks must not take the worker with it.
             logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)

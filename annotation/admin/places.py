@@ -123,6 +123,7 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Event": lambda event: RowPage(Verb.VIEW_EVENTS, "log", query={"row": event.target_id}),
     "Export": lambda _: RowPage(Verb.EXPORT, "exports"),
     "Guideline": lambda row: RowPage(Verb.VIEW_PROJECT, "guideline", {"version": row.version}),
+    "Import": lambda row: RowPage(Verb.IMPORT, "import-progress", {"import_id": row.public_id}),
     "Invitation": lambda _: RowPage(Verb.MANAGE_MEMBERS, "people"),
     "Job": lambda job: _run(job.run),
     "Membership": lambda _: RowPage(Verb.MANAGE_MEMBERS, "people"),

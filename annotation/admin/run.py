@@ -1,4 +1,4 @@
-"""Runs, their jobs and workers, the words that judges are asked with, and exports."""
+"""Runs, their jobs and workers, the words that judges are asked with, exports and imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.judging.services.start_run import cancel_run, resume_run
-from annotation.models import Export, Job, PromptVersion, Run, Worker
+from annotation.models import Export, Import, Job, PromptVersion, Run, Worker
 
 
 @admin.register(Run)
@@ -52,13 +52,14 @@ class RunAdmin(Rows):
 
 @admin.register(Job)
 class JobAdmin(Rows):
-    project_paths = ("run__project", "export__project")
+    project_paths = ("run__project", "export__project", "import_row__project")
     view_verbs = (Verb.VIEW_RUNS,)
     list_display = (
         "public_id",
         "run",
         "document_set",
         "export",
+        "import_row",
         "state",
         "attempt",
         "done",
@@ -66,7 +67,7 @@ class JobAdmin(Rows):
         "error",
     )
     list_filter = ("state",)
-    list_select_related = ("run", "document_set", "export")
+    list_select_related = ("run", "document_set", "export", "import_row")
     search_fields = ("public_id__exact", "run__public_id__exact", "document_set__external_id__exact")
     exclude = ("token",)  # whoever knows it can end the job in the worker's name
 
@@ -79,6 +80,16 @@ class ExportAdmin(Rows):
     list_filter = ("named_people",)
     list_select_related = ("project", "requested_by")
     search_fields = ("public_id__exact", "level", "requested_by__username")
+
+
+@admin.register(Import)
+class ImportAdmin(Rows):
+    project_paths = ("project",)
+    view_verbs = (Verb.IMPORT,)
+    list_display = ("public_id", "project", "dry_run", "sets_written", "sets", "requested_by", "finished_at")
+    list_filter = ("dry_run",)
+    list_select_related = ("project", "requested_by")
+    search_fields = ("public_id__exact", "requested_by__username")
 
 
 @admin.register(Worker)

@@ -102,6 +102,8 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("published-scores/", imports.PublishedScores.as_view()),
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
     path("imports/", imports.Imports.as_view()),
+    path("imports/<slug:public_id>/", imports.OneImport.as_view()),
+    path("imports/<slug:public_id>/cancel/", imports.ImportCancellation.as_view()),
     path("exports/", exports.Exports.as_view()),
     path("exports/<slug:public_id>/", exports.OneExport.as_view()),
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),

@@ -34,7 +34,7 @@ def reserve(kind: type[models.Model], count: int) -> Sequence[int]:
     return range(last + 1, last + 1 + count)
 
 
-def insert(kind: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def insert(kind: type[models.Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store rows of values for these columns, named as a model's attributes are; one statement.
 
     The other columns hold their default, the same in every row, but for `public_id`, which is drawn for each.
@@ -95,8 +95,8 @@ def _to_store(field: models.Field[Any, Any]) -> Callable[[Any], Any]:
 
 
 def _prepared(
-    fields: Sequence[models.Field[Any, Any]], rows: Iterable[Sequence[Any]]
-) -> Iterable[Sequence[Any]]:
+    fields: Sequence[models.Field[Any, Any]], rows: Iterable[tuple[Any, ...]]
+) -> Iterable[tuple[Any, ...]]:
     special = [
         (place, _to_store(field))
         for place, field in enumerate(fields)
@@ -106,16 +106,16 @@ def _prepared(
 
 
 def _with(
-    special: Sequence[tuple[int, Callable[[Any], Any]]], rows: Iterable[Sequence[Any]]
-) -> Iterator[Sequence[Any]]:
+    special: Sequence[tuple[int, Callable[[Any], Any]]], rows: Iterable[tuple[Any, ...]]
+) -> Iterator[tuple[Any, ...]]:
     for row in rows:
         values = list(row)
         for place, to_store in special:
             values[place] = to_store(values[place])
-        yield values
+        yield tuple(values)
 
 
-def _store(kind: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def _store(kind: type[models.Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     quote = connection.ops.quote_name
     into = f"{quote(kind._meta.db_table)} ({', '.join(map(quote, columns))})"
     with connection.wrap_database_errors, connection.cursor() as cursor:

@@ -19,7 +19,8 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Field, Model
+from django.db.models import Field, ForeignKey, Model
+from django.db.models.base import ModelState
 
 Row = TypeVar("Row", bound=Model)
 
@@ -72,6 +73,44 @@ class Part(Generic[Row]):
                 *column.get_db_converters(connection),
             )
         ]
+
+
+def unsaved(kind: type[Row], /, **values: Any) -> Row:
+    """A new instance, as by calling its class, with related rows by their names; several times as fast.
+
+    Values are named as the class's own keywords are, and taken as they are.
+    """
+    plain, drawn, relations = _outline(kind)
+    made = kind.__new__(kind)
+    state = made._state = ModelState()
+    own = vars(made)
+    own.update(plain)
+    for name, draw in drawn:
+        if name not in values:
+            own[name] = draw()
+    for name, value in values.items():
+        if attname := relations.get(name):
+            state.fields_cache[name] = value
+            own[attname] = None if value is None else value.pk
+        else:
+            own[name] = value
+    return made
+
+
+@cache
+def _outline(
+    kind: type[Model],
+) -> tuple[dict[str, Any], tuple[tuple[str, Callable[[], Any]], ...], dict[str, str]]:
+    """What new rows of a kind share, what is drawn for each, and the columns of its relations."""
+    fields = kind._meta.local_concrete_fields
+    drawn = tuple((field.attname, field.default) for field in fields if _is_drawn(field))
+    plain = {field.attname: field.get_default() for field in fields if not _is_drawn(field)}
+    relations = {field.name: field.attname for field in fields if isinstance(field, ForeignKey)}
+    return plain, drawn, relations
+
+
+def _is_drawn(field: Field[Any, Any]) -> bool:
+    return field.has_default() and callable(field.default)
 
 
 def named(kind: type[Row], **columns: object) -> Row:

@@ -61,6 +61,8 @@ EVENT_WORDS: Mapping[str, str] = {
     "write guidelines": "wrote guidelines",
     "name author": "said who wrote a summary",
     "import": "imported summaries",
+    "request import": "asked for an import",
+    "cancel import": "cancelled an import",
     "request export": "asked for an export",
     "export": "exported",
     "invite": "invited somebody",

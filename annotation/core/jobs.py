@@ -53,10 +53,14 @@ class Lane(StrEnum):
 
     RUNS = "runs"
     EXPORTS = "exports"
+    IMPORTS = "imports"
+
+
+_COLUMNS: Mapping[Lane, str] = {Lane.RUNS: "run", Lane.EXPORTS: "export", Lane.IMPORTS: "import_row"}
 
 
 def _in_lane(lane: Lane) -> Q:
-    return Q(export__isnull=lane is Lane.RUNS)
+    return Q(**{f"{_COLUMNS[lane]}__isnull": False})
 
 
 class StoppedJob(Exception):
@@ -84,7 +88,7 @@ def enqueue(jobs: Sequence[Job]) -> None:
     """Wake workers for these jobs, which are of one lane, once the caller's transaction has been committed."""
     if not jobs:
         return
-    lane = Lane.RUNS if jobs[0].export_id is None else Lane.EXPORTS
+    lane = next(lane for lane, column in _COLUMNS.items() if getattr(jobs[0], f"{column}_id") is not None)
     transaction.on_commit(lambda: _wake(lane, len(jobs)))
 
 
@@ -93,12 +97,14 @@ def claim(job_id: str) -> Claimed | None:
     return next(iter(_take(Job.objects.filter(public_id=job_id), most=1, token=new_token())), None)
 
 
-def take(*, run: Run | None = None, most: int = 1, token: str | None = None) -> list[Claimed]:
-    """Up to `most` waiting jobs of a run for this worker, oldest first; without a run, exports.
+def take(
+    *, run: Run | None = None, lane: Lane = Lane.EXPORTS, most: int = 1, token: str | None = None
+) -> list[Claimed]:
+    """Up to `most` waiting jobs of a run for this worker, oldest first; without a run, those of a lane.
 
     They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
     """
-    jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(Lane.EXPORTS))
+    jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(lane))
     return _take(jobs, most=most, token=token or new_token())
 
 
@@ -150,7 +156,9 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         started_at=now,
         finished_at=None,
     )
-    taken = Job.objects.select_related("run__project", "run__judge", "document_set", "export__project")
+    taken = Job.objects.select_related(
+        "run__project", "run__judge", "document_set", "export__project", "import_row__project"
+    )
     return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 
 

@@ -6,21 +6,32 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.fields import NamedChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.imports.background import (
+    cancel_import,
+    error_of,
+    imports_of,
+    is_for_a_worker,
+    refusal_of,
+    report_of,
+    request_import,
+    state_of,
+)
 from annotation.imports.fields import mapping_of
 from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, import_files
 from annotation.imports.uploads import MOST_FILES, Upload, staged
-from annotation.models import PublishedScore
+from annotation.models import Import, Job, PublishedScore
 from annotation.scoring.published import PublishedMean, published_means, published_scores
 
 LONGEST_FILE_NAME = 300
@@ -111,6 +122,54 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
         return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
 
 
+class StateOfImport(NamedChoice):
+    """How far the job of an import is."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("JobState", Job.State.choices, **kwargs)
+
+    def to_representation(self, asked: Any) -> str:
+        return state_of(asked)
+
+
+class ImportRow(serializers.Serializer[Import]):
+    id = serializers.CharField(source="public_id")
+    url = serializers.SerializerMethodField(
+        help_text="Look here again until the state is done, failed or cancelled."
+    )
+    files = serializers.ListField(child=serializers.CharField())
+    dry_run = serializers.BooleanField()
+    state = StateOfImport(source="*")
+    rows_read = serializers.IntegerField()
+    sets_written = serializers.IntegerField()
+    sets = serializers.IntegerField(help_text="Document sets in the files; 0 until all rows are read.")
+    error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
+    problems = serializers.SerializerMethodField(
+        help_text="The first of those for which the files were refused."
+    )
+    report = serializers.SerializerMethodField(help_text="What it did; null until it is done.")
+    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_url(self, asked: Import) -> str:
+        return f"/api/v1/projects/{asked.project.slug}/imports/{asked.public_id}/"
+
+    def get_error(self, asked: Import) -> str:
+        refusal = refusal_of(asked)
+        return _worded(refusal).message if refusal else error_of(asked)
+
+    @extend_schema_field(ProblemRow(many=True))
+    def get_problems(self, asked: Import) -> list[Any]:
+        refusal = refusal_of(asked)
+        return [ProblemRow(problem).data for problem in refusal.problems] if refusal else []
+
+    @extend_schema_field(ImportReportRow(allow_null=True))
+    def get_report(self, asked: Import) -> dict[str, Any] | None:
+        report = report_of(asked)
+        return ImportReportRow(report).data if report else None
+
+
 class Imports(ApiView):
     tag = "imports"
     parser_classes = (MultiPartParser, PlainJSONParser)
@@ -118,7 +177,7 @@ class Imports(ApiView):
     @operation(
         "import_files",
         request={"multipart/form-data": Uploaded, "application/json": Inline},
-        responses=ImportReportRow,
+        responses={200: ImportReportRow, 202: ImportRow},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
@@ -126,6 +185,7 @@ class Imports(ApiView):
         Needs the verb "import". One CSV, JSONL or Parquet file with a row for each peer summary; or any
         number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
+        Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
         A published table replaces what the file of its name said before: lines that it no longer holds are
         taken away, unless rows were left out. What people and judges said stays.
         """
@@ -135,11 +195,39 @@ class Imports(ApiView):
         wanted["mapping"] = mapping_of(wanted.pop("mapping", ()))
         uploads = [_upload(one) for one in wanted.pop("files")]
         with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as sent:
+            if is_for_a_worker(sent.files):
+                asked = request_import(project=project, files=sent.files, by=self.person, **wanted)
+                return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)
             try:
                 report = import_files(project=project, files=sent.files, by=self.person, **wanted)
             except ImportRefused as refusal:
                 raise _worded(refusal) from refusal
         return Response(ImportReportRow(report).data)
+
+
+class OneImport(ApiView):
+    tag = "imports"
+
+    @operation("get_import", responses=ImportRow)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show how far a large import is, and what came of it."""
+        project = self.enter(Verb.IMPORT)
+        return Response(ImportRow(only(imports_of(project), public_id, "import")).data)
+
+
+class ImportCancellation(ApiView):
+    tag = "imports"
+
+    @operation("cancel_import", request=None, responses=ImportRow, refusals=("409",))
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Cancel a large import.
+
+        Needs the verb "import". Nothing of it stays. A conflict (409) says that it is over.
+        """
+        project = self.enter(Verb.IMPORT)
+        asked = only(imports_of(project), public_id, "import")
+        cancelled = cancel_import(asked=asked, by=self.person)
+        return Response(ImportRow(only(imports_of(project), cancelled.public_id, "import")).data)
 
 
 def _upload(one: Any) -> Upload:

@@ -188,7 +188,7 @@ class Dataset:
         """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each."""
         conflicts = list(self._conflicts(row))
         if not conflicts:
-            self._take(row)
+            self.sets[row.document_id] = _with_row(self.sets.get(row.document_id), row)
         return conflicts
 
     def add_nested(self, row: NestedRow) -> list[tuple[str, str]]:
@@ -199,9 +199,10 @@ class Dataset:
             return [
                 ("doc_id", f"repeats {document_id!r} of line {earlier.line}. One line holds one document.")
             ]
+        made: SetData | None = None
         for one in row.rows:
-            self._take(one)
-        made = self.sets[document_id]
+            made = _with_row(made, one)
+        assert made is not None, "a line names a system"
         made.claims = row.claims
         made.metadata = dict(row.metadata)
         self.sets[document_id] = made
@@ -216,33 +217,32 @@ class Dataset:
         if row.reference is not None:
             yield from _reference_conflicts(one, row, row.reference)
 
-    def _take(self, row: FlatRow) -> None:
-        one = self.sets.get(row.document_id)
-        if one is None:
-            one = SetData(
-                line=row.line,
-                documents=row.documents,
-                group=row.group,
-                language=row.language,
-                metadata=dict(row.metadata),
-            )
-        one.group = one.group or row.group
-        one.language = one.language or row.language
-        one.questions = one.questions or row.questions
-        one.metadata = {
-            name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
-        }
-        one.pairs[row.system, row.target, row.reference_id] = row.line
-        one.peers.setdefault(
-            (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
+
+def _with_row(one: SetData | None, row: FlatRow) -> SetData:
+    """The set with a row taken in; a new one where there is none."""
+    if one is None:
+        one = SetData(
+            line=row.line,
+            documents=row.documents,
+            group=row.group,
+            language=row.language,
+            metadata=dict(row.metadata),
         )
-        if row.reference is not None:
-            reference = one.references.setdefault(
-                row.reference_id, ReferenceData(author=row.reference_author)
-            )
-            reference.author = reference.author or row.reference_author
-            reference.texts.setdefault(row.target, Text(row.reference, row.line))
-        self.sets[row.document_id] = one
+    one.group = one.group or row.group
+    one.language = one.language or row.language
+    one.questions = one.questions or row.questions
+    one.metadata = {
+        name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
+    }
+    one.pairs[row.system, row.target, row.reference_id] = row.line
+    one.peers.setdefault(
+        (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
+    )
+    if row.reference is not None:
+        reference = one.references.setdefault(row.reference_id, ReferenceData(author=row.reference_author))
+        reference.author = reference.author or row.reference_author
+        reference.texts.setdefault(row.target, Text(row.reference, row.line))
+    return one
 
 
 def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, SetData, Side
+from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, Side
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Remedy, Warnings
 from annotation.imports.streams import Record
@@ -62,20 +62,16 @@ def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> N
     return NestedRow(rows, claims, metadata)
 
 
-def choose_side(dataset: Dataset, wanted: Side | None) -> Side | None:
-    """The side of the file's claims: the one wanted, else what the claims show; None without claims.
+def side_of(row: NestedRow) -> Side | None:
+    """What side a line's claims show; None without claims.
 
     They are peer-side if each belongs to exactly one system and stands word for word in that
     system's summary, white space aside; otherwise they are the reference's.
     """
-    if wanted is not None:
-        return wanted if dataset.has_claims else None
-    side: Side | None = None
-    for one in dataset.sets.values():
-        if not all(_is_of_peer(claim, one) for claim in one.claims):
-            return "reference"
-        side = "peer" if one.claims else side
-    return side
+    if not row.claims:
+        return None
+    texts = {one.system: one.summary for one in row.rows}
+    return "peer" if all(_is_of_peer(claim, texts) for claim in row.claims) else "reference"
 
 
 def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
@@ -95,11 +91,11 @@ def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
             del dataset.sets[document_id]
 
 
-def _is_of_peer(claim: ClaimData, one: SetData) -> bool:
+def _is_of_peer(claim: ClaimData, texts: Mapping[str, str]) -> bool:
     if len(claim.verdicts) != 1:
         return False
-    system = next(iter(claim.verdicts))
-    return _spaced(claim.text) in _spaced(one.peers[system, None].text.text)
+    (system,) = claim.verdicts
+    return _spaced(claim.text) in _spaced(texts[system])
 
 
 def _spaced(text: str) -> str:

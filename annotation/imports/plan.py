@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
+from annotation.core.by_hand import unsaved
 from annotation.core.paging import batches
 from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
@@ -43,12 +44,20 @@ from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.scoring.records import judged_text
 
 SETS_PLANNED_AT_ONCE = 200
+ROWS_PLANNED_AT_ONCE = 4000
+"""A part is written in one go, for which others may have to wait."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
 
 def plan_import(
-    plan: ImportPlan, dataset: Dataset, *, side: Side | None, is_whole: bool = True
+    plan: ImportPlan,
+    dataset: Dataset,
+    *,
+    side: Side | None,
+    is_whole: bool = True,
+    systems: dict[str, System] | None = None,
+    later: list[str] | None = None,
 ) -> Iterator[ImportPlan]:
     """What importing the data set into the plan's project, which may be unsaved, would change: part by part.
 
@@ -57,10 +66,16 @@ def plan_import(
     replace what the project has from the file of their name: lines that it no longer holds go, unless the data set is
     not the whole of what the files hold (`is_whole`), since rows of them were left out.
     The plan's problems name every contradiction between the file and the project.
+
+    `systems` is filled with the systems by name, or holds them already. Given `later`, sets that the project has are
+    planned no further than to know whether they change; the names of those that do are added to it.
     """
     names, authors = dataset.writers()
-    planner = _Planner(plan=plan.part(), side=side, systems={}, authors=authors)
-    planner.plan_systems(names)
+    planner = _Planner(
+        plan=plan.part(), side=side, systems={} if systems is None else systems, authors=authors
+    )
+    if not planner.systems:
+        planner.plan_systems(names)
     sets = named_as_in_project(plan.project, dataset, plan.remarks)
     for some in batches(sets.items(), SETS_PLANNED_AT_ONCE):
         existing = Existing.load(
@@ -70,7 +85,12 @@ def plan_import(
             with_units=any(one.is_partial for _, one in some),
         )
         for name, one in some:
+            if later is not None and name in existing.sets:
+                later += [name] if planner.would_change(name, one, existing) else []
+                continue
             planner.plan_set(name, one, existing)
+            if later is not None and planner.plan.rows > ROWS_PLANNED_AT_ONCE:
+                yield planner.hand_over()
         if not dataset.published:
             yield planner.hand_over()
     plan_published(planner.plan, dataset.published, is_whole=is_whole)
@@ -90,6 +110,17 @@ class _Planner:
         made.refuse_judged()
         return made
 
+    def would_change(self, name: str, one: SetData, existing: Existing) -> bool:
+        """Whether the set holds anything new, or contradicts the project; counted if it does not."""
+        trial = ImportPlan(self.plan.project, self.plan.origin_name, self.plan.home)
+        _Planner(plan=trial, side=self.side, systems=self.systems, authors=self.authors).plan_set(
+            name, one, existing
+        )
+        if trial.touched or trial.problems.count or trial.counts.has_changes:
+            return True
+        self.plan.counts.add(trial.counts)
+        return False
+
     def plan_systems(self, names: Collection[str]) -> None:
         project, count = self.plan.project, self.plan.counts.systems
         there = (
@@ -100,7 +131,7 @@ class _Planner:
                 self.systems[name] = there[name]
                 count.unchanged += 1
                 continue
-            self.systems[name] = System(project=project, name=name, kind=self._kind(name))
+            self.systems[name] = unsaved(System, project=self.plan.home, name=name, kind=self._kind(name))
             self.plan.systems.append(self.systems[name])
             count.created += 1
 
@@ -142,8 +173,9 @@ class _Planner:
         count, row = self.plan.counts.document_sets, existing.sets.get(name)
         if row is None:
             count.created += 1
-            row = DocumentSet(
-                project=self.plan.project,
+            row = unsaved(
+                DocumentSet,
+                project=self.plan.home,
                 external_id=name,
                 group=one.group,
                 language=one.language or "en",
@@ -181,7 +213,7 @@ class _Planner:
         else:
             count.created += len(one.documents)
         for position, text in enumerate(one.documents, start=1):
-            document = Document(document_set=row, position=position, text=text)
+            document = unsaved(Document, document_set=row, position=position, text=text)
             self.plan.documents.append(document)
             self.plan.texts.append((document, row.language))
 
@@ -212,7 +244,8 @@ class _Planner:
         self.plan.retired_questions += [each.pk for each in made_up]
         last = max((each.position for each in there), default=0)
         self.plan.questions += [
-            Question(
+            unsaved(
+                Question,
                 document_set=row,
                 position=position,
                 text=text,
@@ -242,7 +275,8 @@ class _Planner:
                 count.created += 1
                 summary = self._second_role(row, name, target, peer.text, existing)
                 summary = summary or self._new_summary(
-                    Summary(
+                    unsaved(
+                        Summary,
                         document_set=row,
                         system=self.systems[name],
                         is_peer=True,
@@ -392,7 +426,8 @@ class _Planner:
     ) -> Summary:
         self.plan.counts.model_summaries.created += 1
         return self._new_summary(
-            Summary(
+            unsaved(
+                Summary,
                 document_set=row,
                 system=author,
                 is_model=True,
@@ -490,7 +525,7 @@ class _Planner:
                 count.unchanged += 1
                 continue
             count.created += 1
-            self.plan.comparisons.append(Comparison(peer=peer, model=model))
+            self.plan.comparisons.append(unsaved(Comparison, peer=peer, model=model))
 
 
 def _all_pairs(

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotation.core.by_hand import unsaved
 from annotation.core.squeezed import Squeezed, Stretch
 from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text
 from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
@@ -85,7 +86,8 @@ class _ClaimPlanner:
             )
         else:
             count.created += len(claims)
-        claim_set = ClaimSet(
+        claim_set = unsaved(
+            ClaimSet,
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
@@ -108,7 +110,7 @@ class _ClaimPlanner:
         self, claim: Claim, peer: Summary, label: str, origin: str, places: tuple[Stretch, ...]
     ) -> None:
         checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
-        check_id = self.existing.checks.get((claim.pk, peer.pk)) if claim.pk and peer.pk else None
+        check_id = self.existing.checks.get((claim.id, peer.id)) if claim.id and peer.id else None
         checks.created += check_id is None
         checks.unchanged += check_id is not None
         if check_id is not None and self.existing.has_label(check_id, origin, label):
@@ -146,7 +148,8 @@ def _owner_name(owner: OwnerOfClaims) -> str:
 
 def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, text: str) -> Claim:
     start = text.find(claim.text) if text else -1
-    return Claim(
+    return unsaved(
+        Claim,
         claim_set=claim_set,
         position=position,
         text=claim.text,

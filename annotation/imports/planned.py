@@ -25,6 +25,10 @@ from annotation.models import (
     System,
 )
 
+CHARACTERS_A_UNIT = 80
+ROWS_AN_ANSWER = 3
+"""A check and a verdict; checks have many indexes."""
+
 
 @dataclass(slots=True)
 class Count:
@@ -68,6 +72,12 @@ class ImportCounts:
     @property
     def has_changes(self) -> bool:
         return any(count.has_changes for count in self.by_kind.values())
+
+    def add(self, others: ImportCounts) -> None:
+        for kind, count in self.by_kind.items():
+            more = getattr(others, kind)
+            for part in fields(Count):
+                setattr(count, part.name, getattr(count, part.name) + getattr(more, part.name))
 
     def told(self) -> dict[str, Count]:
         """Those of the kinds that the import has anything to do with."""
@@ -129,6 +139,8 @@ class ImportPlan:
 
     project: Project
     origin_name: str
+    home: Project
+    """Where new sets and systems are put: the project itself, or one that hides them for a while."""
     counts: ImportCounts = field(default_factory=ImportCounts)
     problems: Problems = field(default_factory=Problems)
     remarks: list[str] = field(default_factory=list)
@@ -158,7 +170,13 @@ class ImportPlan:
 
     def part(self) -> ImportPlan:
         """Another part of the same import, with nothing in it yet."""
-        return ImportPlan(self.project, self.origin_name, self.counts, self.problems, self.remarks)
+        return ImportPlan(self.project, self.origin_name, self.home, self.counts, self.problems, self.remarks)
+
+    @property
+    def rows(self) -> int:
+        """About how many rows the part stores."""
+        units = sum(len(owner.text) for owner, _ in self.texts) // CHARACTERS_A_UNIT
+        return units + ROWS_AN_ANSWER * len(self.answers) + len(self.claims) + len(self.summaries)
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""

@@ -20,9 +20,10 @@ from annotation.imports.fields import (
 )
 from annotation.imports.formats import Format, recognise
 from annotation.imports.held_sets import HeldSets
-from annotation.imports.nested import choose_side, drop_ownerless, nested_row
+from annotation.imports.nested import drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
+from annotation.imports.progress import Progress
 from annotation.imports.streams import FileTable, Record, csv_table, json_records, parquet_table
 
 
@@ -42,6 +43,7 @@ def read_files(
     *,
     mapping: Mapping[str, str] | None = None,
     claims_side: Side | None = None,
+    progress: Progress | None = None,
 ) -> FileReading:
     """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
 
@@ -51,7 +53,9 @@ def read_files(
     if not files:
         raise unreadable("There is no file to import.")
     if (len(files) == 1 and not _is_there(files[0])) or not are_duc_files(files):
-        return read_dataset(files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side)
+        return read_dataset(
+            files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side, progress=progress
+        )
     if mapping or claims_side:
         raise unreadable(
             "Columns of other names, and a side for the claims, are for files of rows (CSV, JSONL, Parquet); "
@@ -83,6 +87,7 @@ def read_dataset(
     name: str | None = None,
     mapping: Mapping[str, str] | None = None,
     claims_side: Side | None = None,
+    progress: Progress | None = None,
 ) -> FileReading:
     """Read a whole file, row by row, and check every row by itself and against those before it.
 
@@ -92,7 +97,8 @@ def read_dataset(
     """
     name, mapping = name or path.name, checked_mapping(mapping)
     form = recognise(path, name=name)
-    return _Reader(path, name, mapping, form, Warnings(word=form.place)).read(claims_side)
+    warnings = Warnings(word=form.place)
+    return _Reader(path, name, mapping, form, warnings, progress or Progress()).read(claims_side)
 
 
 @dataclass(slots=True)
@@ -102,18 +108,21 @@ class _Reader:
     mapping: Mapping[str, str]
     format: Format
     warnings: Warnings
+    progress: Progress
     dataset: Dataset = field(default_factory=lambda: Dataset(sets=HeldSets()))
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)
+    side: Side | None = None
+    """What the claims that were read show."""
 
     def read(self, claims_side: Side | None) -> FileReading:
         if self.format is Format.JSONL:
             self._read_json()
         else:
             self._read_table()
-        side = choose_side(self.dataset, claims_side)
-        if side == "peer":
+        side = self.side if self.side is None or claims_side is None else claims_side
+        if claims_side == "peer":
             drop_ownerless(self.dataset, self.problems)
         self._remark(claims_side)
         if not self.dataset.sets and not self.problems.count:
@@ -151,6 +160,7 @@ class _Reader:
                 remedy=Remedy.MAP,
             )
         for record in table.records:
+            self.progress.read_row()
             self._take_flat(record)
 
     def _table(self) -> FileTable:
@@ -195,6 +205,7 @@ class _Reader:
         else:
             self._check_fields(FLAT_FIELDS, "flat")
         for record in chain([first], records):
+            self.progress.read_row()
             self.mapped.update(column for column in self.mapping.values() if column in record.values)
             if (self._column("systems") in record.values) is not is_nested:
                 self.problems.add(record.line, "", _other_shape(first.line, is_nested=is_nested))
@@ -239,15 +250,20 @@ class _Reader:
     def _take_nested(self, record: Record) -> None:
         fields = Fields(record, self.mapping, self.problems)
         row = nested_row(fields, self.warnings, self.unread)
-        for name, reason in self.dataset.add_nested(row) if row else ():
+        if row is None:
+            return
+        conflicts = self.dataset.add_nested(row)
+        for name, reason in conflicts:
             fields.complain(name, reason)
+        if not conflicts and self.side != "reference":
+            self.side = side_of(row) or self.side
 
     def _remark(self, claims_side: Side | None) -> None:
         if self.unread:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
             self.warnings.add(f"Not read: {names}{more}.")
-        if claims_side is not None and not self.dataset.has_claims:
+        if claims_side is not None and self.side is None:
             self.warnings.add(
                 f"There are no claims in {self.name}, so the side given for them decides nothing."
             )

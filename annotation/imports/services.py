@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,7 @@ from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Side
+from annotation.imports.dataset import Dataset, Side
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
@@ -28,12 +28,15 @@ from annotation.imports.existing import (
     summary_key,
 )
 from annotation.imports.formats import Format
+from annotation.imports.held_sets import HeldSets
 from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
 from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
+from annotation.imports.progress import Progress
 from annotation.imports.read import FileReading, read_files
+from annotation.imports.staging import hidden, is_needed, keep, show
 from annotation.models import (
     Assignment,
     Check,
@@ -48,6 +51,7 @@ from annotation.models import (
     Question,
     Sitting,
     Summary,
+    System,
     Unit,
     UnitChange,
     Verdict,
@@ -55,7 +59,7 @@ from annotation.models import (
 from annotation.models.claim import has_number, new_queue_key
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
-from annotation.scoring.records import judged_text
+from annotation.scoring.records import judged_text, score_rules
 from annotation.scoring.rescore import DERIVED, rescore
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
@@ -63,6 +67,7 @@ from evaluation.text import sentence_spans
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+BYTES_WRITTEN_AT_ONCE = 256 * 1024
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
 
@@ -105,6 +110,7 @@ def import_dataset(
     dry_run: bool = False,
     skip_invalid: bool = False,
     file_name: str | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Bring one file into a project, as `import_files`. `file_name` is what people call it."""
     return import_files(
@@ -115,6 +121,7 @@ def import_dataset(
         claims_side=claims_side,
         dry_run=dry_run,
         skip_invalid=skip_invalid,
+        progress=progress,
     )
 
 
@@ -127,12 +134,13 @@ def import_files(
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Bring files into a project: everything, or with problems in them nothing.
 
     One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's, loose or in zips. Managers and owners
-    may. The file is read before the one transaction, in which it is planned and written some sets at a time; what it
-    changes of sets that were there is scored after it. Importing a file again
+    may. A small file is planned and written in one transaction, a large one of rows some sets at a time, seen by
+    nobody until all are there; what it changes of sets that were there is scored after it. Importing a file again
     changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
     judge has judged it. A published table replaces all that the file of its name said before. `skip_invalid` leaves
     bad rows and files out, never such a contradiction, and takes no line away.
@@ -141,18 +149,22 @@ def import_files(
     changes was changed or judged meanwhile.
     """
     require(by, project, Verb.IMPORT)
-    name = _name_of(files)
-    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
+    name, progress = _name_of(files), progress or Progress()
+    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid, progress=progress)
     plan = _plan(project, name)
     if dry_run:
-        _count(plan, reading, name)
+        _count(plan, reading, name, progress)
         return _report(plan, reading, name, dry_run=True)
-    with transaction.atomic():
-        # One import at a time; rows that point to the project may come in meanwhile.
-        Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
-        stale = _bring_in(plan, reading, name)
-        if plan.counts.has_changes:
-            _log(plan, reading, by)
+    if _is_large(files, reading):
+        stale = _bring_in_apart(plan, reading, name, by, progress)
+    else:
+        with transaction.atomic():
+            # One import at a time; rows that point to the project may come in meanwhile.
+            Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+            stale = _bring_in(plan, reading, name, progress)
+            progress.hold()
+            if plan.counts.has_changes:
+                _log(plan, reading, by)
     _rescore(project, stale)
     return _report(plan, reading, name, dry_run=False)
 
@@ -168,6 +180,7 @@ def import_new_project(
     dry_run: bool = False,
     skip_invalid: bool = False,
     file_name: str | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """As `import_files`, into a project that is made in the same transaction: both or neither.
 
@@ -176,22 +189,30 @@ def import_new_project(
     """
     if path is not None:
         files = [NamedFile(file_name or path.name, path), *files]
-    name = _name_of(files)
-    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid)
+    name, progress = _name_of(files), progress or Progress()
+    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid, progress=progress)
     # Never saved: there is nothing in it to look for.
     plan = _plan(Project(slug=slug, name=slug), name)
     stale: set[int] = set()
+    is_apart = is_needed() and not dry_run and _is_large(files, reading)
     with transaction.atomic():
         made = create_project(slug=slug, by=by)
-        plan.project.pk, plan.project.public_id = made.pk, made.public_id
-        if dry_run:
-            _count(plan, reading, name)
+        if is_apart:
+            # It could be made: it is once there is something to see in it.
+            transaction.set_rollback(True)
+        elif dry_run:
+            _count(plan, reading, name, progress)
             transaction.set_rollback(True)
         else:
-            stale = _bring_in(plan, reading, name)
+            plan.project.pk, plan.project.public_id = made.pk, made.public_id
+            stale = _bring_in(plan, reading, name, progress)
             _log(plan, reading, by)
+    if is_apart:
+        stale = _bring_in_apart(
+            plan, reading, name, by, progress, make=lambda: create_project(slug=slug, by=by)
+        )
     if not dry_run:
-        _rescore(made, stale)
+        _rescore(plan.project, stale)
     return _report(plan, reading, name, dry_run=dry_run)
 
 
@@ -208,8 +229,10 @@ def _read(
     claims_side: Side | None,
     *,
     skip_invalid: bool,
+    progress: Progress,
 ) -> FileReading:
-    reading = read_files(files, mapping=mapping, claims_side=claims_side)
+    reading = read_files(files, mapping=mapping, claims_side=claims_side, progress=progress)
+    progress.sets = len(reading.dataset.sets)
     if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
         way_out = "" if skip_invalid else " Correct them, or leave those rows out."
         remedies = () if skip_invalid else (Remedy.SKIP_INVALID,)
@@ -218,22 +241,36 @@ def _read(
 
 
 def _plan(project: Project, name: str) -> ImportPlan:
-    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS])
+    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS], project)
 
 
-def _parts(plan: ImportPlan, reading: FileReading) -> Iterator[ImportPlan]:
+def _is_large(files: Sequence[NamedFile], reading: FileReading) -> bool:
+    """Whether others would have to wait for it in one transaction. Files of DUC, about any set, are one part."""
+    is_of_rows = isinstance(reading.dataset.sets, HeldSets)
+    return is_of_rows and sum(file.path.stat().st_size for file in files) > BYTES_WRITTEN_AT_ONCE
+
+
+def _parts(
+    plan: ImportPlan,
+    reading: FileReading,
+    *,
+    systems: dict[str, System] | None = None,
+    later: list[str] | None = None,
+) -> Iterator[ImportPlan]:
     is_whole = not reading.problems.count
-    return plan_import(plan, reading.dataset, side=reading.claims_side, is_whole=is_whole)
+    return plan_import(
+        plan, reading.dataset, side=reading.claims_side, is_whole=is_whole, systems=systems, later=later
+    )
 
 
-def _count(plan: ImportPlan, reading: FileReading, name: str) -> None:
+def _count(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> None:
     """Plan all of it and write nothing. Raises ImportRefused."""
     for _ in _parts(plan, reading):
-        pass
+        progress.step()
     _refuse_problems(plan, reading, name)
 
 
-def _bring_in(plan: ImportPlan, reading: FileReading, name: str) -> set[int]:
+def _bring_in(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> set[int]:
     """Write part by part; the keys of the sets whose scores are still to be made. The caller owns the transaction.
 
     Raises ImportRefused with the problems of all parts; what was written by then goes with the transaction.
@@ -243,7 +280,60 @@ def _bring_in(plan: ImportPlan, reading: FileReading, name: str) -> set[int]:
         if not plan.problems.count:
             pieces = _divide(part)
             stale |= _write(part, pieces)
+        progress.sets_written += len(part.document_sets)
+        progress.step()
     _refuse_problems(plan, reading, name)
+    return stale
+
+
+def _bring_in_apart(
+    plan: ImportPlan,
+    reading: FileReading,
+    name: str,
+    by: User | None,
+    progress: Progress,
+    *,
+    make: Callable[[], Project] | None = None,
+) -> set[int]:
+    """As `_bring_in`, so that nobody has to wait long: new sets first, part by part, where nobody sees them; at the end
+    these are shown, and sets that the project has are changed, in one transaction. `make` makes the project there.
+
+    Raises ImportRefused; Conflict (code `busy`), and nothing is left of it.
+    """
+    systems: dict[str, System] = {}
+    changed: list[str] = []
+    stale: set[int] = set()
+    with hidden(plan.project) as home:
+        plan.home = home
+        for part in _parts(plan, reading, systems=systems, later=changed):
+            progress.step()
+            if not plan.problems.count:
+                pieces = _divide(part)
+                with transaction.atomic():
+                    keep(home)
+                    _write(part, pieces)
+            progress.sets_written += len(part.document_sets)
+        _refuse_problems(plan, reading, name)
+        with transaction.atomic():
+            if make is not None:
+                made = make()
+                plan.project.pk, plan.project.public_id = made.pk, made.public_id
+            held = Project.objects.select_for_update(of=("self",), no_key=True).get(pk=plan.project.pk)
+            if score_rules(held) != score_rules(plan.project):
+                raise Conflict(
+                    "The project's rules were changed meanwhile: import the file again.", code="busy"
+                )
+            progress.hold()
+            show(home, plan.project)
+            plan.home = plan.project
+            if changed:
+                rest = Dataset(sets={each: reading.dataset.sets[each] for each in changed})
+                for part in plan_import(plan, rest, side=reading.claims_side, systems=systems):
+                    if not plan.problems.count:
+                        stale |= _write(part, _divide(part))
+                _refuse_problems(plan, reading, name)
+            if plan.counts.has_changes:
+                _log(plan, reading, by)
     return stale
 
 
@@ -351,11 +441,11 @@ def _write_units(pieces: list[_Pieces]) -> None:
         Unit,
         ("summary_id", "document_id", "position", "start", "end"),
         (
-            (
-                *((piece.owner.pk, None) if isinstance(piece.owner, Summary) else (None, piece.owner.pk)),
-                *place,
-            )
+            owner + place
             for piece in pieces
+            for owner in [
+                (piece.owner.pk, None) if isinstance(piece.owner, Summary) else (None, piece.owner.pk)
+            ]
             for place in piece.places()
         ),
     )
@@ -372,7 +462,7 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
     peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     for answer in plan.answers:
-        labels[answer.peer.pk][answer.claim.pk] = answer.label
+        labels[answer.peer.id][answer.claim.id] = answer.label
     models = {row.model_id for row in plan.comparisons}
     found = fresh_scores(
         plan.project,
@@ -384,6 +474,7 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
     )
     scores, columns = [], {}
     for peer, fresh in zip(peers, found, strict=True):
+        fresh.score.project_id = plan.home.pk
         scores.append(fresh.score)
         columns.update({(claim, peer.pk): derived for claim, derived in fresh.columns.items()})
     create(scores)
@@ -398,6 +489,8 @@ def _make_way(plan: ImportPlan) -> None:
     recut = [row.key for row in plan.recut_summaries]
     cut_anew = [*summaries, *recut]
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
+    if not (cut_anew or claimed or sets or claim_sets):
+        return
     sittings = _hold_sittings([*cut_anew, *claimed])
     list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
     if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
@@ -452,7 +545,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
     keys = reserve(Check, len(asked))
     unscored = unscored_columns()
     with_number = {
-        claim.pk: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
+        claim.id: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
     }
     insert(
         Check,
@@ -470,14 +563,14 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
         (
             (
                 key,
-                plan.project.pk,
-                claim.pk,
-                peer.pk,
+                plan.home.pk,
+                claim.id,
+                peer.id,
                 side,
                 claim.retired_by_id is None,
-                with_number[claim.pk],
+                with_number[claim.id],
                 new_queue_key(),
-                *derived.get((claim.pk, peer.pk), unscored),
+                *derived.get((claim.id, peer.id), unscored),
             )
             for key, (claim, peer, side, *_) in zip(keys, asked, strict=True)
         ),

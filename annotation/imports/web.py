@@ -1,26 +1,43 @@
 """A manager brings files into the project: checked first, told what they come to, and then imported.
 
 The checked files are sent again with the import, and their digest with them, so that what is imported is what was
-checked; nothing of theirs is kept in between.
+checked; nothing of theirs is kept in between. Large ones are kept, and a worker checks and imports them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 
+from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
+from annotation.imports.background import cancel_import as cancel
+from annotation.imports.background import (
+    error_of,
+    imports_of,
+    is_for_a_worker,
+    refusal_of,
+    report_of,
+    request_import,
+    state_of,
+    time_left,
+)
+from annotation.imports.background import import_checked as begin_import
 from annotation.imports.dataset import Side
 from annotation.imports.fields import mapping_of
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, import_files
 from annotation.imports.uploads import MOST_FILES, Upload, staged
+from annotation.judging.queries.runs import is_worker_alive
+from annotation.models import Import
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter
+from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -98,19 +115,70 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
             seal = form.seal(sent.digest)
             is_asked = request.POST.get("act") == "import"
             is_import = is_asked and request.POST.get("checked") == seal
-            report = import_files(
-                project=room.project,
-                files=sent.files,
-                by=request.user,
-                mapping=mapping_of(form.pairs),
-                claims_side=form.claims_side,
-                skip_invalid=form.skip_invalid,
-                dry_run=not is_import,
-            )
+            choices: dict[str, Any] = {
+                "project": room.project,
+                "files": sent.files,
+                "by": request.user,
+                "mapping": mapping_of(form.pairs),
+                "claims_side": form.claims_side,
+                "skip_invalid": form.skip_invalid,
+                "dry_run": not is_import,
+            }
+            if is_for_a_worker(sent.files):
+                return _follow(request, request_import(**choices))
+            report = import_files(**choices)
     except (Conflict, Invalid) as refusal:
         return _show(request, room, form=form, refusal=refusal)
     note = TOO_OTHER if is_asked and not is_import else ""
     return _show(request, room, form=form, report=report, seal=seal, note=note)
+
+
+@screen("GET")
+def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.IMPORT, here="import")
+    return _show_progress(request, room, found(imports_of(room.project), import_id, "import"))
+
+
+@screen("POST")
+def import_checked(request: Request, slug: str, import_id: str) -> HttpResponse:
+    """Bring in files that a worker has checked, and still has."""
+    room = enter(request, slug, Verb.IMPORT, here="import")
+    asked = found(imports_of(room.project), import_id, "import")
+    return _follow(request, begin_import(asked=asked, by=request.user))
+
+
+@screen("POST")
+def cancel_import(request: Request, slug: str, import_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.IMPORT, here="import")
+    asked = found(imports_of(room.project), import_id, "import")
+    return _follow(request, cancel(asked=asked, by=request.user))
+
+
+def _follow(request: Request, asked: Import) -> HttpResponse:
+    """To the page that shows how far the import is."""
+    address = reverse("import-progress", args=[asked.project.slug, asked.public_id])
+    if not request.htmx:
+        return redirect(address)
+    following = HttpResponse(status=204)
+    following["HX-Redirect"] = address
+    return following
+
+
+def _show_progress(request: Request, room: Room, asked: Import) -> HttpResponse:
+    state, report, refusal = state_of(asked), report_of(asked), refusal_of(asked)
+    context = {
+        "room": room,
+        "asked": asked,
+        "state": state,
+        "is_open": state in OPEN,
+        "is_worker_alive": is_worker_alive(),
+        "time_left": time_left(asked),
+        "error": error_of(asked),
+        **_outcome(report, refusal),
+    }
+    return page_or_fragment(
+        request, page="imports/progress.html", fragment="imports/_progress.html", context=context
+    )
 
 
 def _uploads(request: Request) -> list[Upload]:
@@ -136,16 +204,10 @@ def _show(
     context = {
         "room": room,
         "form": form or Form(),
-        "report": report,
-        "counts": _counts(report) if report else [],
-        "has_removed": report is not None and any(count.removed for count in report.counts.by_kind.values()),
-        "place": report.place.capitalize() if report else "",
-        "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
+        **_outcome(report, refusal),
         "seal": seal,
         "note": note,
-        "refusal": refusal,
-        "problems": _problems(refusal),
-        "more_problems": _more(refusal),
+        "under_way": imports_of(room.project).filter(finished_at=None, jobs__state__in=OPEN).distinct(),
         "most_mb": MOST_BYTES // 1024**2,
         "most_files": MOST_FILES,
     }
@@ -156,6 +218,20 @@ def _show(
         context=context,
         status=422 if isinstance(refusal, Invalid) else status_of(refusal) if refusal else 200,
     )
+
+
+def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
+    """What a report, or a refusal, is shown by."""
+    return {
+        "report": report,
+        "counts": _counts(report) if report else [],
+        "has_removed": report is not None and any(count.removed for count in report.counts.by_kind.values()),
+        "place": report.place.capitalize() if report else "",
+        "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
+        "refusal": refusal,
+        "problems": _problems(refusal),
+        "more_problems": _more(refusal),
+    }
 
 
 def _counts(report: ImportReport) -> list[tuple[str, object]]:

@@ -26,7 +26,7 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Job, Run, Worker
+from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
 
@@ -54,6 +54,7 @@ __all__ = [
     "Event",
     "Export",
     "Guideline",
+    "Import",
     "Invitation",
     "Job",
     "Judge",

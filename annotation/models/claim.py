@@ -212,8 +212,9 @@ class Check(PublicRow):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks")
-    claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks")
+    # Not indexed by themselves, here and elsewhere, where another index begins with them.
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
+    claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="checks")
     side = models.CharField(max_length=9, choices=Side)
     is_current = models.BooleanField(

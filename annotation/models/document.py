@@ -11,7 +11,9 @@ from annotation.models.project import Project
 class DocumentSet(PublicRow):
     """One or more source documents that are summarised together."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="document_sets")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="document_sets", db_index=False
+    )
     external_id = models.CharField(max_length=200, help_text="The document_id of the imported file.")
     group = models.CharField(
         max_length=200,
@@ -40,7 +42,9 @@ class DocumentSet(PublicRow):
 class Document(PublicRow):
     """One source text of a document set."""
 
-    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="documents")
+    document_set = models.ForeignKey(
+        DocumentSet, on_delete=models.CASCADE, related_name="documents", db_index=False
+    )
     position = models.PositiveIntegerField(help_text="1 for the first document of the set.")
     text = models.TextField()
 

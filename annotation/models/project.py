@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models.base import PublicRow
 from annotation.models.constraints import bounded
@@ -18,6 +18,13 @@ class Role(models.TextChoices):
     REVIEWER = "reviewer", "Reviewer"
     ASSESSOR = "assessor", "Assessor"
     VIEWER = "viewer", "Viewer"
+
+
+class ShownProjects(models.Manager["Project"]):
+    """All but the hidden ones, in which the rows of an unfinished import wait."""
+
+    def get_queryset(self) -> QuerySet[Project]:
+        return super().get_queryset().filter(staged_until__isnull=True)
 
 
 class Project(PublicRow):
@@ -125,7 +132,16 @@ class Project(PublicRow):
         related_name="deciding_in",
         help_text="The judge whose verdicts stand where no person has decided.",
     )
+    staged_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        db_index=True,
+        help_text="Only while it hides the rows of an unfinished import: until then that import is known to be alive.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ShownProjects()
+    all_projects: models.Manager[Project] = models.Manager()
 
     class Meta:
         ordering = ("name",)

@@ -96,6 +96,36 @@ class Export(PublicRow):
         return f"{self.level} as {self.format}"
 
 
+class Import(PublicRow):
+    """Files that a worker checks or brings in, how far it is, and what came of it.
+
+    `report` is what an import tells of itself; `refusal` what was wrong with the files. These lie below the folder of
+    imports until it is over.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    files = models.JSONField(default=list, help_text="Their names, in their order.")
+    choices = models.JSONField(default=dict, blank=True)
+    dry_run = models.BooleanField(default=False, help_text="They are only checked.")
+    rows_read = models.PositiveIntegerField(default=0)
+    sets_written = models.PositiveIntegerField(default=0)
+    sets = models.PositiveIntegerField(default=0, help_text="In the files; 0 until they are read.")
+    report = models.JSONField(null=True, blank=True)
+    refusal = models.JSONField(null=True, blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="imports"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"import {self.public_id}"
+
+
 class Job(PublicRow):
     """A piece of long work that ends once, whichever worker dies on the way.
 
@@ -115,6 +145,9 @@ class Job(PublicRow):
         DocumentSet, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
     export = models.ForeignKey(Export, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    import_row = models.ForeignKey(
+        Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -132,9 +165,19 @@ class Job(PublicRow):
         ordering = ("id",)
         constraints = (
             models.CheckConstraint(
-                name="job_of_a_run_or_an_export",
-                condition=Q(run__isnull=False, document_set__isnull=False, export__isnull=True)
-                | Q(run__isnull=True, document_set__isnull=True, export__isnull=False),
+                name="job_of_a_run_an_export_or_an_import",
+                condition=Q(
+                    run__isnull=False,
+                    document_set__isnull=False,
+                    export__isnull=True,
+                    import_row__isnull=True,
+                )
+                | Q(
+                    run__isnull=True, document_set__isnull=True, export__isnull=False, import_row__isnull=True
+                )
+                | Q(
+                    run__isnull=True, document_set__isnull=True, export__isnull=True, import_row__isnull=False
+                ),
             ),
             models.UniqueConstraint(fields=("run", "document_set"), name="job_once_per_document_set"),
             models.CheckConstraint(

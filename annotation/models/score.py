@@ -18,7 +18,7 @@ def new_revision() -> int:
 class Score(models.Model):
     """All scores of one peer summary. The columns carry the names of the export."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
     peer_words = models.PositiveIntegerField()
     coverage = models.FloatField(null=True)

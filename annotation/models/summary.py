@@ -155,21 +155,22 @@ class Unit(PublicRow):
     is retired: it keeps its row and the judgments of it, and `objects` leaves it out.
     """
 
+    # Most are units of documents, which no change touches: the other columns are indexed where they hold anything.
     summary = models.ForeignKey(
-        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="units"
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="units", db_index=False
     )
     document = models.ForeignKey(
-        Document, null=True, blank=True, on_delete=models.CASCADE, related_name="units"
+        Document, null=True, blank=True, on_delete=models.CASCADE, related_name="units", db_index=False
     )
     position = models.PositiveIntegerField()
     start = models.PositiveIntegerField(help_text="Offset of the first character.")
     end = models.PositiveIntegerField(help_text="Offset after the last character.")
     weight = models.FloatField(default=1.0)
     made_by = models.ForeignKey(
-        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made"
+        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made", db_index=False
     )
     retired_by = models.ForeignKey(
-        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired"
+        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired", db_index=False
     )
 
     objects = CurrentUnits()
@@ -189,8 +190,15 @@ class Unit(PublicRow):
             ),
             models.UniqueConstraint(
                 fields=("document", "position"),
-                condition=Q(document__isnull=False, retired_by__isnull=True),
+                condition=Q(document__isnull=False),
                 name="unit_position_in_document",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("summary",), condition=Q(summary__isnull=False), name="unit_of_summary"),
+            models.Index(fields=("made_by",), condition=Q(made_by__isnull=False), name="unit_made_by"),
+            models.Index(
+                fields=("retired_by",), condition=Q(retired_by__isnull=False), name="unit_retired_by"
             ),
         )
 
@@ -201,7 +209,9 @@ class Unit(PublicRow):
 class Comparison(PublicRow):
     """One peer summary held against one model summary."""
 
-    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer")
+    peer = models.ForeignKey(
+        Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False
+    )
     model = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_model")
 
     class Meta:

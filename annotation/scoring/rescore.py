@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from annotation.core.by_hand import unsaved
 from annotation.core.current_checks import put_in_force
 from annotation.models import SCORES, Check, Score
 from annotation.scoring.open_disputes import store_disputes
@@ -106,7 +107,8 @@ def score_row(
 ) -> Score:
     """The score of one summary as an unsaved row; `result` where the caller has it already."""
     result = score(record.value, rules) if result is None else result
-    return Score(
+    return unsaved(
+        Score,
         project=project,
         summary=record.summary,
         peer_words=record.value.peer_length,

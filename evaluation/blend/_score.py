@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from evaluation._guards import check_choice, checked_percent, checked_share, checked_weight
 from evaluation._labels import Label, checked_labels, count_labels
@@ -308,22 +308,21 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
     Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, 0.6 under `weighted` with
     0.5.
     """
-    finals = _counted(tuple(claim.final for claim in unit.claims))
-    answered_by_people = sum(claim.human is not None for claim in unit.claims)
-    # People's verdicts are final verdicts, so they are among the scored ones.
-    claims_human_share = answered_by_people / finals.scored if finals.scored else None
+    of_claims = _shares(
+        tuple((each.judge, each.reviewer, each.adjudicated, each.rule) for each in unit.claims)
+    )
     assessed = _assessed(unit, rules)
-    value, source, human_share = _blend(unit, rules, assessed, finals.share_of_yes, claims_human_share)
+    value, source, human_share = _blend(unit, rules, assessed, of_claims.final, of_claims.human_share)
     return UnitCoverage(
         unit_id=unit.unit_id,
         weight=unit.weight,
         value=value,
         source=source,
-        judge_share=_counted(tuple(claim.automatic for claim in unit.claims)).share_of_yes,
-        human_value=_human_value(unit, assessed),
+        judge_share=of_claims.automatic,
+        human_value=_human_value(unit, assessed, of_claims.human),
         human_share=human_share,
-        scored_claims=finals.scored,
-        unscored_claims=finals.unscored,
+        scored_claims=of_claims.scored,
+        unscored_claims=of_claims.unscored,
     )
 
 
@@ -376,8 +375,35 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
     )
 
 
+class _ClaimShares(NamedTuple):
+    """Shares of yes over a unit's claims by who is asked, and people's share of the final verdicts."""
+
+    final: float | None
+    automatic: float | None
+    human: float | None
+    human_share: float | None
+    scored: int
+    unscored: int
+
+
 # Most units have one or two claims: there are few ways to answer them, and a million units.
-_counted = lru_cache(maxsize=1024)(count_labels)
+@lru_cache(maxsize=1024)
+def _shares(
+    answers: tuple[tuple[Label | None, Label | None, Label | None, Label | None], ...],
+) -> _ClaimShares:
+    """`answers` has those of judge, reviewer, adjudicator and rule to each claim."""
+    claims = [ScoredClaim("", *given) for given in answers]
+    finals = count_labels(claim.final for claim in claims)
+    people = count_labels(claim.human for claim in claims)
+    return _ClaimShares(
+        final=finals.share_of_yes,
+        automatic=count_labels(claim.automatic for claim in claims).share_of_yes,
+        human=None if people.unscored else people.share_of_yes,
+        # People's verdicts are final verdicts, so they are among the scored ones.
+        human_share=people.scored / finals.scored if finals.scored else None,
+        scored=finals.scored,
+        unscored=finals.unscored,
+    )
 
 
 def _assessed(unit: ScoredUnit, rules: ScoreRules) -> float | None:
@@ -408,14 +434,11 @@ def _blend(
     return min(value, 1.0), "blend", min(weight + (1 - weight) * claims_human_share, 1.0)
 
 
-def _human_value(unit: ScoredUnit, assessed: float | None) -> float | None:
-    """What people alone give: a percent, or the share of yes where they answered every claim."""
+def _human_value(unit: ScoredUnit, assessed: float | None, claimed: float | None) -> float | None:
+    """What people alone give: a percent, or the share of yes where they answered every claim (`claimed`)."""
     if unit.adjudicated_percent is not None:
         return unit.adjudicated_percent / 100
-    if assessed is not None:
-        return assessed
-    counts = _counted(tuple(claim.human for claim in unit.claims))
-    return None if counts.unscored else counts.share_of_yes
+    return claimed if assessed is None else assessed
 
 
 def _with_rule(summary: ScoredSummary) -> ScoredSummary:

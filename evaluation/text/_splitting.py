@@ -176,7 +176,7 @@ def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
     borders[-1] = len(content)
     spans: list[Span | None] = []
     start = 0
-    for here, following in pairwise([*borders, len(content)]):
+    for here, following in pairwise((*borders, len(content))):
         if here > start and _is_sentence_border(content, start, here, following):
             spans.append(_trimmed(text, line.start + start, line.start + here))
             start = here
@@ -190,7 +190,11 @@ def _is_sentence_border(content: str, start: int, here: int, following: int) -> 
         return False
     if not _WORD_CHARACTER.search(content, start, here):
         return False
-    return _CITATION_AT_END.search(content, max(start, here - _LONGEST_CITATION), here) is None
+    first = max(start, here - _LONGEST_CITATION)
+    # Few pieces end so, and the search looks at every word.
+    if not content[first:here].rstrip().endswith("]"):
+        return True
+    return _CITATION_AT_END.search(content, first, here) is None
 
 
 def _clauses_of_sentence(text: str, sentence: Span, language: str) -> list[Span]:

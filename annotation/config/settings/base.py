@@ -27,6 +27,8 @@ COVERDICT_JUDGE_URLS: list[str] = env.list("COVERDICT_JUDGE_URLS", default=[])
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.
+# Files of more bytes together are brought in by a worker; smaller ones while the person waits.
+IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
 
 INSTALLED_APPS = [
@@ -194,9 +196,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # A message is done with as soon as a worker has it: what it told of stands in rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread for runs, one for exports, one for statistics, and one that finds that the others are at work.
+# A thread for runs, for exports, for imports and for statistics, and one that finds that the others are at work.
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONCURRENCY = 4
+CELERY_WORKER_CONCURRENCY = 5
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
 # A page must not hang on a broker that is away: the job's row is queued again by the reaper.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,8 +14,11 @@ from annotation.core.refusals import Invalid, Refusal
 from annotation.imports.fields import mapping_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
+
+SECONDS_BETWEEN_LINES = 2.0
 
 REMEDY_WORDS = {
     Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
@@ -68,6 +72,7 @@ class Command(BaseCommand):
             "claims_side": options["claims_side"],
             "dry_run": options["dry_run"],
             "skip_invalid": options["skip_invalid"],
+            "progress": _Told(self),
         }
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
@@ -87,6 +92,22 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Nobody is a member yet; to see it in the browser: manage.py add_member {project} NAME owner"
             )
+
+
+class _Told(Progress):
+    """Says how far it is, now and then, to whoever sits at the terminal or reads the log of errors."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__()
+        self._command = command
+        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+
+    def step(self) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + SECONDS_BETWEEN_LINES
+        sets = f", {self.sets_written:,} of {self.sets:,} sets written" if self.sets else ""
+        self._command.stderr.write(f"{self.rows_read:,} rows read{sets}")
 
 
 def _name(path: Path, paths: list[Path]) -> str:

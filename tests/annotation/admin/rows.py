@@ -19,6 +19,7 @@ from annotation.models import (
     Draw,
     DrawnCheck,
     Export,
+    Import,
     Job,
     JudgeCall,
     JudgeShare,
@@ -70,6 +71,7 @@ TELLING = {
     "DrawnCheck",
     "Event",
     "Export",
+    "Import",
     "JudgeCall",
     "PublishedPercent",
     "PublishedScore",
@@ -118,6 +120,7 @@ def fill(world: World) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
+    Import.objects.create(project=world.project, files=["a.csv"])
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
 from annotation.judging.services.ask_questions import ask_questions
-from annotation.models import ClaimSet, Dispute, Draw, Export, Run, VerdictBatch
+from annotation.models import ClaimSet, Dispute, Draw, Export, Import, Run, VerdictBatch
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -178,6 +178,8 @@ IN_PROJECT = (
         (Verb.IMPORT,),
         {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
     ),
+    Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
+    Route("post", _in("imports/{import}/cancel/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
     Route("post", _in("exports/"), (Verb.EXPORT,), {"level": "scores", "format": "csv"}),
     Route("get", _in("exports/{export}/"), (Verb.EXPORT,)),
@@ -276,6 +278,7 @@ def ids_of(world: World) -> dict[str, str]:
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
+    asked = Import.objects.create(project=world.project, files=["a.csv"])
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     frame = sorted(peer.public_id for peer in world.peers.values())
@@ -313,6 +316,7 @@ def ids_of(world: World) -> dict[str, str]:
         "assignment": assignment.public_id,
         "run": run.public_id,
         "export": export.public_id,
+        "import": asked.public_id,
         "question": question.public_id,
         "draw": draw.public_id,
     }
@@ -348,7 +352,18 @@ def as_pattern(route: Route) -> tuple[str, str]:
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
-    for name in ("run", "export", "sitting", "assignment", "system", "question", "draw", "dispute", "batch"):
+    for name in (
+        "run",
+        "export",
+        "import",
+        "sitting",
+        "assignment",
+        "system",
+        "question",
+        "draw",
+        "dispute",
+        "batch",
+    ):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     return route.method, path
 

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Export, VerdictBatch
+from annotation.models import Dispute, Export, Import, VerdictBatch
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -43,6 +43,7 @@ class Ids:
         add_imported_verdict(check, "no")
         decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not said.")
         run = start_run(project=world.project, judge=world.judge, by=None)
+        asked = Import.objects.create(project=world.project, files=["a.csv"])
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
@@ -69,6 +70,7 @@ class Ids:
                 "run_id": run.public_id,
                 "step": "extract",
                 "export_id": export.public_id,
+                "import_id": asked.public_id,
                 "set_id": world.sets["port"].public_id,
                 "text_id": world.models["port"].public_id,
                 "question_id": question.public_id,

@@ -1,0 +1,193 @@
+"""A large file is checked and brought in by a worker; whoever sent it sees how far it is, and what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation import perform_job
+from annotation.core import jobs
+from annotation.core.refusals import Conflict
+from annotation.imports.background import cancel_import, perform, request_import, state_of
+from annotation.imports.packages import NamedFile
+from annotation.imports.services import import_files
+from annotation.models import DocumentSet, Event, Import, Job, Membership, Project
+from tests.annotation.conftest import HTMX
+from tests.annotation.imports.files import jsonl, nested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+PAGE = "/p/harbour/import/"
+API = "/api/v1/projects/harbour/imports/"
+LINES = [nested(doc_id=f"new-{number}") for number in range(12)]
+
+
+@pytest.fixture(autouse=True)
+def every_file_is_large(
+    transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.IMPORT_BACKGROUND_BYTES = 100
+    settings.VAR_DIR = tmp_path / "var"
+    monkeypatch.setattr("annotation.imports.services.BYTES_WRITTEN_AT_ONCE", 100)
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def asked_for(world: World, tmp_path: Path, *lines: Any) -> Import:
+    file = NamedFile("sets.jsonl", jsonl(tmp_path, *lines))
+    return request_import(project=world.project, files=[file], by=world.mona)
+
+
+def new_sets(world: World) -> int:
+    return DocumentSet.objects.filter(project=world.project, external_id__startswith="new-").count()
+
+
+def work() -> None:
+    perform_job.pull(jobs.Lane.IMPORTS)
+
+
+def state() -> str:
+    return state_of(Import.objects.get())
+
+
+def kept(settings: Any) -> list[Path]:
+    return [path for path in (Path(settings.VAR_DIR) / "imports").rglob("*") if path.is_file()]
+
+
+def test_the_page_leads_from_the_check_to_the_import(
+    world: World, mona: Client, tmp_path: Path, settings: Any
+) -> None:
+    sent = SimpleUploadedFile("sets.jsonl", jsonl(tmp_path, *LINES).read_bytes())
+    answer = mona.post(f"{PAGE}upload/", {"files": [sent], "act": "check"}, headers=HTMX)
+    address = answer["HX-Redirect"]
+    waiting = mona.get(address).content.decode()
+    assert "every 1s" in waiting
+    assert "Waits for a worker." in waiting
+    assert address in mona.get(PAGE).content.decode()
+    work()
+    checked = mona.get(address, headers=HTMX).content.decode()
+    assert "Checked: an import would bring this" in checked
+    assert "every 1s" not in checked
+    assert new_sets(world) == 0
+    assert mona.post(f"{address}begin/")["Location"] == address
+    work()
+    assert "Imported" in mona.get(address).content.decode()
+    assert new_sets(world) == len(LINES)
+    assert kept(settings) == []
+    assert mona.post(f"{address}begin/").status_code == 409
+
+
+def test_the_api_replies_at_once_and_tells_the_same_report(
+    world: World, client_of: ApiDoor, tmp_path: Path
+) -> None:
+    twin = Project.objects.create(slug="twin", name="Twin")
+    path = jsonl(tmp_path, *LINES)
+    at_once = import_files(project=twin, files=[NamedFile("sets.jsonl", path)], by=None)
+    client = client_of("mona")
+    given = {"files": [SimpleUploadedFile("sets.jsonl", path.read_bytes())]}
+    accepted = client.post(API, given, format="multipart")
+    assert accepted.status_code == 202
+    assert (accepted.json()["state"], accepted.json()["report"]) == ("waiting", None)
+    work()
+    told = client.get(accepted.json()["url"]).json()
+    assert (told["state"], told["rows_read"], told["sets_written"], told["sets"]) == ("done", 12, 12, 12)
+    created = {kind: count["created"] for kind, count in told["report"]["counts"].items()}
+    wanted = {kind: count.created for kind, count in at_once.counts.by_kind.items()}
+    # The project has both systems already.
+    assert created == wanted | {"systems": 0}
+    assert Event.objects.get(verb="import", project=world.project).actor == world.mona
+
+
+def test_a_refused_file_shows_its_problems(
+    world: World, mona: Client, client_of: ApiDoor, tmp_path: Path, settings: Any
+) -> None:
+    asked = asked_for(world, tmp_path, *LINES, nested(doc_id="new-x", source_text=...))
+    work()
+    told = client_of("mona").get(f"{API}{asked.public_id}/").json()
+    assert told["state"] == "failed"
+    assert [problem["line"] for problem in told["problems"]] == [13]
+    page = mona.get(f"{PAGE}{asked.public_id}/").content.decode()
+    assert "Nothing was imported" in page
+    assert "line 13" in page
+    assert new_sets(world) == 0
+    assert kept(settings) == []
+
+
+def test_one_that_waits_is_cancelled_at_once(
+    world: World, mona: Client, tmp_path: Path, settings: Any
+) -> None:
+    asked = asked_for(world, tmp_path, *LINES)
+    mona.post(f"{PAGE}{asked.public_id}/cancel/")
+    work()
+    assert state() == "cancelled"
+    assert "Cancelled. Nothing was imported." in mona.get(f"{PAGE}{asked.public_id}/").content.decode()
+    assert new_sets(world) == 0
+    assert kept(settings) == []
+    with pytest.raises(Conflict):
+        cancel_import(asked=asked, by=world.mona)
+
+
+def test_one_under_way_leaves_nothing_when_it_is_cancelled(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asked_for(world, tmp_path, *LINES)
+    monkeypatch.setattr("annotation.imports.plan.SETS_PLANNED_AT_ONCE", 3)
+    written: list[int] = []
+
+    def cancel_amid(progress: Any) -> None:
+        written.append(Project.all_projects.filter(document_sets__external_id="new-1").count())
+        if progress.sets_written >= 6:
+            progress._is_cancelled = True
+            progress.hold()
+
+    monkeypatch.setattr("annotation.imports.background._Told.step", cancel_amid)
+    work()
+    assert max(written) == 1
+    assert (state(), asked.jobs.get().state) == ("cancelled", "cancelled")
+    assert new_sets(world) == 0
+    assert not Project.all_projects.filter(staged_until__isnull=False).exists()
+
+
+def test_whoever_takes_over_from_a_dead_worker_begins_anew(world: World, tmp_path: Path) -> None:
+    asked = asked_for(world, tmp_path, *LINES)
+    dead = jobs.claim(asked.jobs.get().public_id)
+    assert dead is not None
+    Job.objects.update(lease_until="2020-01-01T00:00Z")
+    jobs.reap()
+    work()
+    assert (state(), new_sets(world)) == ("done", 12)
+    # The first one wakes up again.
+    perform(dead)
+    assert Event.objects.filter(verb="import").count() == 1
+
+
+def test_one_whose_job_was_given_away_shows_nothing(world: World, tmp_path: Path) -> None:
+    asked = asked_for(world, tmp_path, *LINES)
+    slow = jobs.claim(asked.jobs.get().public_id)
+    assert slow is not None
+    Job.objects.update(token="another")
+    with pytest.raises(jobs.StoppedJob):
+        perform(slow)
+    assert new_sets(world) == 0
+
+
+def test_who_lost_the_right_meanwhile_brings_nothing_in(world: World, tmp_path: Path, settings: Any) -> None:
+    asked_for(world, tmp_path, *LINES)
+    Membership.objects.filter(user=world.mona).update(roles=["viewer"])
+    work()
+    assert state() == "failed"
+    assert new_sets(world) == 0
+    assert kept(settings) == []
