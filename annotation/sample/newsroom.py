@@ -154,7 +154,9 @@ class _Reviewers:
 
     def picked(self) -> list[int]:
         """What somebody picks who follows the judge's doubt: the checks of which it is least certain."""
-        checks = sorted(self.checks.values(), key=lambda check: (-(check.doubt or 0.0), _name(check), check.claim.text))
+        checks = sorted(
+            self.checks.values(), key=lambda check: (-(check.doubt or 0.0), _name(check), check.claim.text)
+        )
         return [check.pk for check in checks[:PICKED]]
 
     def answer(self, person: DemoPerson, checks: Sequence[int], days_ago: int) -> None:

@@ -103,7 +103,10 @@ def _story(plot: Mapping[str, Any], case: Mapping[str, str]) -> Story:
     lead = _lead(in_order)
     for system, pieces in (
         (LEAD, lead),
-        *((system, _pieces(f"{system} on {name}", style, points, asides)) for system, style in STYLES.items()),
+        *(
+            (system, _pieces(f"{system} on {name}", style, points, asides))
+            for system, style in STYLES.items()
+        ),
     ):
         summaries[system], told[system] = _put_together(pieces, points)
     halves = [in_order[: len(in_order) // 2], in_order[len(in_order) // 2 :]]

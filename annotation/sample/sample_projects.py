@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.core.events import log
-from annotation.core.refusals import Conflict, NotFound
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.judging.queries.runs import is_worker_alive, run_progress
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Project, Run
 from annotation.sample import harbour, newsroom
+from annotation.sample.remove import remove_rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -29,8 +31,8 @@ ADDED = "add sample project"
 class SampleProject:
     """One sample project: its name in addresses and on screen, how it is begun and how its people then answer.
 
-    `begin` makes people and texts, and `answer` gives people's answers once the judge's are there; both leave alone what
-    is there. `is_answered` tells that nothing is left to do.
+    `begin` makes people and texts, and `answer` gives people's answers once the judge's are there; both leave alone
+    what is there. `is_answered` tells that nothing is left to do.
     """
 
     slug: str
@@ -68,7 +70,7 @@ SAMPLE_PROJECTS = {
 def add_sample_project(*, name: str, by: User | None) -> Project:
     """Make a sample project with everything in it; `by` becomes an owner. It takes some seconds.
 
-    Workers judge it, and where there are none this process, by the lexical judge. What a broken call left is gone on with.
+    Workers judge it, or where there are none this process, by the lexical judge. What a broken call left is finished.
     Raises NotFound for a name that is no sample's, Conflict (code `slug_taken`) where a project of that name is there.
     """
     sample = sample_project(name)
@@ -100,10 +102,23 @@ def begin_sample_project(*, name: str, by: User | None) -> Project:
     if there is None:
         log(project=project, actor=by, verb=ADDED, target=project)
     if not Run.objects.filter(project=project).exists():
-        start_run(
-            project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
-        )
+        start_run(project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None)
     return project
+
+
+def remove_sample_project(*, project: Project, by: User | None) -> None:
+    """Take a sample project away with everything in it, its log too; owners may. Its people stay.
+
+    Raises NotAllowed for a project that is no sample, Conflict (code `busy`) while its claims are being judged.
+    """
+    require(by, project, Verb.MANAGE_MEMBERS)
+    if not is_sample(project):
+        raise NotAllowed(f"{project.name} is no sample project, so it cannot be removed here.")
+    if Run.objects.filter(project=project, state=Run.State.ACTIVE).exists():
+        raise Conflict(
+            "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"
+        )
+    remove_rows(project)
 
 
 def is_sample(project: Project) -> bool:

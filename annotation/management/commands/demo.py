@@ -91,7 +91,9 @@ class Command(BaseCommand):
         if project is None or not newsroom.is_newsroom_answered(project):
             started = time.monotonic()
             add_sample_project(name=newsroom.SLUG, by=None)
-            self.say(f"The second sample project, {newsroom.NAME}, is there after {time.monotonic() - started:.1f} s.")
+            self.say(
+                f"The second sample project, {newsroom.NAME}, is there after {time.monotonic() - started:.1f} s."
+            )
 
     def say(self, line: str) -> None:
         self.stdout.write(line)
