@@ -965,6 +965,43 @@ def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
     assert draw.drawn_checks.get(check_row=check).verdict is not None
 
 
+def test_review_begins_with_an_open_sample_and_says_why(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    assert "Begin with the random sample" not in rex.get(QUEUE).content.decode()
+    mona = signed_in(world.mona)
+    asked = mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "confirmed": ""}).content.decode()
+    assert "3 answers: about 2 minutes of work, taken as 30 s each" in asked
+    assert not Draw.objects.exists()
+    [seed] = re.findall(r'name="seed" value="(\d+)"', asked)
+    mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "seed": seed})
+    draw = Draw.objects.get()
+    assert draw.seed == int(seed)
+    page = rex.get(QUEUE).content.decode()
+    assert "3 claims of a random sample are left and come first." in page
+    assert f'action="{QUEUE}next/?draw={draw.public_id}"' in page
+    assert "Begin with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
+    cancelled = mona.post(f"{QUEUE}draws/{draw.public_id}/cancel/", follow=True).content.decode()
+    assert "The random sample is cancelled" in cancelled
+    assert "of a random sample" not in rex.get(QUEUE).content.decode()
+    assert rex.get(f"{QUEUE}?draw={draw.public_id}").status_code == 422
+
+
+def test_the_end_of_a_sample_leads_to_the_estimate(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
+    draw = Draw.objects.get()
+    for row in draw.drawn_checks.all():
+        override(check=row.check_row, by=world.rex, label="yes")
+    finished = "random sample is finished"
+    assert finished in rex.get(f"{QUEUE}?draw={draw.public_id}").content.decode()
+    end = rex.post(f"{QUEUE}next/?draw={draw.public_id}", headers=HTMX).content.decode()
+    assert finished in end
+    refused = signed_in(world.mona).post(f"{QUEUE}draws/{draw.public_id}/cancel/")
+    assert refused.status_code == 409
+
+
 def lot(share: str) -> dict[str, str]:
     """The form that makes a uniform random sample, confirmed."""
     return {"method": "uniform", "share": share, "side": "", "confirmed": "1"}
