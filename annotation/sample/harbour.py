@@ -26,7 +26,7 @@ from annotation.models import (
 )
 from annotation.projects.services.change_project import create_project
 from annotation.reviewing.services.review import override
-from annotation.sample.people import ANA, BEN, CLEO, MONA, add_people, user_of
+from annotation.sample.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ FOLDER = Path(__file__).parent
 SLUG = "harbour"
 NAME = "Harbour study"
 OPEN_SET = "news-ferry"
-PEOPLE = {person.username: person for person in (MONA, ANA, CLEO, BEN)}
+PEOPLE = {person.username: person for person in (MONA, ANA, CLEO, BEN, DORA)}
 DESCRIPTION = (
     "Twelve invented document sets, four summarisers and a person. Mark what each peer summary says of "
     "the model summary, and put the judge right where it is wrong."
@@ -59,6 +59,7 @@ def begin_harbour(by: User | None) -> Project:
             ANA: (Role.ASSESSOR,),
             CLEO: (Role.REVIEWER, Role.ADJUDICATOR),
             BEN: (Role.ASSESSOR, Role.REVIEWER),
+            DORA: (Role.REVIEWER,),
         },
     )
     import_dataset(project=project, path=FOLDER / "harbour.jsonl", by=None)

@@ -26,7 +26,7 @@ from annotation.models.claim import ErrorType, Label
 from annotation.projects.services.change_project import create_project
 from annotation.reviewing.services.review import override
 from annotation.sample.newsroom_texts import Form, Told, stories
-from annotation.sample.people import BEN, CLEO, MONA, DemoPerson, add_people, user_of
+from annotation.sample.people import BEN, CLEO, DORA, MONA, DemoPerson, add_people, user_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -92,6 +92,7 @@ def begin_newsroom(by: User | None) -> Project:
             MONA: (Role.OWNER, Role.MANAGER),
             CLEO: (Role.REVIEWER, Role.ADJUDICATOR),
             BEN: (Role.REVIEWER,),
+            DORA: (Role.REVIEWER,),
         },
     )
     rows = (json.dumps(row) for story in stories() for row in story.rows())
@@ -116,13 +117,13 @@ def answer_newsroom(project: Project) -> None:
     reviewers.answer(BEN, picked, DAYS_AGO["picked"])
     first = _sample(project, FIRST_SAMPLE, SEEDS[0])
     waiting = _waiting(first)
-    reviewers.answer(CLEO, waiting[::2], DAYS_AGO["first"])
+    reviewers.answer(DORA, waiting[::2], DAYS_AGO["first"])
     reviewers.answer(BEN, waiting[1::2], DAYS_AGO["first"])
     reviewers.answer(BEN, waiting[:ANSWERED_TWICE:2], DAYS_AGO["twice"])
-    reviewers.answer(CLEO, waiting[1:ANSWERED_TWICE:2], DAYS_AGO["twice"])
+    reviewers.answer(DORA, waiting[1:ANSWERED_TWICE:2], DAYS_AGO["twice"])
     second = _sample(project, SECOND_SAMPLE, SEEDS[1])
     waiting = _waiting(second)[:-LEFT_OPEN]
-    reviewers.answer(CLEO, waiting[::2], DAYS_AGO["second"])
+    reviewers.answer(DORA, waiting[::2], DAYS_AGO["second"])
     reviewers.answer(BEN, waiting[1::2], DAYS_AGO["second"])
     _move_into_past(project, reviewers.given, {first: DAYS_AGO["first"], second: DAYS_AGO["second"]})
 

@@ -25,6 +25,7 @@ MONA = DemoPerson("mona", "Mona", "runs the study")
 ANA = DemoPerson("ana", "Ana", "assesses summaries")
 CLEO = DemoPerson("cleo", "Cleo", "reviews and adjudicates")
 BEN = DemoPerson("ben", "Ben", "assessed and reviewed before")
+DORA = DemoPerson("dora", "Dora", "reviewed before")
 DEMO_PEOPLE = (MONA, ANA, CLEO)
 
 

@@ -54,14 +54,12 @@ def _told_version(
         for part in split["parts"]
     ]
     weakness = weakness_in_words(report.accuracy, parts)
-    picked = version.get("picked")
+    picked = version["picked"]
     return {
         **version,
         "trust": trust,
         "is_trusted": is_trusted,
         "weakness": weakness,
-        "picked": picked,
-        "picked_checks": version.get("picked_checks", 0),
         "contrast": contrast_in_words(Estimate(**picked), report.accuracy) if picked else "",
     }
 

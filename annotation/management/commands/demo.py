@@ -25,7 +25,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
-from annotation.analysis.make_analysis import make_again
+from annotation.analysis.make_analysis import WORK_BY_DAY, make_again
 from annotation.judging.queries.runs import run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
@@ -39,6 +39,14 @@ DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
+SHOWN_FIRST = (
+    (Analysis.Kind.LEADERBOARD, board_key(RANKED)),
+    (Analysis.Kind.JUDGE, ""),
+    (Analysis.Kind.PLAN, ""),
+    (Analysis.Kind.PLAN, WORK_BY_DAY),
+    (Analysis.Kind.AGREEMENT, ""),
+)
+"""The statistics of Newsroom that are made before anybody asks for them."""
 
 
 class Command(BaseCommand):
@@ -91,7 +99,9 @@ class Command(BaseCommand):
     def _add_newsroom(self) -> None:
         project = Project.objects.filter(slug=newsroom.SLUG).first()
         if project is None or not newsroom.is_newsroom_answered(project):
-            add_sample_project(name=newsroom.SLUG, by=None)
+            project = add_sample_project(name=newsroom.SLUG, by=None)
+            for kind, key in SHOWN_FIRST:
+                make_again(project_id=project.pk, kind=kind, key=key)
         self.say(f"The second sample project, {newsroom.NAME}, is ready.")
 
     def say(self, line: str) -> None:
