@@ -25,7 +25,7 @@ from annotation.models import Check, CheckLook, Draw, DrawnCheck, Project, Role,
 from annotation.models.claim import ErrorType, Label
 from annotation.projects.services.change_project import create_project
 from annotation.reviewing.services.review import override
-from annotation.sample.newsroom_texts import Form, Told, stories
+from annotation.sample.newsroom_texts import FactTold, Form, stories
 from annotation.sample.people import BEN, CLEO, DORA, MONA, DemoPerson, add_people, user_of
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ REASONS: Mapping[Form | None, str] = {
 }
 
 
-class Given(NamedTuple):
+class DatedAnswer(NamedTuple):
     """An answer as it was kept, and the moment at which it counts as given."""
 
     verdict: Verdict
@@ -151,7 +151,7 @@ class _Reviewers:
         asked = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
         named = asked.select_related("project", "claim__unit", "peer__system", "peer__document_set")
         self.checks = {check.pk: check for check in named}
-        self.given: list[Given] = []
+        self.given: list[DatedAnswer] = []
 
     def picked(self) -> list[int]:
         """What somebody picks who follows the judge's doubt: the checks of which it is least certain."""
@@ -174,7 +174,7 @@ class _Reviewers:
                     moment = given.moment + timedelta(seconds=PAUSE_SECONDS)
                     self.given.append(given)
 
-    def _give(self, check: Check, person: DemoPerson, by: User, moment: datetime) -> Given:
+    def _give(self, check: Check, person: DemoPerson, by: User, moment: datetime) -> DatedAnswer:
         told = self.told[_name(check)]
         chance = random.Random(f"{person.username} on {_name(check)} {check.claim.text}")
         label = _label(told, chance)
@@ -189,7 +189,7 @@ class _Reviewers:
             error_type=ErrorType.CONTRADICTION if is_wrong else "",
             active_ms=round(1000 * seconds),
         )
-        return Given(given.verdict, moment + timedelta(seconds=seconds))
+        return DatedAnswer(given.verdict, moment + timedelta(seconds=seconds))
 
 
 def _name(check: Check) -> tuple[str, str, int]:
@@ -200,7 +200,7 @@ def _name(check: Check) -> tuple[str, str, int]:
     return check.peer.document_set.external_id, system.name, unit.position
 
 
-def _label(told: Told, chance: random.Random) -> Label:
+def _label(told: FactTold, chance: random.Random) -> Label:
     odds, at = SLIPS[told.form], chance.random()
     if at < odds.unsure:
         return Label.UNSURE
@@ -213,7 +213,7 @@ def _nine_o_clock(days_ago: int) -> datetime:
     return here.replace(hour=9, minute=0, second=0, microsecond=0)
 
 
-def _move_into_past(project: Project, given: Iterable[Given], drawn: Mapping[Draw, int]) -> None:
+def _move_into_past(project: Project, given: Iterable[DatedAnswer], drawn: Mapping[Draw, int]) -> None:
     """Let the run, the samples and the answers stand on the days on which they would have come.
 
     The log is never changed: it says that they were made today, by the program.

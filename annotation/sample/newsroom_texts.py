@@ -45,7 +45,7 @@ STYLES: Mapping[str, Style] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FactTold:
     """How a summary puts a fact of the reference: in which form, None where it leaves it out, and in which units."""
 
     form: Form | None
@@ -65,7 +65,7 @@ class Story:
     document: str
     reference: str
     summaries: Mapping[str, str]
-    told: Mapping[str, Mapping[str, Told]]
+    told: Mapping[str, Mapping[str, FactTold]]
 
     def rows(self) -> Iterator[dict[str, object]]:
         """The story as rows of an import, one for each summary."""
@@ -99,7 +99,7 @@ def _story(plot: Mapping[str, Any], case: Mapping[str, str]) -> Story:
     random.Random(f"order of {name}").shuffle(later)
     in_order = [*facts[:FIXED_FACTS], *later]
     summaries: dict[str, str] = {}
-    told: dict[str, dict[str, Told]] = {}
+    told: dict[str, dict[str, FactTold]] = {}
     lead = _lead(in_order)
     for system, pieces in (
         (LEAD, lead),
@@ -172,14 +172,14 @@ def _length(pieces: Sequence[_Piece]) -> int:
 
 def _put_together(
     pieces: Sequence[_Piece], points: Sequence[Mapping[str, str]]
-) -> tuple[str, dict[str, Told]]:
+) -> tuple[str, dict[str, FactTold]]:
     """The summary, and by sentence of the reference what it makes of it."""
-    found: dict[str, Told] = {}
+    found: dict[str, FactTold] = {}
     unit = 0
     for piece in pieces:
         units = tuple(range(unit + 1, unit + 1 + len(split_sentences(piece.text))))
         unit = units[-1]
         if piece.form != "short":
-            found[piece.fact.get("said", "")] = Told(piece.form, units)
-    told = {fact["said"]: found.get(fact["said"], Told(None)) for fact in points}
+            found[piece.fact.get("said", "")] = FactTold(piece.form, units)
+    told = {fact["said"]: found.get(fact["said"], FactTold(None)) for fact in points}
     return " ".join(piece.text for piece in pieces), told

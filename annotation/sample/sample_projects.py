@@ -100,7 +100,7 @@ def begin_sample_project(*, name: str, by: User | None) -> Project:
         raise Conflict(f"There is already a project {name!r}, which is no sample.", code="slug_taken")
     project = sample.begin(by)
     if there is None:
-        log(project=project, actor=by, verb=ADDED, target=project)
+        log(project=project, actor=by, verb="add sample project", target=project)
     if not Run.objects.filter(project=project).exists():
         start_run(project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None)
     return project

@@ -978,7 +978,7 @@ def test_review_begins_with_an_open_sample_and_says_why(
     draw = Draw.objects.get()
     assert draw.seed == int(seed)
     page = rex.get(QUEUE).content.decode()
-    assert "3 claims of a random sample are left and come first." in page
+    assert "3 claims of a random sample are left" in page
     assert f'action="{QUEUE}next/?draw={draw.public_id}"' in page
     assert "Begin with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
     cancelled = mona.post(f"{QUEUE}draws/{draw.public_id}/cancel/", follow=True).content.decode()
