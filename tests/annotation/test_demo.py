@@ -22,7 +22,7 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 DEMO_SETTINGS = "annotation.config.settings.demo"
-UP_WITHIN_SECONDS = 180
+UP_WITHIN_SECONDS = 300
 READY = "sample project, Newsroom, is ready"
 
 
