@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from annotation.sample.load import DEMO_PEOPLE
+from annotation.sample.people import DEMO_PEOPLE
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

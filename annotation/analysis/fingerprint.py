@@ -33,7 +33,9 @@ def fingerprint_of(project: Project, *extra: object) -> str:
     equal where nothing has changed, and different but for a chance of some 2^-31 where anything has.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
-    drawn = Draw.objects.filter(project=project).aggregate(count=Count("pk"), newest=Max("pk"))
+    drawn = Draw.objects.filter(project=project).aggregate(
+        count=Count("pk"), newest=Max("pk"), cancelled=Count("cancelled_at")
+    )
     answered = DrawnCheck.objects.filter(draw__project=project).aggregate(
         count=Count("pk", filter=Q(verdict__isnull=False))
     )
@@ -44,6 +46,7 @@ def fingerprint_of(project: Project, *extra: object) -> str:
         *(getattr(project, name) for name in FINGERPRINTED_RULES),
         drawn["count"],
         drawn["newest"],
+        drawn["cancelled"],
         answered["count"],
         *extra,
     ]

@@ -66,3 +66,6 @@ class CheckDrawRow(serializers.Serializer[Any]):
         allow_null=True, help_text="Those without an answer that are with somebody at this moment."
     )
     created_at = serializers.DateTimeField()
+    cancelled_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when nobody is asked for its answers and no estimate uses them."
+    )

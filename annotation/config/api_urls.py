@@ -58,6 +58,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("verdict-batches/offer/", review.BatchOffer.as_view()),
     path("verdict-batches/<slug:public_id>/", review.OneBatch.as_view()),
     path("check-draws/", review.CheckSamples.as_view()),
+    path("check-draws/<slug:public_id>/cancel/", review.CancelledSample.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),
     path("disputes/", disputes.Disputes.as_view()),

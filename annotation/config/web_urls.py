@@ -52,6 +52,7 @@ project_urls = [
     path("review/batch/<slug:batch_id>/withdraw/", review_queue.withdraw_batch, name="withdraw-batch"),
     path("review/draws/", review_queue.check_samples_page, name="check-draws"),
     path("review/draws/draw/", review_queue.sample_checks, name="draw-checks"),
+    path("review/draws/<slug:draw_id>/cancel/", review_queue.cancel_check_sample, name="cancel-check-draw"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),

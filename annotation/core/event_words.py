@@ -15,6 +15,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "accept batch": "took over the judge's verdicts on a list",
     "withdraw batch": "took back what was taken over from the judge",
     "draw checks": "drew claims at random for review",
+    "cancel draw": "cancelled a random sample",
     # disagreements
     "adjudicate": "settled a dispute",
     "withdraw decision": "took back a decision",
@@ -57,6 +58,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "retire question": "took a question out of use",
     # the project, its people and files
     "create project": "made the project",
+    "add sample project": "added it as a sample project",
     "change project": "changed the settings",
     "write guidelines": "wrote guidelines",
     "name author": "said who wrote a summary",

@@ -42,6 +42,9 @@ class Draw(PublicRow):
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been drawn.")
     created_at = models.DateTimeField(auto_now_add=True)
+    cancelled_at = models.DateTimeField(
+        null=True, blank=True, help_text="Nobody is asked for its answers since, and no estimate uses them."
+    )
 
     class Meta:
         ordering = ("-id",)
@@ -49,6 +52,10 @@ class Draw(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.method} draw {self.public_id}"
+
+
+AWAITED = Q(verdict__isnull=True, draw__cancelled_at__isnull=True)
+"""Which drawn checks wait for an answer."""
 
 
 class DrawnCheck(PublicRow):

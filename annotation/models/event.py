@@ -32,7 +32,7 @@ class Event(PublicRow):
     """One act. Rows are only ever added.
 
     Triggers of the database refuse to change an event, on PostgreSQL to delete one as well; so a project
-    that something happened in stays.
+    that something happened in stays, unless it is a sample project that is removed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

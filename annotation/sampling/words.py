@@ -17,6 +17,12 @@ _METHOD_WORDS: dict[str, str] = {
 }
 _PLANNED_STRATA = "by lot within each system, length and doubt of the judge"
 """What a stratified draw of the plan is: its strata are finer than those of others."""
+SAMPLE_TERMS = (
+    "Reviewers are told, and Review serves them these claims first. Estimates use the random sample once every claim "
+    "in it is answered. Until then it can be cancelled: it stays in the log, and no estimate ever uses it."
+)
+UNKNOWN_SECONDS = 30.0
+"""What an answer is taken to cost where nobody's time is known."""
 
 
 def held_in_words(held: HeldChecks | None) -> str:
@@ -27,6 +33,26 @@ def held_in_words(held: HeldChecks | None) -> str:
     since = f", opened {_moment(held.since)}" if held.since else ""
     free = "It is" if held.count == 1 else "The first is"
     return f"{what} with somebody else{since}. {free} free again at {_moment(held.until)}, unless they go on."
+
+
+def work_in_words(checks: int, seconds: float | None, timed: int) -> str:
+    """How long so many answers take people, and how that is known: `seconds` each, the median of `timed` answers."""
+    each = UNKNOWN_SECONDS if seconds is None else seconds
+    hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
+    takes = " ".join(
+        f"{count:,} {noun if count == 1 else noun + 's'}"
+        for count, noun in ((hours, "hour"), (minutes, "minute"))
+        if count
+    )
+    how = (
+        f"taken as {each:.0f} s each, since nobody's time is known here yet"
+        if seconds is None
+        else f"at {each:.0f} s each, the median of the {timed:,} newest timed answers"
+        if timed > 1
+        else f"at {each:.0f} s each, as the 1 timed answer took"
+    )
+    what = "1 answer" if checks == 1 else f"{checks:,} answers"
+    return f"{what}: about {takes} of work, {how}."
 
 
 def _moment(moment: datetime) -> str:

@@ -25,6 +25,7 @@ POSTED = {
     "accept-batch",
     "withdraw-batch",
     "draw-checks",
+    "cancel-check-draw",
     "draw-plan",
     "next-dispute",
     "decide-dispute",
@@ -86,7 +87,7 @@ WEB = {
     **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
     # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
     "accept-batch": Verb.ADJUDICATE,
-    **dict.fromkeys(("check-draws", "draw-checks", "draw-plan"), Verb.ASSIGN),
+    **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw", "draw-plan"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("scores", "system", "summary", "questions"), Verb.VIEW_SCORES),

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 DEMO_SETTINGS = "annotation.config.settings.demo"
-UP_WITHIN_SECONDS = 180
+UP_WITHIN_SECONDS = 300
+READY = "sample project, Newsroom, is ready"
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Demo:
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 pytest.fail(f"The demo ended: {self.output.read_text()}")
-            if self.is_up() and "Coverdict is open at" in self.output.read_text():
+            if self.is_up() and READY in self.output.read_text():
                 return
             time.sleep(0.2)
         pytest.fail(f"The demo did not come up: {self.output.read_text()}")
@@ -103,7 +104,7 @@ def rows(demo: Demo, query: str) -> list[tuple[object, ...]]:
 
 def test_the_leaderboard_stands_in_the_terminal_before_the_address(demo: Demo) -> None:
     said = demo.output.read_text()
-    assert said.index("alder-2") < said.index(f"http://127.0.0.1:{demo.port}/")
+    assert said.index("alder-2") < said.index(f"http://127.0.0.1:{demo.port}/") < said.index(READY)
     assert "Traceback" not in said
 
 
@@ -194,6 +195,6 @@ def test_it_stops_cleanly_and_starts_again_with_what_was_there(demo: Demo) -> No
     try:
         again.wait()
         assert rows(again, "select count(*) from annotation_verdict") == verdicts
-        assert rows(again, "select count(*) from annotation_run") == [(1,)]
+        assert rows(again, "select count(*) from annotation_run") == [(2,)]
     finally:
         assert again.stop() == 0

@@ -188,7 +188,8 @@ def test_assessors_judge_once_and_agree_on_most_units_but_not_all() -> None:
     ]
     same = sum(ana == ben for ana, ben in pairs)
     assert len(pairs) * 0.6 < same < len(pairs)
-    assert all(abs(ana - ben) <= 20 for ana, ben in pairs)
+    # The project's threshold: what is further apart is a dispute.
+    assert sum(abs(ana - ben) > 20 for ana, ben in pairs) == 4
 
 
 @OVERRIDES
@@ -197,6 +198,7 @@ def test_override_matches_one_sentence_of_its_reference(override: Row) -> None:
     wanted = _words(override["match"])
     matching = [s for s in split_sentences(row["reference"], row["language"]) if wanted <= _words(s)]
     assert len(matching) == 1
+    assert override.get("by", "cleo") in {"cleo", "ben", "dora"}
     assert override["label"] in {"yes", "no", "unsure"}
     assert override["reason"]
 

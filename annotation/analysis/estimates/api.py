@@ -187,5 +187,5 @@ class PlannedSamples(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         drawn = sample_planned(project=project, by=self.person, **self.body(NewPlannedDraw))
-        row = next(each for each in check_samples(project) if each.draw_id == drawn.public_id)
+        (row,) = check_samples(project, only=drawn.public_id)
         return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)

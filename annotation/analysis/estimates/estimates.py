@@ -138,7 +138,7 @@ def is_all_answered(project: Project) -> bool:
 def samples_of_coverage(project: Project) -> list[SampleProgress]:
     """The latest random choices that tell of coverage, the newest first, with how far they are answered."""
     rows = list(
-        Draw.objects.filter(project=project)
+        Draw.objects.filter(project=project, cancelled_at=None)
         .exclude(item=Draw.Item.CHECK, drawn_checks__isnull=True)
         .distinct()
         .order_by("-pk")

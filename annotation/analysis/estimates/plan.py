@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,8 +13,9 @@ from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, Forecasts, 
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import Average, Observation, averages
 from annotation.analysis.leaderboard.leaderboard import means_at
-from annotation.models import Check, Score, System, Verdict
+from annotation.models import Check, Score, System
 from annotation.sampling.queries.check_samples import blind_answers
+from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.queries.sampled_items import SampleFrame, document_of
 from evaluation.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -38,8 +38,6 @@ SIZE_STEPS = (1, 1.5, 2, 3, 5, 7)
 LEAST_SIZE = 10
 ALL_BY_PEOPLE = 1 - 1e-9
 """The share decided by people from which on it is everything, but for rounding."""
-TIMED_AT_MOST = 1000
-"""The median time is taken over so many of the newest answers."""
 
 
 class ShortSystem(NamedTuple):
@@ -344,15 +342,6 @@ def ladder(checks: int) -> list[int]:
         sizes += [round(unit * step) for step in SIZE_STEPS if unit * step < checks]
         unit *= 10
     return [*sizes, checks] if checks else []
-
-
-def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """The median time of an answer to a check, and over how many of the newest; None where nobody's is known."""
-    times = Verdict.objects.filter(
-        check_row__project=project, source=Verdict.Source.REVIEWER, active_ms__gt=0, batch__isnull=True
-    )
-    newest = list(times.order_by("-pk").values_list("active_ms", flat=True)[:TIMED_AT_MOST])
-    return (statistics.median(newest) / 1000 if newest else None), len(newest)
 
 
 def answered_before(project: Project) -> int:

@@ -43,19 +43,14 @@ def sample_planned(
     Raises Invalid, with the `field` that is wrong, and as `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
-    wanted = next((known for known in DRAWABLE if known == design), None)
-    if wanted is None:
-        raise Invalid(f"A draw is {', '.join(DRAWABLE)}, not {design!r}.", field="design")
+    wanted = _design(design)
     seed = new_seed() if seed is None else seed
     # Not for the rows that name the project: only who draws by plan at the same time waits.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    earlier = Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed).first()
+    earlier = Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).first()
     if earlier is not None:
         return earlier
-    need_blind_answers(project)
-    frame = frame_of(project, SIDE)
-    if not 0 < size <= len(frame):
-        raise Invalid(f"Between 1 and {len(frame):,} checks can be drawn, not {size:,}.", field="size")
+    frame = _frame(project, size)
     return record_sample(
         project=project,
         by=by,
@@ -67,6 +62,29 @@ def sample_planned(
         chances=_drawn(project, frame, size=size, design=wanted, seed=seed),
         details={"planned": size},
     )
+
+
+@transaction.atomic
+def refuse_plan(*, project: Project, size: int, design: str, seed: int) -> None:
+    """Raise as `sample_planned` would with these words, and make nothing."""
+    _design(design)
+    if not Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).exists():
+        _frame(project, size)
+
+
+def _design(name: str) -> Design:
+    wanted = next((known for known in DRAWABLE if known == name), None)
+    if wanted is None:
+        raise Invalid(f"A draw is {', '.join(DRAWABLE)}, not {name!r}.", field="design")
+    return wanted
+
+
+def _frame(project: Project, size: int) -> dict[str, FramedCheck]:
+    need_blind_answers(project)
+    frame = frame_of(project, SIDE)
+    if not 0 < size <= len(frame):
+        raise Invalid(f"Between 1 and {len(frame):,} checks can be drawn, not {size:,}.", field="size")
+    return frame
 
 
 def _drawn(

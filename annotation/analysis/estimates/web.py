@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE, ForecastBasis
 from annotation.analysis.estimates.plan import WIDTHS
-from annotation.analysis.estimates.sample_planned import sample_planned
+from annotation.analysis.estimates.sample_planned import refuse_plan, sample_planned
 from annotation.analysis.estimates.table import PLAN_TABLES
 from annotation.analysis.estimates.words import (
     DESIGN_NAMES,
@@ -29,7 +30,10 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Analysis
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.sampling.queries.check_samples import check_samples
+from annotation.sampling.queries.check_samples import open_samples
+from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.words import SAMPLE_TERMS, work_in_words
+from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
@@ -93,13 +97,15 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
     # The blind may draw, and see nothing of the plan.
     may_look = Verb.VIEW_SCORES in room.verbs
     try:
-        drawn = sample_planned(
-            project=room.project,
-            by=request.user,
-            size=_whole(request.POST.get("size", ""), "size"),
-            design=request.POST.get("design", ""),
-            seed=_whole(request.POST.get("seed", ""), "seed"),
-        )
+        asked: Any = {
+            "size": _whole(request.POST.get("size", ""), "size"),
+            "design": request.POST.get("design", ""),
+            "seed": _whole(request.POST.get("seed", ""), "seed"),
+        }
+        if not is_confirmed(request):
+            refuse_plan(project=room.project, **asked)
+            return _confirm(request, room, asked["size"], may_look=may_look)
+        drawn = sample_planned(project=room.project, by=request.user, **asked)
     except Invalid as refusal:
         if not may_look:
             raise
@@ -107,6 +113,18 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
     count = drawn.drawn_checks.count()
     messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} drawn for reviewers.")
     return redirect("plan" if may_look else "check-draws", slug)
+
+
+def _confirm(request: Request, room: Room, size: int, *, may_look: bool) -> HttpResponse:
+    return ask_to_confirm(
+        request,
+        room,
+        title="Make this random sample?",
+        says=(work_in_words(size, *seconds_per_check(room.project)), SAMPLE_TERMS),
+        act="Make the random sample",
+        back=reverse("plan" if may_look else "check-draws", args=[room.project.slug]),
+        fields={},
+    )
 
 
 def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
@@ -117,7 +135,7 @@ def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> Ht
         "table": table,
         "target": target_word(table["target_words"]) if table else "",
         "targets": target_choices(found["targets"]),
-        "draws": [draw for draw in check_samples(room.project) if not draw.is_complete],
+        "draws": open_samples(room.project),
         "refusal": refusal,
         **(_forecast(request, found, table) if table and table["outlooks"] else {}),
     }

@@ -116,6 +116,12 @@ class JudgeVersion(serializers.Serializer[Any]):
     trust = serializers.CharField(help_text="Whether to trust it alone, in one sentence.")
     is_trusted = serializers.BooleanField(allow_null=True, help_text="Null where it cannot be told.")
     weakness = serializers.CharField()
+    picked = IntervalRow(
+        allow_null=True,
+        help_text="Share right on checks that people chose to answer, beside a random sample; null without both.",
+    )
+    picked_checks = serializers.IntegerField(help_text="Checks that people chose and it answered.")
+    contrast = serializers.CharField(help_text="What both shares say; empty without both.")
 
 
 class JudgePairCounts(serializers.Serializer[Any]):

@@ -72,7 +72,7 @@ class Humans:
     """People's answers by the key of the check, what they stand for, and how they agree among themselves.
 
     `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
-    `compared` checks.
+    `compared` checks. `picked` are answers to checks that people chose, where `labels` are those of a random sample.
     """
 
     labels: Mapping[int, str]
@@ -82,6 +82,7 @@ class Humans:
     basis: AnswerBasis
     agreement: Estimate
     compared: int
+    picked: Mapping[int, str]
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
@@ -113,7 +114,19 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
         basis=basis,
         agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
         compared=len(groups),
+        picked={} if drawn is None else _picked(project, by_check),
     )
+
+
+def _picked(project: Project, answered: Mapping[int, Sequence[CheckAnswer]]) -> dict[int, str]:
+    """The answers to checks that somebody came to by choice: no sample held them, and they came with no file."""
+    drawn = set(DrawnCheck.objects.filter(draw__project=project).values_list("check_row_id", flat=True))
+    labels = {
+        check: _majority(answers)
+        for check, answers in answered.items()
+        if check not in drawn and all(answer.at is not None for answer in answers)
+    }
+    return {check: label for check, label in labels.items() if label is not None}
 
 
 def _majority(answers: Sequence[CheckAnswer]) -> str | None:
@@ -130,7 +143,7 @@ def _basis(
     frame = sum(asked.get(side, 0) for side in sides)
     if answered and len(answered) >= frame:
         return AnswerBasis(kind="all", frame=frame, sides=tuple(sorted(sides))), None
-    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK).annotate(
+    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).annotate(
         drawn=Count("drawn_checks"),
         answered=Count("drawn_checks__verdict"),
         least=Min("drawn_checks__inclusion_probability"),

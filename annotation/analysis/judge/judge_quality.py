@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 MOST_VERSIONS = 8
+FEWEST_PICKED = 10
+"""So many checks that people chose say how often the judge is right on such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One judge in one version, against people."""
+    """One judge in one version, against people.
+
+    `picked` is its accuracy on the `picked_checks` that people chose to answer, beside that on a random sample; None
+    where there are not both.
+    """
 
     id: str
     judge: str
@@ -71,6 +77,8 @@ class Version:
     report: JudgeReport
     splits: tuple[CheckSplit, ...]
     cost: Cost
+    picked: Estimate | None
+    picked_checks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,7 @@ def _version(
     )
     probabilities = [said[check].probability for check in checks]
     report = shown(judge_report(held.labels, held.people, held.documents, probabilities=probabilities))
+    picked = [check for check in humans.picked if check in said and said[check].label is not None]
     return Version(
         id=names[version],
         judge=judge.name,
@@ -156,7 +165,21 @@ def _version(
         report=report,
         splits=splits_of(held),
         cost=_cost(project, version, judge, report.accuracy),
+        picked=_accuracy(picked, said, facts, humans) if len(picked) >= FEWEST_PICKED else None,
+        picked_checks=len(picked),
     )
+
+
+def _accuracy(
+    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
+) -> Estimate:
+    """The judge's accuracy on checks that people chose."""
+    report = judge_report(
+        [cast("Label | None", said[check].label) for check in checks],
+        [cast("Label | None", humans.picked[check]) for check in checks],
+        [facts[check].cluster for check in checks],
+    )
+    return shown(report).accuracy
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:

@@ -54,7 +54,14 @@ def _told_version(
         for part in split["parts"]
     ]
     weakness = weakness_in_words(report.accuracy, parts)
-    return {**version, "trust": trust, "is_trusted": is_trusted, "weakness": weakness}
+    picked = version["picked"]
+    return {
+        **version,
+        "trust": trust,
+        "is_trusted": is_trusted,
+        "weakness": weakness,
+        "contrast": contrast_in_words(Estimate(**picked), report.accuracy) if picked else "",
+    }
 
 
 def basis_in_words(basis: AnswerBasis, checks: int) -> str:
@@ -99,6 +106,16 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
     return (
         f"People chose which checks to answer; none were drawn at random. The figures describe those {checks:,} checks "
         "only, and say nothing of the others."
+    )
+
+
+def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
+    """What it means that the judge is right on these shares of what people chose and of a random sample."""
+    if picked.value is None or drawn.value is None:
+        return ""
+    return (
+        f"Hand-picked claims: judge {in_percent(picked.value)} right; random sample: {in_percent(drawn.value)}. "
+        "People do not pick by chance, so only the random sample says how often it is right over all claims."
     )
 
 

@@ -92,7 +92,9 @@ _OF_CHECK = (
 
 def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
     """The draw's method and the check's chance, by the verdict that answers it; others were volunteered."""
-    drawn = DrawnCheck.objects.filter(check_row__peer_id__in=peer_ids, verdict__isnull=False)
+    drawn = DrawnCheck.objects.filter(
+        check_row__peer_id__in=peer_ids, verdict__isnull=False, draw__cancelled_at=None
+    )
     columns = ("verdict_id", "draw__method", "inclusion_probability")
     return {
         verdict_id: (method, probability)

@@ -1,4 +1,4 @@
-"""Serve the sample project on this machine: database, worker and web server under one roof."""
+"""Serve the sample projects on this machine: database, worker and web server under one roof."""
 
 from __future__ import annotations
 
@@ -25,26 +25,34 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
-from annotation.analysis.make_analysis import make_again
+from annotation.analysis.make_analysis import WORK_BY_DAY, make_again
 from annotation.judging.queries.runs import run_progress
-from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.start_run import start_run
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
 from annotation.models import Analysis, Project, Run
-from annotation.sample.load import DEMO_PEOPLE, SLUG, judged_sample, load_sample, review_sample
+from annotation.sample import harbour, newsroom
+from annotation.sample.people import DEMO_PEOPLE
+from annotation.sample.sample_projects import add_sample_project, begin_sample_project
 from annotation.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
+SHOWN_FIRST = (
+    (Analysis.Kind.LEADERBOARD, board_key(RANKED)),
+    (Analysis.Kind.JUDGE, ""),
+    (Analysis.Kind.PLAN, ""),
+    (Analysis.Kind.PLAN, WORK_BY_DAY),
+    (Analysis.Kind.AGREEMENT, ""),
+)
+"""The statistics of Newsroom that are made before anybody asks for them."""
 
 
 class Command(BaseCommand):
     # `make check` looks, once; here it would cost a second of every start.
     requires_system_checks = ()
-    help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
+    help = "Serve the sample projects, judged by the offline lexical baseline, on 127.0.0.1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", default="8000", help="8000 unless named")
@@ -73,7 +81,12 @@ class Command(BaseCommand):
             self._welcome(address)
             if not no_browser:
                 webbrowser.open(address)
-            supervisor.watch()
+            # Nobody waits for the larger one: there is enough to look at meanwhile.
+            is_there = supervisor.have_done(self._add_newsroom, seconds=JUDGED_WITHIN_SECONDS)
+            if not is_there and not supervisor.stopping.is_set():
+                self.say(f"{newsroom.NAME} could not be made; what went wrong stands above.")
+            if not supervisor.stopping.is_set():
+                supervisor.watch()
             self.say("Stopping.")
 
     def _have_done(self, supervisor: Supervisor, work: Callable[[], object]) -> bool:
@@ -83,14 +96,22 @@ class Command(BaseCommand):
             raise CommandError("The sample project could not be made ready; what went wrong stands above.")
         return done
 
+    def _add_newsroom(self) -> None:
+        project = Project.objects.filter(slug=newsroom.SLUG).first()
+        if project is None or not newsroom.is_newsroom_answered(project):
+            project = add_sample_project(name=newsroom.SLUG, by=None)
+            for kind, key in SHOWN_FIRST:
+                make_again(project_id=project.pk, kind=kind, key=key)
+        self.say(f"The second sample project, {newsroom.NAME}, is ready.")
+
     def say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
     def _show_judged(self) -> None:
         """Tell the leaderboard of the sample, once its first run is over and people have answered too."""
-        project = Project.objects.get(slug=SLUG)
-        if judged_sample() is None:
+        project = Project.objects.get(slug=harbour.SLUG)
+        if not harbour.is_harbour_answered(project):
             self.say("Judging the sample project claim by claim, through Celery ...")
             run = Run.objects.filter(project=project).earliest("pk")
             started = time.monotonic()
@@ -98,7 +119,7 @@ class Command(BaseCommand):
                 time.sleep(LOOK_EVERY_SECONDS)
             if progress.failures:
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
-            review_sample(project)
+            harbour.answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
         make_again(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
@@ -134,12 +155,7 @@ def _prepare() -> None:
         call_command("migrate", interactive=False, verbosity=0)
     if not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
-    if judged_sample() is None:
-        project = load_sample()
-        if not Run.objects.filter(project=project).exists():
-            start_run(
-                project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None
-            )
+    begin_sample_project(name=harbour.SLUG, by=None)
 
 
 def _free_port(named: str) -> int:

@@ -24,6 +24,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
+from annotation.models.assignment import AWAITED
 from annotation.scoring.rescore import rescore
 from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
@@ -173,7 +174,7 @@ def _check_samples(project: Project) -> None:
     """Refuse to show the judge's verdict at once to those whose answers a draw of checks needs without it."""
     if project.reveal != Project.Reveal.SHOWN:
         return
-    waiting = DrawnCheck.objects.filter(draw__project=project, verdict=None).order_by("-draw")
+    waiting = DrawnCheck.objects.filter(AWAITED, draw__project=project).order_by("-draw")
     draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
     if draw is not None:
         count = waiting.filter(draw=draw).count()

@@ -26,6 +26,7 @@ from annotation.reviewing.queries.review_queue import (
 from annotation.reviewing.services.accept_batch import Offer, accept_batch, offer, withdraw_batch
 from annotation.reviewing.services.lease_check import hand_out, let_go
 from annotation.sampling.queries.check_samples import check_samples, held_by_others
+from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import CHECK_SAMPLE_METHODS, sample_checks
 
 LONGEST_FILTER = 200
@@ -267,8 +268,25 @@ class CheckSamples(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
-        row = next(each for each in check_samples(project) if each.draw_id == drawn.public_id)
+        (row,) = check_samples(project, only=drawn.public_id)
         return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
+
+
+class CancelledSample(ApiView):
+    tag = "checks"
+
+    @operation("cancel_check_draw", request=None, responses=CheckDrawRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Cancel a random sample of checks that is not answered yet.
+
+        Needs the verb "assign". It stays in the list and in the log; nobody is asked for its answers any more, and no
+        estimate uses it. Cancelling twice changes nothing. Refused (409) where every check of it is answered.
+        """
+        project = self.enter(Verb.ASSIGN)
+        draws = Draw.objects.filter(project=project).select_related("project").defer("frame")
+        cancelled = cancel_sample(draw=only(draws, public_id, "draw"), by=self.person)
+        (row,) = check_samples(project, only=cancelled.public_id)
+        return Response(CheckDrawRow(row).data)
 
 
 def _filters(words: dict[str, Any]) -> Filter:

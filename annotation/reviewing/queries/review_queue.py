@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 
@@ -21,7 +21,12 @@ from annotation.models import Check, Draw, Judge, Label, Membership, Project, Ve
 from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.reveal import keeps_back, plants
 from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
-from annotation.sampling.queries.check_samples import answerable_in_samples
+from annotation.sampling.queries.check_samples import (
+    CheckSample,
+    answerable_in_samples,
+    check_samples,
+    open_samples,
+)
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -254,6 +259,32 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
             return waiting.order_by(f"-{filters.order.value}", "queue_key")
 
 
+class SampleFirst(NamedTuple):
+    """A random sample that waits for answers; this reader can give `left` of them."""
+
+    sample: CheckSample
+    left: int
+
+
+def sample_first(project: Project, reader: CheckReader) -> SampleFirst | None:
+    """The newest random sample that this reader can go on with; None where there is none.
+
+    Two queries where no sample is open.
+    """
+    for sample in open_samples(project, but=reader.person):
+        left = count(waiting_checks(project, reader, Filter(draw=sample.draw_id)))
+        if left:
+            return SampleFirst(sample, left)
+    return None
+
+
+def is_finished_sample(project: Project, filters: Filter) -> bool:
+    """Whether the filter names a random sample of which every claim is answered."""
+    return bool(filters.draw) and any(
+        sample.is_complete for sample in check_samples(project, only=filters.draw)
+    )
+
+
 def reviewers(project: Project) -> list[str]:
     """The names of those whose roles let them answer checks, in order."""
     members = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
@@ -320,9 +351,11 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     Claims that were changed since are among them, in the words that were drawn.
     """
     draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
-    draw = draws.values_list("pk", flat=True).first()
+    draw = draws.only("cancelled_at").first()
     if draw is None:
         raise Invalid("There is no such draw of checks in this project.", field="draw")
+    if draw.cancelled_at is not None:
+        raise Invalid("This random sample was cancelled: nobody is asked for its answers.", field="draw")
     waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
     if filters.side:
         waiting = waiting.filter(side=filters.side)

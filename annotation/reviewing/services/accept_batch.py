@@ -17,6 +17,7 @@ from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, CheckLook, DrawnCheck, Label, Summary, Verdict, VerdictBatch
+from annotation.models.assignment import AWAITED
 from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import Filter, waiting_checks
 from annotation.scoring.rescore import rescore_now
@@ -87,7 +88,7 @@ def offer(*, project: Project, reader: CheckReader, filters: Filter) -> Offer:
             "the judge's verdicts are only taken over on a part.",
             field="only",
         )
-    drawn = DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict__isnull=True)
+    drawn = DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk"))
     waiting = waiting_checks(project, reader, filters).filter(
         ~Exists(drawn), human_label__isnull=True, judge_label__isnull=False, final_source=Check.Decider.JUDGE
     )

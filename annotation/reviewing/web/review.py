@@ -38,6 +38,7 @@ from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
     count,
+    is_finished_sample,
     waiting_checks,
 )
 from annotation.reviewing.services import review as service
@@ -104,6 +105,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "room": room,
             "search": _search(filters),
             "held": _held_in_words(request, room, filters),
+            "is_finished": is_finished_sample(room.project, filters),
         }
         return render(request, "reviewing/_end.html", context)
     return _show(request, room, with_texts(following), is_ahead=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
@@ -15,13 +16,16 @@ from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Check, Draw, Project, System, VerdictBatch
+from annotation.models.base import SEED_BITS, new_seed
 from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
     has_panel,
+    is_finished_sample,
     queue,
     reviewers,
+    sample_first,
     waiting_checks,
 )
 from annotation.reviewing.services import accept_batch as batches
@@ -29,8 +33,12 @@ from annotation.reviewing.services.look_at_check import tell_planted
 from annotation.reviewing.web.review import filters_of, reader_of
 from annotation.reviewing.words import OPTIONS, TITLES, narrowed_by
 from annotation.sampling.queries.check_samples import HeldChecks, check_samples, held_by_others, open_samples
+from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import sample_checks as draw
-from annotation.sampling.words import held_in_words
+from annotation.sampling.services.sample_checks import sample_size
+from annotation.sampling.words import SAMPLE_TERMS, held_in_words, work_in_words
+from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -88,6 +96,8 @@ def review(request: Request, slug: str) -> HttpResponse:
             "reviewers": reviewers(room.project) if reader.may_see_all else [],
             "hidden": filters.as_query(),
             "draws": open_samples(room.project, but=request.user),
+            "sample": sample_first(room.project, reader) if filters == Filter() else None,
+            "is_finished": is_finished_sample(room.project, filters),
             "held": held_in_words(_held(room, reader, filters)),
             "told": told,
         }
@@ -138,16 +148,42 @@ def check_samples_page(request: Request, slug: str) -> HttpResponse:
 def sample_checks(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
-        drawn = draw(
-            project=room.project,
-            by=request.user,
-            method=request.POST.get("method", ""),
-            share=_share(request.POST.get("share", "")),
-            side=request.POST.get("side", ""),
-        )
+        asked: Any = {
+            "project": room.project,
+            "by": request.user,
+            "method": request.POST.get("method", ""),
+            "share": _share(request.POST.get("share", "")),
+            "side": request.POST.get("side", ""),
+            "seed": _seed(request.POST.get("seed", "")),
+        }
+        if not is_confirmed(request):
+            return ask_to_confirm(
+                request,
+                room,
+                title="Make this random sample?",
+                says=(work_in_words(sample_size(**asked), *seconds_per_check(room.project)), SAMPLE_TERMS),
+                act="Make the random sample",
+                back=reverse("check-draws", args=[slug]),
+                fields={"seed": asked["seed"]},
+            )
+        drawn = draw(**asked)
     except Invalid as refusal:
         return _draws(request, room, refusal=refusal)
     messages.success(request, f"{drawn.drawn_checks.count():,} checks are drawn and wait for reviewers.")
+    return redirect("check-draws", slug)
+
+
+@screen("POST")
+def cancel_check_sample(request: Request, slug: str, draw_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    rows = Draw.objects.filter(project=room.project).select_related("project").defer("frame")
+    try:
+        cancel_sample(draw=found(rows, draw_id, "random sample"), by=request.user)
+    except (Conflict, Invalid) as refusal:
+        return _draws(request, room, refusal=refusal)
+    messages.success(
+        request, "The random sample is cancelled. Its answers stand in the scores; no estimate uses them."
+    )
     return redirect("check-draws", slug)
 
 
@@ -171,7 +207,7 @@ def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None =
     return render(request, "reviewing/batch.html", context, status=status_of(refusal) if refusal else 200)
 
 
-def _draws(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
+def _draws(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     context = {
         "room": room,
         "draws": check_samples(room.project),
@@ -195,6 +231,11 @@ def _share(percent: str) -> float:
         return float(percent) / 100
     except ValueError as error:
         raise Invalid("The share is a number of percent.", field="share") from error
+
+
+def _seed(words: str) -> int:
+    """The seed that the form carries from its first page to the second, so that what is confirmed is what is made."""
+    return int(words) if words.isdecimal() and int(words) < 2**SEED_BITS else new_seed()
 
 
 def _switches(project: Project, filters: Filter, reader: CheckReader) -> list[tuple[str, list[Choice]]]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.core.known_checks import knows, knows_in_other_words, knows_of_earlier_words
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
+from annotation.models.assignment import AWAITED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -64,7 +65,7 @@ def is_asked_in_old_words(check: Check, person: User) -> bool:
     """
     if check.is_current:
         return False
-    drawn = Exists(DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict=None))
+    drawn = Exists(DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk")))
     return answerable_in_samples(Check.objects.filter(drawn, pk=check.pk), person).exists()
 
 
@@ -90,7 +91,8 @@ class HeldChecks:
 class CheckSample:
     """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
 
-    `held` tells of those without an answer that are on somebody's screen; None where none is.
+    `held` tells of those without an answer that are on somebody's screen; None where none is. Nobody is asked for the
+    rest of a sample that was cancelled.
     """
 
     draw_id: str
@@ -101,31 +103,48 @@ class CheckSample:
     drawn: int
     answered: int
     created_at: datetime
+    cancelled_at: datetime | None = None
     held: HeldChecks | None = None
 
     @property
     def is_complete(self) -> bool:
         return self.answered == self.drawn
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for answers."""
+        return not self.is_complete and self.cancelled_at is None
 
-def check_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """The latest samples of checks, the newest first. Two queries; one more where some are not complete.
+
+def check_samples(project: Project, *, but: User | None = None, only: str = "") -> list[CheckSample]:
+    """The latest samples of checks, the newest first, or the one of the public id `only`.
+
+    Two queries; one more where some are not complete.
 
     What is on the screen of `but`, the reader, does not count as held.
     """
     drawn = Draw.objects.filter(project=project, item=Draw.Item.CHECK).order_by("-pk")
+    drawn = drawn.filter(public_id=only) if only else drawn
     # The frame may name a million checks: it is counted where it lies, and once, not with each check of the sample.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
     framed = drawn.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
-    columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at")
+    columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
     rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
     counts = _counts([row[0] for row in rows])
     held = _held([key for key, (drawn, answered) in counts.items() if answered < drawn], but)
     return [
         CheckSample(
-            public_id, method, share, seed, frame, *counts.get(key, (0, 0)), created_at, held.get(key)
+            public_id,
+            method,
+            share,
+            seed,
+            frame,
+            *counts.get(key, (0, 0)),
+            created_at,
+            cancelled_at,
+            held.get(key),
         )
-        for key, public_id, method, share, seed, frame, created_at in rows
+        for key, public_id, method, share, seed, frame, created_at, cancelled_at in rows
     ]
 
 
@@ -173,4 +192,4 @@ def _opened(check: str, path: str) -> Subquery:
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
     """Those of the latest samples in which checks still wait for their answer; `but` as for `check_samples`."""
-    return [draw for draw in check_samples(project, but=but) if not draw.is_complete]
+    return [draw for draw in check_samples(project, but=but) if draw.is_open]

@@ -67,6 +67,15 @@ def sample_checks(
     )
 
 
+@transaction.atomic
+def sample_size(*, project: Project, by: User | None, method: str, share: float, side: str, seed: int) -> int:
+    """How many checks `sample_checks` would draw with these words; nothing is made. Raises as it does."""
+    require(by, project, Verb.ASSIGN)
+    _validate(method=method, share=share, side=side)
+    need_blind_answers(project)
+    return len(_drawn(frame_of(project, side), method=method, share=share, seed=seed))
+
+
 def need_blind_answers(project: Project) -> None:
     """Refuse a sample that nobody could answer knowing nothing: where reviewers are shown the judge's verdict at once.
 

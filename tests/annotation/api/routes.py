@@ -111,6 +111,7 @@ IN_PROJECT = (
     Route("delete", _in("verdict-batches/{batch}/"), (Verb.REVIEW,), owner="rex"),
     Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
     Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
+    Route("post", _in("check-draws/{draw}/cancel/"), (Verb.ASSIGN,)),
     Route("post", _in("checks/{check}/adjudications/"), (Verb.ADJUDICATE,), {"label": "no", "reason": "So."}),
     Route(
         "post",

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from annotation.analysis.estimates.forecasts import DESIGNS, doubt, forecasts, planned_chances
-from annotation.analysis.estimates.plan import ladder, plan, seconds_per_check
+from annotation.analysis.estimates.plan import ladder, plan
 from annotation.analysis.estimates.words import told
 from annotation.analysis.leaderboard.leaderboard import means_at
 from annotation.models import Check, Draw, Verdict
+from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.queries.sampled_items import framed_now
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore

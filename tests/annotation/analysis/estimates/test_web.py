@@ -192,10 +192,16 @@ def test_forms_do_not_print(laid: World, signed_in: SignedIn) -> None:
     assert all("screen-only" in each for each in forms)
 
 
-def test_one_click_draws_and_shows_how_far_it_is_answered(laid: World, signed_in: SignedIn) -> None:
+def test_a_confirmed_sample_is_made_once_and_shows_how_far_it_is_answered(
+    laid: World, signed_in: SignedIn
+) -> None:
     client = signed_in(laid.olga)
     html = client.get(f"{PLAN}?size=30&design=active").content.decode()
     form = dict(re.findall(r'name="(size|design|seed)" value="([^"]+)"', html))
+    asked = client.post(DRAW, form)
+    assert not Draw.objects.exists()
+    assert "30 answers: about 15 minutes of work" in asked.content.decode()
+    form = dict(re.findall(r'name="(size|design|seed|confirmed)" value="([^"]+)"', asked.content.decode()))
     assert client.post(DRAW, form).status_code == 302
     client.post(DRAW, form)
     draw = Draw.objects.get()
@@ -258,7 +264,7 @@ def test_the_blind_see_neither(laid: World, signed_in: SignedIn) -> None:
     client = signed_in(laid.olga)
     for address in (PLAN, SENSITIVITY):
         assert client.get(address).status_code == 403
-    answer = client.post(DRAW, {"size": "5", "design": "uniform", "seed": "1"})
+    answer = client.post(DRAW, {"size": "5", "design": "uniform", "seed": "1", "confirmed": "1"})
     assert answer.headers["Location"] == "/p/harbour/review/draws/"
 
 

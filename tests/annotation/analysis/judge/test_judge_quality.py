@@ -265,6 +265,29 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     )
 
 
+def test_what_people_picked_stands_beside_the_sample(world: World) -> None:
+    asked = drawn(world)
+    for check in asked:
+        override(check=check, by=world.rex, label=check.judge_label or "yes")
+    # Of twelve that somebody chose, the judge is right on nine.
+    picked = add_checks(world, 12)
+    judge_checks(picked, world.judge, ["no"] * 12)
+    for place, check in enumerate(picked):
+        say(check, world.rex, "no" if place < 9 else "yes")
+    found = told(judge_quality(world.project))
+    [version] = [each for each in found["versions"] if each["picked"]]
+    assert (version["picked"]["value"], version["picked_checks"]) == (0.75, 12)
+    assert version["contrast"].startswith("Hand-picked claims: judge 75 % right; random sample: 100 %.")
+
+
+def test_few_picked_claims_say_nothing(world: World) -> None:
+    for check in drawn(world):
+        override(check=check, by=world.rex, label="yes")
+    for check in add_checks(world, 9):
+        say(check, world.rex, "no")
+    assert all(not version["contrast"] for version in told(judge_quality(world.project))["versions"])
+
+
 def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
     asked = drawn(world)
     reword_claim(claim=asked[0].claim, by=world.rex, text="The new hall opens at dusk.")

@@ -249,3 +249,12 @@ def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World,
     assert datetime.fromisoformat(found["held"]["until"]) == until
     [row] = client_of("mona").get(f"{HERE}check-draws/").json()
     assert row["held"]["count"] == 1
+
+
+def test_a_sample_is_cancelled_once_it_is_not_wanted(world: World, client_of: ApiDoor) -> None:
+    made = post(client_of("mona"), "check-draws/", {"share": 0.5}).json()
+    assert made["cancelled_at"] is None
+    cancelled = post(client_of("mona"), f"check-draws/{made['id']}/cancel/").json()
+    assert cancelled["cancelled_at"] is not None
+    assert client_of("mona").get(f"{HERE}check-draws/").json() == [cancelled]
+    assert post(client_of("rex"), "checks/next/", {"draw": made["id"]}).status_code == 422

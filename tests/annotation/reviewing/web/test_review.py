@@ -890,7 +890,7 @@ def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Clie
 
 def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Callable[[User], Client]) -> None:
     mona = signed_in(world.mona)
-    mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    mona.post(f"{QUEUE}draws/draw/", lot("50"))
     draw = Draw.objects.get()
     drawn = [row.check_row.public_id for row in draw.drawn_checks.select_related("check_row")]
     assert len(drawn) == 3
@@ -906,7 +906,7 @@ def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Calla
 def test_a_draws_queue_is_at_random_and_explains_no_other_order(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
     words = "puts first what the judge is least sure of"
     assert words in rex.get(QUEUE).content.decode()
     assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
@@ -920,7 +920,7 @@ def drawn_in(draw: Draw, number: int) -> Check:
 def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_screen_says_why(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "100", "side": ""})
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("100"))
     draw = Draw.objects.get()
     query, check = f"?draw={draw.public_id}", drawn_in(draw, 0)
     reword_claim(claim=check.claim, by=world.cleo, text="Other words")
@@ -952,7 +952,7 @@ def test_old_words_outside_of_a_draw_take_no_answer(world: World, rex: Client) -
 def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
     world: World, rex: Client, signed_in: Callable[[User], Client], headers: dict[str, str]
 ) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
     draw = Draw.objects.get()
     check = drawn_in(draw, 0)
     free = Check.objects.filter(drawn__isnull=True).first()
@@ -965,13 +965,55 @@ def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
     assert draw.drawn_checks.get(check_row=check).verdict is not None
 
 
+def test_review_begins_with_an_open_sample_and_says_why(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    assert "Begin with the random sample" not in rex.get(QUEUE).content.decode()
+    mona = signed_in(world.mona)
+    asked = mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "confirmed": ""}).content.decode()
+    assert "3 answers: about 2 minutes of work, taken as 30 s each" in asked
+    assert not Draw.objects.exists()
+    [seed] = re.findall(r'name="seed" value="(\d+)"', asked)
+    mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "seed": seed})
+    draw = Draw.objects.get()
+    assert draw.seed == int(seed)
+    page = rex.get(QUEUE).content.decode()
+    assert "3 claims of a random sample are left" in page
+    assert f'action="{QUEUE}next/?draw={draw.public_id}"' in page
+    assert "Begin with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
+    cancelled = mona.post(f"{QUEUE}draws/{draw.public_id}/cancel/", follow=True).content.decode()
+    assert "The random sample is cancelled" in cancelled
+    assert "of a random sample" not in rex.get(QUEUE).content.decode()
+    assert rex.get(f"{QUEUE}?draw={draw.public_id}").status_code == 422
+
+
+def test_the_end_of_a_sample_leads_to_the_estimate(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
+    draw = Draw.objects.get()
+    for row in draw.drawn_checks.all():
+        override(check=row.check_row, by=world.rex, label="yes")
+    finished = "random sample is finished"
+    assert finished in rex.get(f"{QUEUE}?draw={draw.public_id}").content.decode()
+    end = rex.post(f"{QUEUE}next/?draw={draw.public_id}", headers=HTMX).content.decode()
+    assert finished in end
+    refused = signed_in(world.mona).post(f"{QUEUE}draws/{draw.public_id}/cancel/")
+    assert refused.status_code == 409
+
+
+def lot(share: str) -> dict[str, str]:
+    """The form that makes a uniform random sample, confirmed."""
+    return {"method": "uniform", "share": share, "side": "", "confirmed": "1"}
+
+
 def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so_before(
     world: World, signed_in: Callable[[User], Client]
 ) -> None:
     reveal(world, "shown")
     mona = signed_in(world.mona)
     assert "nobody can give the answers that a draw needs" in mona.get(f"{QUEUE}draws/").content.decode()
-    refused = mona.post(f"{QUEUE}draws/draw/", {"method": "uniform", "share": "50", "side": ""})
+    refused = mona.post(f"{QUEUE}draws/draw/", lot("50"))
     assert (refused.status_code, Draw.objects.count()) == (422, 0)
     assert "nobody could give them" in refused.content.decode()
 

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.analysis.estimates.estimates import estimates, samples_of_coverage
+from annotation.analysis.fingerprint import fingerprint_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Claim, Draw, DrawnCheck, Event, Notice, Project, Score
+from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import Filter, queue
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
-from annotation.sampling.queries.check_samples import open_samples
+from annotation.sampling.queries.check_samples import check_samples, open_samples
+from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.score_changes import TOLD as SCORES
 from annotation.texts.services.change_claims import reword_claim
@@ -229,3 +233,51 @@ def test_a_draw_that_makes_no_sense_is_refused(world: World, order: dict[str, ob
 def test_who_may_not_assign_does_not_draw(world: World) -> None:
     with pytest.raises(NotAllowed):
         sample_checks(project=world.project, by=world.rex, method="uniform", share=0.5)
+
+
+def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> None:
+    earlier, drawn = draw(world), draw(world, share=1.0)
+    for row in earlier.drawn_checks.all():
+        override(check=row.check_row, by=world.rex, label="yes")
+    assert estimates(world.project).otherwise.sample is not None
+    before = fingerprint_of(world.project)
+    cancel_sample(draw=drawn, by=world.mona)
+    assert fingerprint_of(world.project) != before
+    assert open_samples(world.project) == []
+    with pytest.raises(Invalid, match="cancelled"):
+        waiting(world, drawn)
+    assert [each.draw_id for each in samples_of_coverage(world.project)] == [earlier.public_id]
+    # Answered all the same, by somebody who came by another way, it counts for nothing.
+    for row in drawn.drawn_checks.filter(verdict=None):
+        override(check=row.check_row, by=world.rex, label="no")
+    assert estimates(world.project).at(None).newer is None
+    assert [each.draw_id for each in samples_of_coverage(world.project)] == [earlier.public_id]
+    # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
+    change_project(project=world.project, by=world.olga, reveal="shown")
+
+
+def test_cancelling_is_logged_once_and_keeps_the_sample_in_lists(world: World) -> None:
+    drawn = draw(world)
+    override(check=drawn.drawn_checks.all()[0].check_row, by=world.rex, label="yes")
+    for _ in range(2):
+        cancel_sample(draw=drawn, by=world.mona)
+    event = Event.objects.get(verb="cancel draw")
+    assert (event.actor, event.target_id, event.data) == (
+        world.mona,
+        drawn.public_id,
+        {"drawn": 3, "answered": 1},
+    )
+    [listed] = check_samples(world.project)
+    assert listed.cancelled_at is not None
+    assert not listed.is_open
+
+
+def test_an_answered_sample_stays_and_only_who_assigns_cancels(world: World) -> None:
+    drawn = draw(world)
+    with pytest.raises(NotAllowed):
+        cancel_sample(draw=drawn, by=world.rex)
+    for row in drawn.drawn_checks.all():
+        override(check=row.check_row, by=world.rex, label="yes")
+    with pytest.raises(Conflict) as refused:
+        cancel_sample(draw=drawn, by=world.mona)
+    assert refused.value.code == "sample_complete"

@@ -1,0 +1,99 @@
+"""Take away everything of a project, the log included: for sample projects alone."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.db import connection, models, transaction
+from django.db.models import Q
+
+from annotation.models import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Model = type[models.Model]
+REMOVED = "coverdict.removed_project"
+"""The setting of a transaction under which PostgreSQL lets go of a project's log (migration 0021)."""
+
+
+@transaction.atomic
+def remove_rows(project: Project) -> None:
+    """Delete all rows that hang on a project, and the project. A number of statements that does not grow with rows.
+
+    By models, those that hang on others first: the rows protect each other, and one by one nothing could go.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config(%s, %s, true)", [REMOVED, str(project.pk)])
+    held = _held_by_projects()
+    order = TopologicalSorter(
+        {model: {parent for _, parent in up if parent is not model} for model, up in held.items()}
+    )
+    for model in reversed(list(order.static_order())):
+        rows = model._base_manager.filter(_of(model, project.pk, held))
+        for field in _loose_ends(model, held):
+            field.model._base_manager.filter(**{f"{field.name}__in": rows}).update(**{field.name: None})
+        rows._raw_delete(using=rows.db)
+
+
+_Held = dict[Model, list[tuple[str, Model]]]
+
+
+def _held_by_projects() -> _Held:
+    """Each model whose rows go with a project, and by which of its columns it hangs on which others."""
+    known = list(apps.get_app_config("annotation").get_models(include_auto_created=True))
+    held: _Held = {Project: []}
+    while found := {
+        model: up
+        for model in known
+        if model is not Project and (up := _up(model, held)) != held.get(model, [])
+    }:
+        held |= found
+    return held
+
+
+def _up(model: Model, held: _Held) -> list[tuple[str, Model]]:
+    return [
+        (field.name, field.related_model)
+        for field in _keys_of(model)
+        if field.remote_field.on_delete is models.CASCADE and field.related_model in held
+    ]
+
+
+def _of(model: Model, project: int, held: _Held) -> Q:
+    """Which rows of the model hang on the project, by whichever way."""
+    found = Q()
+    for path in _paths(model, held):
+        found |= Q(**{path: project})
+    return found
+
+
+def _paths(model: Model, held: _Held) -> list[str]:
+    """The ways up to the project: one by which every row hangs on it, or all of them."""
+    if model is Project:
+        return ["pk"]
+    ways = {
+        name: [name if parent is Project else f"{name}__{path}" for path in _paths(parent, held)]
+        for name, parent in held[model]
+        if parent is not model
+    }
+    sure = [paths for name, paths in ways.items() if not model._meta.get_field(name).null]
+    return min(sure, key=lambda paths: (len(paths), len(paths[0])), default=[]) or [
+        path for paths in ways.values() for path in paths
+    ]
+
+
+def _loose_ends(model: Model, held: _Held) -> Iterator[models.ForeignKey[models.Model, models.Model]]:
+    """The columns of rows that stay and name rows of the model."""
+    for other in apps.get_app_config("annotation").get_models():
+        for field in _keys_of(other):
+            is_loose = field.remote_field.on_delete is models.SET_NULL
+            if field.related_model is model and is_loose and other not in held:
+                yield field
+
+
+def _keys_of(model: Model) -> Iterator[models.ForeignKey[models.Model, models.Model]]:
+    return (field for field in model._meta.get_fields() if isinstance(field, models.ForeignKey))

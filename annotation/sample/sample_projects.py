@@ -1,0 +1,134 @@
+"""The sample projects: what they are, and how one is added and removed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, NotAllowed, NotFound
+from annotation.judging.queries.runs import is_worker_alive, run_progress
+from annotation.judging.services.judge_many import judge_run
+from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.start_run import start_run
+from annotation.models import Event, Project, Run
+from annotation.sample import harbour, newsroom
+from annotation.sample.remove import remove_rows
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+JUDGED_WITHIN_SECONDS = 120
+LOOK_EVERY_SECONDS = 0.2
+ADDED = "add sample project"
+"""The verb in the log under which one is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleProject:
+    """One sample project: its name in addresses and on screen, how it is begun and how its people then answer.
+
+    `begin` makes people and texts, and `answer` gives people's answers once the judge's are there; both leave alone
+    what is there. `is_answered` tells that nothing is left to do.
+    """
+
+    slug: str
+    name: str
+    about: str
+    begin: Callable[[User | None], Project]
+    answer: Callable[[Project], None]
+    is_answered: Callable[[Project], bool]
+
+
+SAMPLE_PROJECTS = {
+    sample.slug: sample
+    for sample in (
+        SampleProject(
+            harbour.SLUG,
+            harbour.NAME,
+            harbour.DESCRIPTION,
+            harbour.begin_harbour,
+            harbour.answer_harbour,
+            harbour.is_harbour_answered,
+        ),
+        SampleProject(
+            newsroom.SLUG,
+            newsroom.NAME,
+            newsroom.DESCRIPTION,
+            newsroom.begin_newsroom,
+            newsroom.answer_newsroom,
+            newsroom.is_newsroom_answered,
+        ),
+    )
+}
+"""By the name in addresses, in the order in which they are offered."""
+
+
+def add_sample_project(*, name: str, by: User | None) -> Project:
+    """Make a sample project with everything in it; `by` becomes an owner. It takes some seconds.
+
+    Workers judge it, or where there are none this process, by the lexical judge. What a broken call left is finished.
+    Raises NotFound for a name that is no sample's, Conflict (code `slug_taken`) where a project of that name is there.
+    """
+    sample = sample_project(name)
+    there = Project.objects.filter(slug=name).first()
+    if there is not None and sample.is_answered(there):
+        raise Conflict(f"There is already a project {name!r}.", code="slug_taken")
+    project = begin_sample_project(name=name, by=by)
+    run = Run.objects.filter(project=project).earliest("pk")
+    until = time.monotonic() + JUDGED_WITHIN_SECONDS
+    while not run_progress(run).is_over:
+        if time.monotonic() > until:
+            raise Conflict("The sample project is not judged yet. Ask for it again in a minute.", code="busy")
+        if not is_worker_alive():
+            judge_run(run)
+        time.sleep(LOOK_EVERY_SECONDS)
+    sample.answer(project)
+    return project
+
+
+def begin_sample_project(*, name: str, by: User | None) -> Project:
+    """The sample project with its people and texts and a run that workers have to do; what is there is left alone."""
+    sample = sample_project(name)
+    there = Project.objects.filter(slug=name).first()
+    if there is not None and sample.is_answered(there):
+        return there
+    if there is not None and not is_sample(there):
+        raise Conflict(f"There is already a project {name!r}, which is no sample.", code="slug_taken")
+    project = sample.begin(by)
+    if there is None:
+        log(project=project, actor=by, verb="add sample project", target=project)
+    if not Run.objects.filter(project=project).exists():
+        start_run(project=project, judge=judge_by_name("lexical"), metrics=("coverage", "alignment"), by=None)
+    return project
+
+
+def remove_sample_project(*, project: Project, by: User | None) -> None:
+    """Take a sample project away with everything in it, its log too; owners may. Its people stay.
+
+    Raises NotAllowed for a project that is no sample, Conflict (code `busy`) while its claims are being judged.
+    """
+    require(by, project, Verb.MANAGE_MEMBERS)
+    if not is_sample(project):
+        raise NotAllowed(f"{project.name} is no sample project, so it cannot be removed here.")
+    if Run.objects.filter(project=project, state=Run.State.ACTIVE).exists():
+        raise Conflict(
+            "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"
+        )
+    remove_rows(project)
+
+
+def is_sample(project: Project) -> bool:
+    """Whether a project was made as a sample, and not by somebody who gave it the same name."""
+    return Event.objects.filter(project=project, verb=ADDED).exists()
+
+
+def sample_project(name: str) -> SampleProject:
+    """The sample project of that name. Raises NotFound with the names that there are."""
+    sample = SAMPLE_PROJECTS.get(name)
+    if sample is None:
+        raise NotFound(f"There is no sample project {name!r}; there are {', '.join(SAMPLE_PROJECTS)}.")
+    return sample

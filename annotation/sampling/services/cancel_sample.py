@@ -1,0 +1,48 @@
+"""A manager cancels a random sample of checks that is not answered yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import Draw, DrawnCheck
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+@transaction.atomic
+def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
+    """Ask nobody for the rest of a sample any more; no estimate ever uses it. Its answers stand in the scores.
+
+    It stays in lists and in the log. Cancelling twice changes nothing. Raises Conflict (code `sample_complete`) where
+    every answer is there: who has seen an estimate cannot choose another one.
+    """
+    require(by, draw.project, Verb.ASSIGN)
+    held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=draw.pk)
+    if held.item != Draw.Item.CHECK:
+        raise Invalid("Only a random sample of checks can be cancelled.", field="draw")
+    if held.cancelled_at is not None:
+        return held
+    drawn = DrawnCheck.objects.filter(draw=held)
+    total, answered = drawn.count(), drawn.filter(verdict__isnull=False).count()
+    if answered == total:
+        raise Conflict(
+            "Every check of this random sample is answered: it stays, and estimates go by it.",
+            code="sample_complete",
+        )
+    held.cancelled_at = timezone.now()
+    held.save(update_fields=["cancelled_at"])
+    log(
+        project=held.project,
+        actor=by,
+        verb="cancel draw",
+        target=held,
+        data={"drawn": total, "answered": answered},
+    )
+    return held
