@@ -16,7 +16,7 @@ from annotation.analysis.sensitivity import web as sensitivity
 from annotation.assessing.web import assess, assignments
 from annotation.exports import web as exports
 from annotation.imports import web as imports
-from annotation.judging.web import prompts, questions, runs
+from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
     event_log,
     guidelines,
@@ -145,6 +145,12 @@ project_urls = [
     path("comments/units/<slug:unit_id>/", comments.unit_comments, name="unit-comments"),
     path("comments/units/<slug:unit_id>/write/", comments.comment_unit, name="comment-unit"),
     path("comments/<slug:comment_id>/withdraw/", comments.withdraw_comment, name="withdraw-comment"),
+    path("settings/judges/", judges.judges, name="judges"),
+    path("settings/judges/add/", judges.add, name="add-judge"),
+    path("settings/judges/decide/", judges.decide, name="let-decide"),
+    path("settings/judges/<slug:judge_id>/", judges.judge, name="judge-profile"),
+    path("settings/judges/<slug:judge_id>/archive/", judges.archive, name="archive-judge"),
+    path("settings/judges/<slug:judge_id>/texts/", judges.permit, name="permit-texts"),
     path("settings/prompts/", prompts.prompts, name="prompts"),
     path("settings/prompts/<slug:step>/", prompts.prompt, name="prompt"),
     path("settings/prompts/<slug:step>/preview/", prompts.preview_prompt, name="preview-prompt"),

@@ -19,7 +19,7 @@ from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
 from annotation.models.guideline import Guideline
-from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare
+from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import Comment, Invitation, Notice
 from annotation.models.project import Membership, Project, Role
@@ -76,6 +76,7 @@ __all__ = [
     "Summary",
     "SummaryJudgment",
     "System",
+    "TextPermission",
     "Unit",
     "UnitChange",
     "UnitJudgment",

@@ -14,6 +14,7 @@ from annotation.api.fields import ShareField
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
+from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
 from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project
 from evaluation.judging import LABEL_VALUES_IN_WORDS
@@ -149,15 +150,15 @@ class OneProject(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
-            changes["deciding_judge"] = _judge(changes["deciding_judge"])
+            changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
         return self._shown(change_project(project=project, by=self.person, **changes))
 
     def _shown(self, project: Project) -> Response:
         return Response(ProjectDetail(project, context={"person": self.person}).data)
 
 
-def _judge(name: str) -> Judge:
-    judge = Judge.objects.filter(name=name).first()
+def _judge(name: str, project: Project) -> Judge:
+    judge = judges_of(project).filter(name=name).first()
     if judge is None:
         raise Invalid(f"There is no judge {name!r}.", field="deciding_judge")
     return judge

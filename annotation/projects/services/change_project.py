@@ -13,6 +13,7 @@ from annotation.assessing.services.act_saving import SCALE_STEP
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.queries.judges import is_of
 from annotation.models import (
     Draw,
     DrawnCheck,
@@ -143,6 +144,9 @@ def _clean(project: Project) -> None:
     except ValidationError as error:
         field, messages = next(iter(error.message_dict.items()))
         raise Invalid(f"{field}: {' '.join(messages)}", field=field) from error
+    decides = project.deciding_judge
+    if decides is not None and not is_of(decides, project):
+        raise Invalid("There is no such judge in this project.", field="deciding_judge")
     if project.lease_minutes > LONGEST_LEASE_MINUTES:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"

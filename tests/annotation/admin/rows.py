@@ -30,6 +30,7 @@ from annotation.models import (
     Rating,
     Run,
     SummaryJudgment,
+    TextPermission,
     UnitChange,
     VerdictBatch,
     Worker,
@@ -137,5 +138,6 @@ def fill(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
+    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
