@@ -90,6 +90,13 @@ def kept_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
+def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    """The value of a variable, which is one of some words. Raises ImproperlyConfigured for another."""
+    if value not in known:
+        raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
+    return value
+
+
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
 

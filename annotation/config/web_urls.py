@@ -21,6 +21,7 @@ from annotation.projects.web import (
     event_log,
     guidelines,
     invitations,
+    new_project,
     notices,
     people,
     progress,
@@ -122,6 +123,7 @@ project_urls = [
     path("exports/<slug:export_id>/download/", exports.download_export, name="download-export"),
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
+    path("settings/compared/", new_project.compared, name="compared"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/add/", people.add_member, name="add-member"),
     path("settings/people/<slug:member_id>/roles/", people.change_roles, name="change-roles"),
@@ -160,6 +162,8 @@ project_urls = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
+    path("projects/new/", new_project.new_project, name="new-project"),
+    path("setup/<str:secret>/", sign_in.setup, name="setup"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
     path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),

@@ -21,7 +21,7 @@ from annotation.models.event import Event
 from annotation.models.guideline import Guideline
 from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
-from annotation.models.people import Comment, Invitation, Notice
+from annotation.models.people import Comment, Invitation, Notice, SetupLink
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
@@ -72,6 +72,7 @@ __all__ = [
     "Role",
     "Run",
     "Score",
+    "SetupLink",
     "Sitting",
     "Summary",
     "SummaryJudgment",

@@ -75,7 +75,7 @@ POSTED = {
 }
 """Routes that answer POST; all others answer GET."""
 
-ALSO_READ = {"project-settings", "remove-member", "next-check", "add-judge", "judge-profile"}
+ALSO_READ = {"project-settings", "remove-member", "next-check", "add-judge", "judge-profile", "compared"}
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
 WEB = {
@@ -117,7 +117,9 @@ WEB = {
     **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), Verb.COMMENT),
     "withdraw-comment": Verb.COMMENT,
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("add-judge", "judge-profile", "archive-judge", "let-decide"), Verb.CHANGE_PROJECT),
+    **dict.fromkeys(
+        ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared"), Verb.CHANGE_PROJECT
+    ),
     "permit-texts": Verb.RUN,
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
@@ -153,7 +155,9 @@ IN_SIGHT = {
 """What brings the row into sight, where that is asked for beside the verb: without it there is no such row."""
 
 OUTSIDE = {
-    "projects": True,
+    "projects": False,
+    "new-project": True,
+    "setup": False,
     "sign-in": False,
     "demo-sign-in": False,
     "sign-out": False,
@@ -188,7 +192,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion", "TextPermission"), (Verb.VIEW_RUNS,)),
-    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "Worker"), ()),
+    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "SetupLink", "Worker"), ()),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""
 

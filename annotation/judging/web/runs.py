@@ -18,12 +18,19 @@ from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.judging.words import STEP_WORDS
-from annotation.models import Judge, Run
+from annotation.models import Judge, Project, Run
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 RUNS_SHOWN = 30
+
+PROPOSED = {
+    Project.Compares.REFERENCE: ["coverage", "alignment"],
+    Project.Compares.SOURCE: ["alignment", "coverage"],
+    Project.Compares.CLAIMS: ["coverage"],
+}
+"""Metrics that are ticked at first, by what the project compares."""
 
 TypedNumber = TypeVar("TypedNumber", int, float)
 
@@ -32,7 +39,10 @@ TypedNumber = TypeVar("TypedNumber", int, float)
 def runs(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
     decides = room.project.deciding_judge
-    form = {"judge": LEXICAL if decides is None or decides.archived_at else decides.name}
+    form = {
+        "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
+        "metrics": PROPOSED[Project.Compares(room.project.compares)],
+    }
     return render(request, "judging/runs/list.html", {**_list_context(room, decides), "form": form})
 
 

@@ -243,6 +243,7 @@ IN_PROJECT = (
 
 OUTSIDE = (
     Route("get", "projects/", ()),
+    Route("post", "projects/", (), {"name": "Mill"}),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
     Route("delete", "tokens/current/", ()),
     Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
