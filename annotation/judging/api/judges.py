@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import LabelField
+from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotAllowed
@@ -90,8 +90,8 @@ class JudgeProfile(serializers.Serializer[Any]):
 
 
 class NewJudge(JudgeProfile):
-    kind = serializers.ChoiceField(
-        choices=[(kind, kind.label) for kind in (Judge.Kind.OPENAI, Judge.Kind.PANEL)]
+    kind = NamedChoice(
+        "OwnJudgeKind", [(kind.value, kind.label) for kind in (Judge.Kind.OPENAI, Judge.Kind.PANEL)]
     )
 
 

@@ -60,18 +60,14 @@ def start_run(
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
 
-    What this judge has answered already is not asked again. It is told in the project's own words as they
-    are now, even if they change before the run ends. The judge becomes the project's deciding one where there
-    was none. The run stops before its calls could cost more than `max_cost`.
-    `n_questions` is how many questions each document set should have: the judge makes up what is missing.
-    Without it the judge makes some up only where nobody has given any.
-    `send_texts` permits from now on that the project's texts go to the judge's server; whoever starts a run at the
-    machine's own shell permits it by naming the judge.
-    Raises NotFound for a judge of another project (code `no_such_judge`); Invalid for an unknown metric
-    (`unknown_metric`), a number of questions out of range or for nothing (`invalid_questions`), a judge that cannot be
-    asked (`unusable_judge`) or sent the texts (`texts_not_permitted`, with the addresses), a cap that holds nothing
-    (`invalid_cap`) or a project without peer summaries (`no_summaries`); Conflict (`run_active`, with the run's id)
-    while this judge is at work here.
+    What this judge has answered already is not asked again; it is told in the project's own words as they are now. It
+    becomes the deciding judge where there was none, and stops before its calls could cost more than `max_cost`. Up to
+    `n_questions` questions a document set it makes up what is missing; without it only where nobody has given any.
+    `send_texts` permits from now on that the project's texts go to its server; who starts a run at the machine's own
+    shell permits it by naming the judge.
+    Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
+    `unusable_judge`, `texts_not_permitted` with the addresses, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
+    with the run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
     require_of(judge, project)

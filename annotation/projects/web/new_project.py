@@ -36,7 +36,7 @@ EXPLAINED = (
 )
 
 
-class ProjectForm(forms.Form):
+class NewProjectForm(forms.Form):
     name = forms.CharField(max_length=120)
     slug = forms.SlugField(max_length=LONGEST_SLUG, required=False)
     compares = forms.ChoiceField(choices=Project.Compares.choices, initial=Project.Compares.REFERENCE)
@@ -48,7 +48,7 @@ def new_project(request: Request) -> HttpResponse:
         raise NotAllowed(
             "You may not make projects here. Ask whoever runs this installation.", code="no_new_projects"
         )
-    form = ProjectForm(request.POST or None)
+    form = NewProjectForm(request.POST or None)
     status = 200
     if request.method == "POST":
         if form.is_valid():
@@ -88,5 +88,5 @@ def compared(request: Request, slug: str) -> HttpResponse:
     return render(request, "projects/new/compared.html", context, status=422 if refusal else 200)
 
 
-def _chosen(form: ProjectForm) -> object:
+def _chosen(form: NewProjectForm) -> object:
     return form["compares"].value()
