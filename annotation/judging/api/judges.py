@@ -36,7 +36,7 @@ MOST_MEMBERS = 20
 class JudgeRow(serializers.Serializer[Judge]):
     id = serializers.CharField(source="public_id")
     name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=Judge.Kind.choices)
+    kind = NamedChoice("JudgeKind", Judge.Kind.choices)
     model = serializers.CharField(help_text="The model's name at the provider; empty for the lexical one.")
     is_deciding = serializers.SerializerMethodField(help_text="Whether its verdicts decide in this project.")
     is_shared = serializers.SerializerMethodField(help_text="Whether all projects share it.")
