@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
+from annotation.core.bulk_rows import create, insert, reserve
 from annotation.core.current_checks import put_in_force
 from annotation.core.events import log
 from annotation.core.paging import batches
@@ -33,7 +34,6 @@ from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
 from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
 from annotation.imports.read import FileReading, read_files
-from annotation.imports.sql import create, insert, reserve
 from annotation.models import (
     Assignment,
     Check,

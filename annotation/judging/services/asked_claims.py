@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 
+from annotation.core.bulk_rows import create
 from annotation.judging.services.asked_texts import TextToJudge
 from annotation.models import Claim, ClaimChange, ClaimOrigin, ClaimSet, DocumentSet, Summary
 from evaluation.judging.protocol import ExtractedClaim
@@ -33,12 +34,26 @@ class ActiveClaims:
         changes = ClaimChange.objects.filter(claim_set=OuterRef("pk"), undone_at=None)
         sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changes))
         for each in sets.prefetch_related(_IN_ORDER):
-            claims = list(each.claims.all())
-            if each.summary_id is None:
-                self._of_documents[cast("int", each.document_set_id)] = claims
-            else:
-                self._of_summary[each.summary_id] = claims
-                self._makers[each.summary_id] = "" if each.is_changed else each.origin_name
+            self._take(each, list(each.claims.all()), maker="" if each.is_changed else each.origin_name)
+
+    def take_kept(self, found: Sequence[FoundClaims], kept: Sequence[KeptClaims]) -> None:
+        """Take in what `keep_claims` has kept of these, and read what it left as it found it."""
+        made = {(each.claim_set.summary_id, each.claim_set.document_set_id) for each in kept}
+        for each in kept:
+            self._take(each.claim_set, each.claims, maker=each.claim_set.origin_name)
+        others = [each.key for each in found if each.key not in made]
+        if others:
+            self.load(
+                summaries=[summary for summary, _ in others if summary],
+                document_sets=[document_set for _, document_set in others if document_set],
+            )
+
+    def _take(self, claim_set: ClaimSet, claims: list[Claim], *, maker: str) -> None:
+        if claim_set.summary_id is None:
+            self._of_documents[cast("int", claim_set.document_set_id)] = claims
+        else:
+            self._of_summary[claim_set.summary_id] = claims
+            self._makers[claim_set.summary_id] = maker
 
     def has_summary(self, summary: int) -> bool:
         return summary in self._of_summary
@@ -74,7 +89,14 @@ class FoundClaims:
         return (self.owner.pk, None) if isinstance(self.owner, Summary) else (None, self.owner.pk)
 
 
-def keep_claims(found: Sequence[FoundClaims], signature: str) -> None:
+class KeptClaims(NamedTuple):
+    """A claim set just written, with its claims in order."""
+
+    claim_set: ClaimSet
+    claims: list[Claim]
+
+
+def keep_claims(found: Sequence[FoundClaims], signature: str) -> list[KeptClaims]:
     """Write extracted claims as their owners' active sets, but for owners that have got one meanwhile.
 
     Inside the caller's transaction; a number of statements that does not grow with the texts.
@@ -95,7 +117,7 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> None:
         )
     }
     new = [each for each in found if not versions.get(each.key, (0, 0))[1]]
-    made = ClaimSet.objects.bulk_create(
+    made = [
         ClaimSet(
             summary_id=each.key[0],
             document_set_id=each.key[1],
@@ -104,12 +126,20 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> None:
             origin_name=signature,
         )
         for each in new
-    )
-    Claim.objects.bulk_create(
-        _claim_row(claim_set, position, claim, each.piece)
+    ]
+    create(made)
+    kept = [
+        KeptClaims(
+            claim_set,
+            [
+                _claim_row(claim_set, place, claim, each.piece)
+                for place, claim in enumerate(each.claims, start=1)
+            ],
+        )
         for claim_set, each in zip(made, new, strict=True)
-        for position, claim in enumerate(each.claims, start=1)
-    )
+    ]
+    create([claim for each in kept for claim in each.claims])
+    return kept
 
 
 def _claim_row(claim_set: ClaimSet, position: int, claim: ExtractedClaim, piece: TextToJudge) -> Claim:

@@ -10,7 +10,7 @@ import contextvars
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -21,7 +21,7 @@ from django.db.models import Case, F, Value, When
 
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
-from annotation.judging.services.asked_claims import ActiveClaims, FoundClaims, keep_claims
+from annotation.judging.services.asked_claims import ActiveClaims, keep_claims
 from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge
 from annotation.judging.services.judge_document_set import (
@@ -345,17 +345,10 @@ class _Turn:
         with transaction.atomic():
             held = self._held(group)
             found = [each for _, step in held for each in step.found]
-            keep_claims(found, self.signature)
-        self._reload(found)
+            kept = keep_claims(found, self.signature)
+        self.claims.take_kept(found, kept)
         for flow, _ in held:
             self._advance(flow, None)
-
-    def _reload(self, found: Iterable[FoundClaims]) -> None:
-        owners = [each.key for each in found]
-        self.claims.load(
-            summaries=[summary for summary, _ in owners if summary],
-            document_sets=[document_set for _, document_set in owners if document_set],
-        )
 
     def _keep_questions(self, group: Sequence[_Due[KeepQuestions]]) -> None:
         for flow, step in group:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from annotation.core.bulk_rows import create
 from annotation.models import (
     Check,
     Claim,
@@ -145,7 +146,7 @@ def write(
     """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
     given = Given.of(judge, [each.peer.pk for each in judged])
     checks = _checks(judged, project)
-    Verdict.objects.bulk_create(
+    verdicts = [
         Verdict(
             check_row_id=checks[claim, each.peer.pk],
             source=Verdict.Source.JUDGE,
@@ -162,7 +163,8 @@ def write(
         for each in judged
         for claim, located in each.answers.items()
         if _is_new(given.verdicts.get((claim, each.peer.pk)), located.answer, signature)
-    )
+    ]
+    create(verdicts)
     QuestionAnswer.objects.bulk_create(
         QuestionAnswer(
             question_id=question,
@@ -210,7 +212,7 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
     missing = [pair for pair in wanted if pair not in there]
     # A claim may have been changed, or its list replaced, while the judge was asked.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
-    Check.objects.bulk_create(
+    made = [
         Check(
             project_id=project.pk,
             claim_id=claim,
@@ -221,8 +223,9 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
             queue_key=new_queue_key(),
         )
         for claim, peer in missing
-    )
-    return _check_keys(peers) if missing else there
+    ]
+    create(made)
+    return there | {(check.claim_id, check.peer_id): check.pk for check in made}
 
 
 def _check_keys(peers: Sequence[int]) -> dict[AnswerPair, int]:

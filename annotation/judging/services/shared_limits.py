@@ -58,7 +58,8 @@ class RowSlots:
                 # The next turn tries again; without one the share lapses.
                 logger.warning("The share of a judge was not adjusted", exc_info=True)
             async with self._freed:
-                self._freed.notify_all()
+                # As many as can go; to wake thousands that cannot costs more than their calls.
+                self._freed.notify(max(0, self.allowed - self._in_use))
 
     async def __aenter__(self) -> None:
         if self._took_one():

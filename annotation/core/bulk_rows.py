@@ -1,7 +1,7 @@
 """Rows stored many at a time, by hand: COPY on PostgreSQL, one prepared statement on SQLite.
 
-`tests/bench/volume_files.py` defends it: to make instances and statements of rows took ten times as long as to store
-them. The caller owns the transaction.
+`tests/bench/volume_files.py` and `volume.py` defend it: to make instances and statements of rows took ten times as
+long as to store them. The caller owns the transaction.
 """
 
 from __future__ import annotations
