@@ -70,6 +70,71 @@ STEP_WORDS: Mapping[Step, StepWords] = {
 }
 
 
+class MetricWords(NamedTuple):
+    """A metric that a run can be asked for: what it tells, and what it costs."""
+
+    name: str
+    meaning: str
+    cost: str
+
+
+_COVERING = "one call for each document set and one for each summary"
+_BOTH = "one call for each document set and two for each summary"
+
+RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
+    "coverage": MetricWords("coverage", "How much of what matters does the summary say?", _COVERING),
+    "alignment": MetricWords(
+        "alignment", "Is what the summary says supported by its source?", "one call for each summary"
+    ),
+    "factual_alignment": MetricWords(
+        "factual alignment", "Coverage and alignment as one number (F1).", _BOTH
+    ),
+    "question_coverage": MetricWords(
+        "question coverage", "Does the summary answer questions that its source answers?", _COVERING
+    ),
+    "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower.", _BOTH),
+    "conciseness": MetricWords(
+        "conciseness",
+        "Does the summary get to the point?",
+        "one call for each summary, shared with coverage",
+    ),
+    "completeness": MetricWords(
+        "completeness", "How many of the source's content words recur in the summary?", "no call"
+    ),
+}
+
+_ADVICE: Sequence[tuple[str, str]] = (
+    (
+        "cut off before its end",
+        "Replies are cut off: raise the judge's longest reply, or use a model that thinks less.",
+    ),
+    (
+        "not a chat completion",
+        "The address answers, but not as a chat completions service: check the judge's base URL.",
+    ),
+    (
+        "server rejected",
+        "The server turns the request down: read its message, and check the model's name and its limits.",
+    ),
+    (
+        "content filter",
+        "The provider withholds replies on these texts: ask for its filter to be changed, or use another model.",
+    ),
+    ("refused", "The model refuses these texts: use another model, or reword the prompt."),
+    ("empty", "The model says nothing: check its name, and whether it is a chat model."),
+    (
+        "repl",
+        "The model does not answer in the form asked for: use one that supports JSON schemas, or a larger one.",
+    ),
+)
+
+
+def advice_on(reasons: Sequence[str]) -> list[str]:
+    """What may help where answers could not be used for these reasons; each advice once."""
+    found = (next((advice for part, advice in _ADVICE if part in reason), "") for reason in reasons)
+    return list(dict.fromkeys(filter(None, found)))
+
+
 _PROMPT_PLACEHOLDERS: Mapping[str, str] = {
     "$custom_instruction": "the judge's own instruction, where it has one. Left out, it is put at the end",
     "$parts": "what this call asks for, put together from the parts below. It must stay",

@@ -144,6 +144,19 @@ def in_words(name: str) -> str:
 
 
 @register.filter
+def about_time(seconds: float | None) -> str:
+    """A length of time as one would say it: "about 40 seconds", "about 12 minutes", "about 3.5 hours"; "" for None."""
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        whole = max(1, round(seconds))
+        return f"about {whole} second{'' if whole == 1 else 's'}"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} minutes"
+    return f"about {seconds / 3600:.1f} hours"
+
+
+@register.filter
 def last_standing(people: tuple[PersonAnswer, ...]) -> str:
     """Whose answer is the newest that was not taken back."""
     return next((said.who for said in reversed(people) if not said.is_withdrawn), "")

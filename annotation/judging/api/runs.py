@@ -61,6 +61,12 @@ class ProgressRow(serializers.Serializer[RunProgress]):
     summaries_total = serializers.IntegerField()
     summaries_done = serializers.IntegerField()
     unscored = serializers.IntegerField(help_text="Checks without a usable answer.")
+    usable = serializers.IntegerField(help_text="Checks with a usable answer.")
+    outcome = NamedChoice(
+        "RunOutcome",
+        [("good", "good"), ("poor", "a tenth or more came to nothing"), ("unusable", "nothing can be used")],
+        help_text="How far what it came to can be used: `poor` where a tenth or more came to nothing.",
+    )
     calls = serializers.IntegerField(help_text="Calls that the run paid for.")
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()

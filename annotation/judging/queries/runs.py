@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models.functions import Left
+from django.utils import timezone
 
 from annotation.core.jobs import workers_alive
+from annotation.core.paging import page_after
 from annotation.models import Job, JudgeCall, Project, Run, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
+POOR_SHARE = 0.1
+"""A run of which so much came to nothing is not shown as good."""
+RATE_OVER = timedelta(minutes=2)
+"""How fast a run goes is measured over the latest document sets done."""
+REPLY_SHOWN = 500
+
+
+Outcome = Literal["good", "poor", "unusable"]
 
 
 class Failure(NamedTuple):
@@ -28,10 +39,10 @@ class Failure(NamedTuple):
 class RunProgress:
     """Where a run stands. Jobs count document sets; summaries are peer summaries.
 
-    `unscored` counts the checks that got no usable answer. `failures` are the first of the jobs
-    with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
+    `unscored` counts the checks that got no usable answer, `usable` those that got one. `failures` are the first of
+    the jobs with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
     commonest first, with how often. `calls` and tokens are what the run paid for, at the `cost` that it
-    came to; what was known already costs nothing.
+    came to; what was known already costs nothing. `rate` is summaries a minute of late, None where none were done.
     """
 
     total_jobs: int
@@ -43,12 +54,39 @@ class RunProgress:
     summaries_total: int
     summaries_done: int
     unscored: int
+    usable: int
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cost: float
     failures: list[Failure]
     unscored_reasons: list[tuple[str, int]]
+    rate: float | None
+
+    @property
+    def asked(self) -> int:
+        """The checks that were asked."""
+        return self.unscored + self.usable
+
+    @property
+    def share_unusable(self) -> float:
+        """Share of what was asked that came to nothing, in [0, 1]: checks without a usable answer, or sets that failed,
+        whichever is worse; 0 where nothing was asked.
+        """
+        checks = self.unscored / self.asked if self.asked else 0.0
+        return max(checks, self.failed / self.total_jobs if self.total_jobs else 0.0)
+
+    @property
+    def outcome(self) -> Outcome:
+        """How far what it came to can be used."""
+        if self.share_unusable == 1:
+            return "unusable"
+        return "poor" if self.share_unusable >= POOR_SHARE else "good"
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the rate of late; None where that is not known."""
+        return 60 * (self.summaries_total - self.summaries_done) / self.rate if self.rate else None
 
     @property
     def is_over(self) -> bool:
@@ -89,6 +127,7 @@ def run_progress(run: Run) -> RunProgress:
         summaries_total=counts["summaries_total"],
         summaries_done=counts["summaries_done"],
         unscored=counts["checks_unscored"],
+        usable=Verdict.objects.filter(run=run, label__isnull=False).count(),
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
@@ -96,6 +135,7 @@ def run_progress(run: Run) -> RunProgress:
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
         unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
+        rate=_rate(run) if run.state == Run.State.ACTIVE else None,
     )
 
 
@@ -135,3 +175,37 @@ def _unscored_reasons(run: Run) -> list[tuple[str, int]]:
     unusable = Verdict.objects.filter(run=run, label__isnull=True).order_by().values_list("reason")
     counted = unusable.annotate(times=Count("pk")).order_by("-times", "reason")
     return list(counted[:REASONS_SHOWN])
+
+
+def _rate(run: Run) -> float | None:
+    """Summaries judged a minute, from the document sets that were done of late."""
+    now = timezone.now()
+    late = Job.objects.filter(run=run, state=Job.State.DONE, finished_at__gte=now - RATE_OVER)
+    found = late.aggregate(summaries=Sum("done", default=0), began=Min("started_at"))
+    if not found["summaries"]:
+        return None
+    seconds = min(RATE_OVER, now - found["began"]).total_seconds()
+    return float(60 * found["summaries"] / max(1.0, seconds))
+
+
+def last_reply(run: Run) -> JudgeCall | None:
+    """The latest call that the run paid for, with the beginning of its reply; None where it kept none."""
+    shown = Left("reply", REPLY_SHOWN)
+    return (
+        JudgeCall.objects.filter(run=run)
+        .annotate(shown=shown)
+        .defer("request", "reply")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def past_runs(project: Project, *, most: int) -> list[Run]:
+    """The newest runs, each with how many of its checks are `unusable`."""
+    runs = Run.objects.filter(project=project).select_related("judge", "started_by")
+    return list(runs.annotate(unusable=Sum("jobs__unscored"))[:most])
+
+
+def calls_of(run: Run, *, after: str) -> tuple[list[JudgeCall], str]:
+    """A page of the run's calls, the newest first, and where the next page starts. Raises NoSuchPage."""
+    return page_after(JudgeCall.objects.filter(run=run).select_related("judge"), order=("-id",), after=after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from django.http import HttpResponse
@@ -12,12 +12,13 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of, not_permitted
 from annotation.judging.queries.prompts import known_step, own_versions_of
-from annotation.judging.queries.runs import is_worker_alive, run_progress
-from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.runs import calls_of, is_worker_alive, last_reply, past_runs, run_progress
+from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
 from annotation.judging.services.start_run import start_run as start
-from annotation.judging.words import STEP_WORDS
+from annotation.judging.words import RUN_METRIC_WORDS, STEP_WORDS, advice_on
 from annotation.models import Judge, Project, Run
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
@@ -73,6 +74,14 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     ]
     if faults:
         return _refused(request, room, form, judge, faults)
+    # Money is spent only by somebody who has seen how much, for just this.
+    choice = _choice(request)
+    found = run_estimate(project=room.project, judge=judge, parts=_parts(metrics))
+    if found.cost and request.POST.get("confirmed") != choice:
+        context = {**_list_context(room, judge), "form": form, "estimate": found, "to_confirm": choice}
+        return page_or_fragment(
+            request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
+        )
     try:
         run = start(
             project=room.project,
@@ -87,6 +96,25 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         return _refused(request, room, form, judge, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
     return _follow(request, response)
+
+
+@screen("GET")
+def estimate(request: Request, slug: str) -> HttpResponse:
+    """What the run that the form describes comes to, as the form is filled in."""
+    room = enter(request, slug, Verb.RUN, here="runs")
+    judge = judge_by_name(request.GET.get("judge", ""), room.project)
+    found = run_estimate(project=room.project, judge=judge, parts=_parts(request.GET.getlist("metrics")))
+    return render(request, "judging/runs/_estimate.html", {"estimate": found})
+
+
+@screen("GET")
+def calls(request: Request, slug: str, run_id: str) -> HttpResponse:
+    # What the judge said of every summary: not for somebody who is to stay blind to it.
+    room = enter(request, slug, Verb.VIEW_SCORES, here="runs")
+    run = _run(room, run_id)
+    page, following = calls_of(run, after=request.GET.get("after", ""))
+    context = {"room": room, "run": run, "calls": page, "following": following}
+    return render(request, "judging/runs/calls.html", context)
 
 
 @screen("GET")
@@ -130,6 +158,16 @@ def _refused(
     )
 
 
+def _parts(metrics: Iterable[str]) -> frozenset[RunPart]:
+    return frozenset[RunPart]().union(*(RUN_METRICS.get(name, ()) for name in metrics))
+
+
+def _choice(request: Request) -> str:
+    """What the form asks for, in one word."""
+    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost")]
+    return "|".join([*given, *sorted(request.POST.getlist("metrics"))])
+
+
 def _read(
     reader: Callable[[Request], TypedNumber | None], request: Request
 ) -> tuple[TypedNumber | None, list[Invalid]]:
@@ -165,11 +203,17 @@ def _cap(request: Request) -> float | None:
 
 
 def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
+    progress = run_progress(run)
+    may_see_replies = Verb.VIEW_SCORES in room.verbs
     context = {
         "refusal": refusal,
         "room": room,
         "run": run,
-        "progress": run_progress(run),
+        "progress": progress,
+        "advice": advice_on([reason for reason, _ in progress.unscored_reasons]),
+        "last_reply": last_reply(run) if may_see_replies and progress.outcome == "unusable" else None,
+        "metrics": [RUN_METRIC_WORDS[name].name for name in run.metrics],
+        "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
         "has_price": has_price(run.judge),
@@ -190,17 +234,16 @@ def _run(room: Room, public_id: str) -> Run:
 
 
 def _list_context(room: Room, chosen: Judge | None) -> dict[str, object]:
-    past = Run.objects.filter(project=room.project).select_related("judge", "started_by")[:RUNS_SHOWN]
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
     return {
         "room": room,
-        "runs": past,
+        "runs": past_runs(room.project, most=RUNS_SHOWN),
         "judges": judges,
         "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
-        "metrics": RUN_METRICS,
+        "metrics": RUN_METRIC_WORDS,
         "is_worker_alive": is_worker_alive(),
     }
 

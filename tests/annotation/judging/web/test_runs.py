@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from django.utils import timezone
 
+from annotation.assessing.services.assign import assign
+from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.models import Event, Job, Judge, JudgeCall, Run, Worker
+from annotation.models import Check, Event, Job, Judge, JudgeCall, Run, Verdict, Worker
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import User
+    from django.http import HttpResponse
     from django.test import Client
 
     from tests.annotation.cast import World
@@ -132,9 +136,92 @@ def priced(world: World) -> Judge:
     return judge
 
 
-def test_a_run_starts_with_a_cap(mona: Client, priced: Judge) -> None:
-    mona.post(START, {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"})
+def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
+    """The answer to a start that was confirmed once its cost was shown."""
+    page = client.post(START, asked).content.decode()
+    [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
+    return client.post(START, {**asked, "confirmed": told})
+
+
+def test_a_run_starts_with_a_cap_once_its_cost_is_confirmed(mona: Client, priced: Judge) -> None:
+    asked: dict[str, object] = {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"}
+    page = mona.post(START, asked, headers=HTMX).content.decode()
+    assert "Start and spend it" in page
+    assert "<strong>cost " in page
+    assert not Run.objects.exists()
+    # What was confirmed for one metric is not confirmed for two.
+    [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
+    mona.post(START, {**asked, "metrics": ["coverage", "alignment"], "confirmed": told})
+    assert not Run.objects.exists()
+    confirmed(mona, asked)
     assert Run.objects.get().max_cost == 2.5
+
+
+def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world: World) -> None:
+    about = "/p/harbour/runs/estimate/"
+    free = mona.get(about, {"judge": "lexical", "metrics": ["coverage"]}).content.decode()
+    assert "No calls" in free
+    both = mona.get(about, {"judge": "priced", "metrics": ["coverage", "alignment"]}).content.decode()
+    estimate = run_estimate(project=world.project, judge=priced, parts=["coverage", "alignment"])
+    assert f"About <strong>{estimate.calls} calls</strong>" in both
+    assert "guessed from the lengths of the texts" in both
+    assert mona.get(about, {"judge": "nobody"}).status_code == 404
+
+
+# What a run came to
+
+
+def failed_run(world: World, *, usable: int, unusable: int) -> Run:
+    """A finished run with so many answers of either kind."""
+    judge = Judge.objects.create(name="mute", kind="openai", model="m")
+    run = Run.objects.create(
+        project=world.project, judge=judge, metrics=["coverage"], state="finished", finished_at=timezone.now()
+    )
+    Job.objects.create(
+        run=run, document_set=world.sets["port"], state="done", total=1, done=1, unscored=unusable
+    )
+    checks = list(Check.objects.filter(project=world.project)[: usable + unusable])
+    assert len(checks) == usable + unusable
+    for number, check in enumerate(checks):
+        said = {"label": "yes"} if number < usable else {"reason": "the reply holds no answer."}
+        Verdict.objects.create(
+            check_row=check, source="judge", judge=judge, run=run, origin_name="mute", **said
+        )
+    JudgeCall.objects.create(
+        judge=judge, run=run, key="k", step="extract", prompt_version="1", request="{}", reply="<b>Sorry</b>"
+    )
+    return run
+
+
+def test_a_run_without_a_usable_answer_is_no_success(mona: Client, world: World) -> None:
+    run = failed_run(world, usable=0, unusable=3)
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
+    assert "Finished: no answer can be used" in " ".join(page.split())
+    assert "3 of 3 answers cannot be used" in page
+    assert "&lt;b&gt;Sorry&lt;/b&gt;" in page
+    assert "use one that supports JSON schemas" in page
+    assert 'class="panel progress unusable"' in page
+    assert "for the scores</button>" not in page
+    assert "3 answers unusable" in mona.get("/p/harbour/runs/").content.decode()
+
+
+def test_a_tenth_that_came_to_nothing_is_not_shown_as_good(mona: Client, world: World) -> None:
+    run = failed_run(world, usable=4, unusable=1)
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
+    assert 'class="panel progress poor"' in page
+    assert "20 % came to nothing" in " ".join(page.split())
+    assert "Sorry" not in page
+    assert "Use mute for the scores" in page
+
+
+def test_calls_are_read_word_for_word_but_not_by_the_blind(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    run = failed_run(world, usable=0, unusable=1)
+    address = f"/p/harbour/runs/{run.public_id}/calls/"
+    assert b"&lt;b&gt;Sorry&lt;/b&gt;" in signed_in(world.vic).get(address).content
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
+    assert signed_in(world.ana).get(address).status_code == 403
 
 
 @pytest.mark.parametrize(("cap", "told"), [("much", b"A cap is a number"), ("0", b"A cap is a number")])
@@ -158,7 +245,7 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
         judge=priced, run=run, key="k", step="extract", prompt_version="1", request="{}", prompt_tokens=750
     )
     page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    assert "1 call paid for · 750 prompt tokens" in page
+    assert "1 call</a> paid for · 750 tokens sent" in " ".join(page.split())
     assert "cost 1.5000 of at most 1.6" in page
     resume = f"/p/harbour/runs/{run.public_id}/resume/"
     refused = mona.post(resume, {"max_cost": "1.2"}, headers=HTMX)
@@ -189,7 +276,7 @@ def test_a_price_for_prompts_alone_holds_no_cap(mona: Client, priced: Judge) -> 
     assert b"The prompts of priced have no price" in mona.post(START, asked).content
     assert not Run.objects.exists()
     # Without a cap nobody is promised anything.
-    assert mona.post(START, {**asked, "max_cost": ""}).status_code == 302
+    assert confirmed(mona, {**asked, "max_cost": ""}).status_code == 302
 
 
 # Where texts go
@@ -206,8 +293,8 @@ def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
     assert "http://127.0.0.1:9/v1" in page
     assert 'name="send_texts"' in page
     assert not Run.objects.exists()
-    assert mona.post(START, {**asked, "send_texts": "on"}).status_code == 302
+    assert confirmed(mona, {**asked, "send_texts": "on"}).status_code == 302
     event = Event.objects.filter(verb="permit texts").latest("pk")
     assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
     Run.objects.update(state="cancelled")
-    assert mona.post(START, asked).status_code == 302
+    assert confirmed(mona, asked).status_code == 302

@@ -1,0 +1,108 @@
+"""What a run is said to come to, against hand calculation and against what it came to."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.judging.queries.run_estimate import run_estimate
+from annotation.models import (
+    Document,
+    DocumentSet,
+    Judge,
+    JudgeCall,
+    Project,
+    Summary,
+    System,
+)
+
+
+def study(sets: int = 2, systems: int = 3) -> Project:
+    """Documents of 4,000 characters, each with summaries of 400."""
+    project = Project.objects.create(slug="study", name="Study")
+    makers = [System.objects.create(project=project, name=f"s{number}") for number in range(systems)]
+    for number in range(sets):
+        row = DocumentSet.objects.create(project=project, external_id=str(number))
+        Document.objects.create(document_set=row, position=1, text="x" * 4000)
+        for maker in makers:
+            Summary.objects.create(document_set=row, system=maker, is_peer=True, text="y" * 400)
+    return project
+
+
+def server(**changes: object) -> Judge:
+    return Judge.objects.create(name="m", kind="openai", model="m", concurrency=4, **changes)
+
+
+def test_calls_are_one_a_document_and_two_a_summary(db: None) -> None:
+    judge = server(prompt_price=1.0, completion_price=10.0)
+    found = run_estimate(project=study(), judge=judge, parts={"coverage", "alignment"})
+    # 2 documents read, 6 summaries covered and aligned.
+    assert (found.document_sets, found.summaries, found.calls) == (2, 6, 14)
+    # Texts: 2 x 4,000 read; 6 x (400 + .3 x 4,000) covered; 6 x (400 + 4,000) aligned: 44,000 in all.
+    assert found.prompt_tokens == 11_000 + 14 * 800
+    assert found.completion_tokens == 14 * 400
+    # 22,200 x 1 + 5,600 x 10, per million.
+    assert found.cost is not None
+    assert abs(found.cost - 0.0782) < 1e-9
+    # 14 calls of 3 s, 4 at once; and 6 x .01 s of our own.
+    assert abs(found.seconds - 10.56) < 1e-9
+    assert not found.is_measured
+
+
+def test_calls_made_before_tell_the_size_of_the_next(db: None) -> None:
+    judge = server(prompt_price=1.0)
+    for step, prompt, seconds in (("read_document", 1000, 4.0), ("align_summary", 500, 2.0)):
+        JudgeCall.objects.create(
+            judge=judge,
+            key=step,
+            step=step,
+            prompt_version="1",
+            request="{}",
+            prompt_tokens=prompt,
+            completion_tokens=100,
+            seconds=seconds,
+        )
+    project = study()
+    alignment = run_estimate(project=project, judge=judge, parts={"alignment"})
+    assert (alignment.is_measured, alignment.prompt_tokens, alignment.completion_tokens) == (True, 3000, 600)
+    assert abs(alignment.seconds - (6 * 2.0 / 4 + 0.06)) < 1e-9
+    # No call of this judge tells yet how large one about coverage is.
+    assert not run_estimate(project=project, judge=judge, parts={"coverage"}).is_measured
+
+
+def test_a_limit_by_the_minute_takes_its_time(db: None) -> None:
+    judge = server(calls_per_minute=5)
+    # 6 calls: the sixth waits for the second minute.
+    assert run_estimate(project=study(), judge=judge, parts={"alignment"}).seconds == 60.06
+
+
+def test_a_panel_asks_each_of_its_members_that_makes_calls(db: None) -> None:
+    panel = Judge.objects.create(name="panel", kind="panel")
+    first = server(prompt_price=1.0)
+    second = Judge.objects.create(name="n", kind="openai", model="n")
+    panel.members.set([first, second, Judge.objects.create(name="lexical", kind="lexical")])
+    project = study()
+    found = run_estimate(project=project, judge=panel, parts={"alignment"})
+    assert found.calls == 12
+    assert found.cost == run_estimate(project=project, judge=first, parts={"alignment"}).cost
+
+
+def test_what_makes_no_calls_is_free(db: None) -> None:
+    project = study()
+    lexical = Judge.objects.create(name="lexical", kind="lexical")
+    offline = run_estimate(project=project, judge=lexical, parts={"coverage", "alignment"})
+    assert (offline.calls, offline.cost) == (0, None)
+    assert run_estimate(project=project, judge=server(prompt_price=1.0), parts={"completeness"}).calls == 0
+    empty = Project.objects.create(slug="empty", name="Empty")
+    assert run_estimate(project=empty, judge=lexical, parts={"coverage"}).summaries == 0
+
+
+def test_statements_do_not_grow_with_sets(db: None) -> None:
+    judge, counts = server(), []
+    for sets in (2, 20):
+        Project.objects.filter(slug="study").update(slug=f"old-{sets}")
+        project = study(sets)
+        with CaptureQueriesContext(connection) as asked:
+            run_estimate(project=project, judge=judge, parts={"coverage"})
+        counts.append(len(asked))
+    assert counts[0] == counts[1] <= 5
