@@ -12,7 +12,7 @@ from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
-from annotation.models import Comment, Event, Guideline, Invitation, Notice
+from annotation.models import Comment, Event, Guideline, Invitation, Notice, SetupLink
 
 TAKEN_BACK = "(taken back)"
 
@@ -46,6 +46,15 @@ class InvitationAdmin(Rows):
     )
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
+    exclude = ("secret_hash",)
+
+
+@admin.register(SetupLink)
+class SetupLinkAdmin(Rows):
+    """For superusers; there is none once anybody has an account."""
+
+    list_display = ("public_id", "created_at", "expires_at")
+    search_fields = ("public_id__exact",)
     exclude = ("secret_hash",)
 
 

@@ -1,6 +1,7 @@
 """What the settings make of environment variables: a database, a broker, a key that is kept."""
 
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
@@ -21,6 +23,10 @@ POSTGRESQL_CONNECT_SECONDS = 5
 USES_BEFORE_PREPARED = 5
 FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
+
+ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
+"""Secrets of the installation itself: a judge would be sent them as its key."""
 
 
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
@@ -82,3 +88,33 @@ def kept_secret(path: Path) -> str:
         finally:
             Path(fresh).unlink()
     return path.read_text().strip()
+
+
+def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    """The value of a variable, which is one of some words. Raises ImproperlyConfigured for another."""
+    if value not in known:
+        raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
+    return value
+
+
+def judge_keys(entries: list[str]) -> dict[str, list[str]]:
+    """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
+
+    A variable that is named again is bound to each of its URLs. Raises ImproperlyConfigured for an entry that binds
+    nothing and for a secret of the installation itself; the message repeats no more of it than the name.
+    """
+    bound: dict[str, list[str]] = {}
+    for entry in filter(None, map(str.strip, entries)):
+        name, _, url = (part.strip() for part in entry.partition("="))
+        if not ENVIRONMENT_NAME.fullmatch(name) or not url.startswith(("http://", "https://")):
+            shown = name if ENVIRONMENT_NAME.fullmatch(name) else "an entry"
+            raise ImproperlyConfigured(
+                f"COVERDICT_JUDGE_KEYS: {shown} binds no variable to a base URL. Write NAME=https://host/path, parted "
+                "by commas; the key itself stays in the environment."
+            )
+        if name in NOT_FOR_JUDGES:
+            raise ImproperlyConfigured(
+                f"COVERDICT_JUDGE_KEYS: {name} is a secret of this installation, not the key of a judge."
+            )
+        bound.setdefault(name, []).append(url)
+    return bound

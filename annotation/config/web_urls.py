@@ -16,11 +16,12 @@ from annotation.analysis.sensitivity import web as sensitivity
 from annotation.assessing.web import assess, assignments
 from annotation.exports import web as exports
 from annotation.imports import web as imports
-from annotation.judging.web import prompts, questions, runs
+from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
     event_log,
     guidelines,
     invitations,
+    new_project,
     notices,
     people,
     progress,
@@ -122,6 +123,7 @@ project_urls = [
     path("exports/<slug:export_id>/download/", exports.download_export, name="download-export"),
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
+    path("settings/compared/", new_project.compared, name="compared"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/add/", people.add_member, name="add-member"),
     path("settings/people/<slug:member_id>/roles/", people.change_roles, name="change-roles"),
@@ -145,6 +147,12 @@ project_urls = [
     path("comments/units/<slug:unit_id>/", comments.unit_comments, name="unit-comments"),
     path("comments/units/<slug:unit_id>/write/", comments.comment_unit, name="comment-unit"),
     path("comments/<slug:comment_id>/withdraw/", comments.withdraw_comment, name="withdraw-comment"),
+    path("settings/judges/", judges.judges, name="judges"),
+    path("settings/judges/add/", judges.add, name="add-judge"),
+    path("settings/judges/decide/", judges.decide, name="let-decide"),
+    path("settings/judges/<slug:judge_id>/", judges.judge, name="judge-profile"),
+    path("settings/judges/<slug:judge_id>/archive/", judges.archive, name="archive-judge"),
+    path("settings/judges/<slug:judge_id>/texts/", judges.permit, name="permit-texts"),
     path("settings/prompts/", prompts.prompts, name="prompts"),
     path("settings/prompts/<slug:step>/", prompts.prompt, name="prompt"),
     path("settings/prompts/<slug:step>/preview/", prompts.preview_prompt, name="preview-prompt"),
@@ -154,6 +162,8 @@ project_urls = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
+    path("projects/new/", new_project.new_project, name="new-project"),
+    path("setup/<str:secret>/", sign_in.setup, name="setup"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
     path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),

@@ -55,6 +55,12 @@ EVENT_WORDS: Mapping[str, str] = {
     "restore prompt": "put a built-in prompt back",
     "ask questions": "asked questions",
     "retire question": "took a question out of use",
+    "add judge": "added a judge",
+    "change judge": "changed a judge",
+    "archive judge": "archived a judge",
+    "restore judge": "took a judge out of the archive",
+    "permit texts": "permitted sending texts to a judge",
+    "end text permission": "ended sending texts to a judge",
     # the project, its people and files
     "create project": "made the project",
     "change project": "changed the settings",

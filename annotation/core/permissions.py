@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
+from django.conf import settings
 from django.db.models import Model, QuerySet
 
 from annotation.core import sql
@@ -121,6 +122,18 @@ def visible_projects(person: Person) -> QuerySet[Project]:
     if person.is_superuser:
         return Project.objects.all()
     return Project.objects.filter(memberships__user=person)
+
+
+def may_create_projects(person: Person | None) -> bool:
+    """Whether the person may make a project: staff, or everybody signed in where the operator says so.
+
+    None stands for the operator, as in `require`.
+    """
+    if person is None:
+        return True
+    return person.is_authenticated and (
+        person.is_staff or person.is_superuser or settings.COVERDICT_NEW_PROJECTS == "everybody"
+    )
 
 
 def roles_in(person: Person, project: Project) -> frozenset[Role]:

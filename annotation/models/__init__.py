@@ -19,9 +19,9 @@ from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
 from annotation.models.guideline import Guideline
-from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare
+from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
-from annotation.models.people import Comment, Invitation, Notice
+from annotation.models.people import Comment, Invitation, Notice, SetupLink
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
@@ -72,10 +72,12 @@ __all__ = [
     "Role",
     "Run",
     "Score",
+    "SetupLink",
     "Sitting",
     "Summary",
     "SummaryJudgment",
     "System",
+    "TextPermission",
     "Unit",
     "UnitChange",
     "UnitJudgment",

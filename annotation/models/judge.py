@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -9,7 +10,7 @@ from annotation.models.base import PublicRow
 
 
 class Judge(PublicRow):
-    """A profile of whatever answers checks automatically.
+    """A profile of whatever answers checks automatically: a project's own, or shared by all where it names none.
 
     The key itself is never stored: `api_key_env` names the environment variable that holds it.
     """
@@ -24,7 +25,15 @@ class Judge(PublicRow):
         JSON_OBJECT = "json_object", "JSON, but not by a schema"
         TEXT = "text", "Plain text"
 
-    name = models.SlugField(max_length=60, unique=True)
+    project = models.ForeignKey(
+        "annotation.Project",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="own_judges",
+        help_text="The project that it belongs to; empty for a shared judge.",
+    )
+    name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=7, choices=Kind)
     model = models.CharField(max_length=200, blank=True, help_text="The model's name at the provider.")
     base_url = models.CharField(max_length=500, blank=True, help_text="One of the allowed base URLs.")
@@ -65,10 +74,17 @@ class Judge(PublicRow):
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when no run may name it; what it said stays."
+    )
 
     class Meta:
         ordering = ("name",)
         constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="judge_name_once_in_project"),
+            models.UniqueConstraint(
+                fields=("name",), condition=Q(project__isnull=True), name="judge_shared_name_once"
+            ),
             models.CheckConstraint(name="judge_openai_has_model", condition=~Q(kind="openai") | ~Q(model="")),
             models.CheckConstraint(name="judge_concurrency_at_least_1", condition=Q(concurrency__gte=1)),
             models.CheckConstraint(name="judge_timeout_positive", condition=Q(timeout_seconds__gt=0)),
@@ -94,6 +110,36 @@ class Judge(PublicRow):
     @property
     def has_price(self) -> bool:
         return self.prompt_price > 0 or self.completion_price > 0
+
+
+class TextPermission(PublicRow):
+    """A project's permission to send its texts to a judge at this address; another address needs another one."""
+
+    project = models.ForeignKey(
+        "annotation.Project", on_delete=models.CASCADE, related_name="text_permissions"
+    )
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="text_permissions")
+    address = models.CharField(max_length=500)
+    given_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="text_permissions",
+        help_text="Empty where the operator gave it.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "judge", "address"), name="text_permission_once_per_address"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"texts of {self.project} to {self.judge}"
 
 
 class JudgeCall(PublicRow):

@@ -47,6 +47,20 @@ class Invitation(PublicRow):
         return f"invitation {self.public_id}"
 
 
+class SetupLink(PublicRow):
+    """A link that makes the first account of an empty installation. Its secret is kept as a hash alone."""
+
+    secret_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"setup link {self.public_id}"
+
+
 class Comment(PublicRow):
     """A remark on a claim or on a unit of a text. Taken back, its words are no longer shown."""
 

@@ -54,6 +54,11 @@ class Project(PublicRow):
         PEOPLE = "people", "People"
         JUDGE = "judge", "People and the deciding judge"
 
+    class Compares(models.TextChoices):
+        REFERENCE = "reference", "Summaries with a reference summary"
+        SOURCE = "source", "Summaries with their source alone"
+        CLAIMS = "claims", "Summaries whose claims are there already"
+
     class QuestionSet(models.TextChoices):
         NONE = "none", "None"
         DUC_2002 = "duc2002", "DUC 2002 (12 counts)"
@@ -65,6 +70,12 @@ class Project(PublicRow):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
+    compares = models.CharField(
+        max_length=9,
+        choices=Compares,
+        default=Compares.REFERENCE,
+        help_text="What the project's files hold; pages go by it in what they propose.",
+    )
     blend = models.CharField(max_length=12, choices=Blend, default=Blend.HUMAN_FIRST)
     blend_human_weight = models.FloatField(
         default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1)."

@@ -69,10 +69,13 @@ POSTED = {
     "preview-prompt",
     "reword-prompt",
     "restore-prompt",
+    "let-decide",
+    "archive-judge",
+    "permit-texts",
 }
 """Routes that answer POST; all others answer GET."""
 
-ALSO_READ = {"project-settings", "remove-member", "next-check"}
+ALSO_READ = {"project-settings", "remove-member", "next-check", "add-judge", "judge-profile", "compared"}
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
 WEB = {
@@ -113,7 +116,11 @@ WEB = {
     **dict.fromkeys(("bias", "bias-file"), Verb.VIEW_BIAS),
     **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), Verb.COMMENT),
     "withdraw-comment": Verb.COMMENT,
-    **dict.fromkeys(("prompts", "prompt"), Verb.VIEW_RUNS),
+    **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
+    **dict.fromkeys(
+        ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared"), Verb.CHANGE_PROJECT
+    ),
+    "permit-texts": Verb.RUN,
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),
@@ -132,7 +139,7 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict"),
+    *("start-run", "withdraw-verdict", "let-decide"),
     *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
@@ -148,7 +155,9 @@ IN_SIGHT = {
 """What brings the row into sight, where that is asked for beside the verb: without it there is no such row."""
 
 OUTSIDE = {
-    "projects": True,
+    "projects": False,
+    "new-project": True,
+    "setup": False,
     "sign-in": False,
     "demo-sign-in": False,
     "sign-out": False,
@@ -182,8 +191,8 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Invitation": (Verb.MANAGE_MEMBERS,),
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
-    **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
-    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "Worker"), ()),
+    **dict.fromkeys(("Run", "Job", "PromptVersion", "TextPermission"), (Verb.VIEW_RUNS,)),
+    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "SetupLink", "Worker"), ()),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""
 

@@ -24,6 +24,13 @@ DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (any port where
 # it names none) and its path at the start; an empty list allows no judge that needs a network.
 COVERDICT_JUDGE_URLS: list[str] = env.list("COVERDICT_JUDGE_URLS", default=[])
+# Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
+# above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
+COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
+# Who may make projects: "staff", or "everybody" who is signed in.
+COVERDICT_NEW_PROJECTS = environment.one_of(
+    "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
+)
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.

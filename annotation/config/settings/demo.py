@@ -6,6 +6,7 @@ from annotation.config.settings.local import *
 
 DEBUG = False
 DEMO_SIGN_IN = True
+COVERDICT_NEW_PROJECTS = "everybody"
 ALLOWED_HOSTS = [DEMO_HOST, "localhost"]
 
 STORAGES = HASHED_STORAGES

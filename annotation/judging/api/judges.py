@@ -1,19 +1,36 @@
-"""Judges that a run may name. Their addresses and keys are no business of the API."""
+"""Judges: those that a project may use, its own to add and change, and a sample question to one.
+
+Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
+"""
 
 from __future__ import annotations
 
-from rest_framework import serializers
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import LabelField
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.core.refusals import NotAllowed
+from annotation.core.refusals import Invalid, NotAllowed
+from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
 from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.permit_texts import end_permission, permit_texts
+from annotation.judging.services.save_judge import (
+    add_judge,
+    archive_judge,
+    change_judge,
+    profile_faults,
+    restore_judge,
+)
 from annotation.judging.services.try_judge import Trial, may_try, try_judge
-from annotation.models import Judge
+from annotation.models import Judge, Project
+
+MOST_MEMBERS = 20
 
 
 class JudgeRow(serializers.Serializer[Judge]):
@@ -22,10 +39,101 @@ class JudgeRow(serializers.Serializer[Judge]):
     kind = serializers.ChoiceField(choices=Judge.Kind.choices)
     model = serializers.CharField(help_text="The model's name at the provider; empty for the lexical one.")
     is_deciding = serializers.SerializerMethodField(help_text="Whether its verdicts decide in this project.")
+    is_shared = serializers.SerializerMethodField(help_text="Whether all projects share it.")
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when no run may name it.")
 
     def get_is_deciding(self, judge: Judge) -> bool:
         deciding: int | None = self.context["deciding_judge_id"]
         return judge.pk == deciding
+
+    def get_is_shared(self, judge: Judge) -> bool:
+        return judge.project_id is None
+
+
+class JudgeProfile(serializers.Serializer[Any]):
+    """What is said of a judge with a server, or of a panel. What is left out stays, or is as for a new one."""
+
+    name = serializers.CharField(max_length=60)
+    model = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    base_url = serializers.CharField(
+        max_length=500,
+        allow_blank=True,
+        required=False,
+        help_text="One that the operator allows in COVERDICT_JUDGE_URLS; empty for OpenAI's own.",
+    )
+    api_key_env = serializers.CharField(
+        max_length=100,
+        allow_blank=True,
+        required=False,
+        help_text="Name of the environment variable that holds the key, one that the operator binds to the base URL in "
+        "COVERDICT_JUDGE_KEYS; empty for none. Keys themselves are never sent here.",
+    )
+    temperature = serializers.FloatField(required=False)
+    seed = serializers.IntegerField(required=False, allow_null=True)
+    concurrency = serializers.IntegerField(required=False, help_text="Calls at once.")
+    timeout_seconds = serializers.FloatField(required=False)
+    max_tokens = serializers.IntegerField(required=False, help_text="Tokens of one reply at most.")
+    calls_per_minute = serializers.IntegerField(required=False, allow_null=True)
+    tokens_per_minute = serializers.IntegerField(required=False, allow_null=True)
+    context_tokens = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Tokens that one call can hold, question and reply."
+    )
+    prompt_price = serializers.FloatField(required=False, help_text="Of a million prompt tokens.")
+    completion_price = serializers.FloatField(required=False, help_text="Of a million tokens of replies.")
+    custom_instruction = serializers.CharField(required=False, allow_blank=True)
+    members = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=MOST_MEMBERS,
+        help_text="Names of the judges that a panel asks.",
+    )
+
+
+class NewJudge(JudgeProfile):
+    kind = serializers.ChoiceField(
+        choices=[(kind, kind.label) for kind in (Judge.Kind.OPENAI, Judge.Kind.PANEL)]
+    )
+
+
+class JudgeDetail(JudgeRow):
+    base_url = serializers.CharField(help_text="Empty for OpenAI's own.")
+    api_key_env = serializers.SerializerMethodField(
+        help_text="Empty without a key, and of a shared judge, whose key is the administrators' business."
+    )
+    temperature = serializers.FloatField()
+    seed = serializers.IntegerField(allow_null=True)
+    concurrency = serializers.IntegerField()
+    timeout_seconds = serializers.FloatField()
+    max_tokens = serializers.IntegerField()
+    calls_per_minute = serializers.IntegerField(allow_null=True)
+    tokens_per_minute = serializers.IntegerField(allow_null=True)
+    context_tokens = serializers.IntegerField(allow_null=True)
+    prompt_price = serializers.FloatField()
+    completion_price = serializers.FloatField()
+    custom_instruction = serializers.CharField()
+    reply_format = serializers.CharField(help_text="The best that its server was found to take.")
+    members = serializers.SerializerMethodField(help_text="Names of the judges that a panel asks.")
+    addresses = serializers.SerializerMethodField(help_text="Where it sends texts.")
+    may_receive_texts = serializers.SerializerMethodField(
+        help_text="Whether the project permits that its texts are sent to all of these."
+    )
+
+    def get_api_key_env(self, judge: Judge) -> str:
+        return "" if judge.project_id is None else judge.api_key_env
+
+    def get_members(self, judge: Judge) -> list[str]:
+        return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []
+
+    def get_addresses(self, judge: Judge) -> list[str]:
+        return sorted({each.address for each in destinations(judge)})
+
+    def get_may_receive_texts(self, judge: Judge) -> bool:
+        project: Project = self.context["project"]
+        return not not_permitted(project, judge)
+
+
+class MayReceive(serializers.Serializer[Any]):
+    may_receive_texts = serializers.BooleanField()
 
 
 class TrialRow(serializers.Serializer[Trial]):
@@ -51,7 +159,7 @@ class JudgeTrial(ApiView):
 
     @operation("try_judge", responses=TrialRow)
     def post(self, request: Request, name: str) -> Response:
-        """Ask a judge one sample question.
+        """Ask a shared judge one sample question.
 
         For those who may start runs in some project. Tells whether it answers, how long that takes and
         which reply format its server supports. Nothing else is kept.
@@ -68,11 +176,142 @@ class Judges(ApiView):
 
     @operation("list_judges", parameters=[PageQuery], responses=JudgeRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the judges that there are, and which one decides in the project.
+        """List the judges that the project may use, its own and the shared ones, and which one decides.
 
         The built-in judge "lexical" can always be named, and is listed once it has been used.
         """
         project = self.enter(Verb.VIEW_RUNS)
         context = {"deciding_judge_id": project.deciding_judge_id}
         query = self.query(PageQuery)
-        return self.page(Judge.objects.all(), JudgeRow, query=query, order=("name",), context=context)
+        return self.page(judges_of(project), JudgeRow, query=query, order=("name",), context=context)
+
+    @operation("add_judge", request=NewJudge, responses={201: JudgeDetail})
+    def post(self, request: Request, slug: str) -> Response:
+        """Add a judge of the project's own.
+
+        Needs the verb "change project". Its base URL and its key are of those that the operator allows.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        profile, members = _told(project, self.body(NewJudge))
+        judge = add_judge(project=project, by=self.person, members=members or (), **profile)
+        return _shown(project, judge, status.HTTP_201_CREATED)
+
+
+class JudgeTrialBefore(ApiView):
+    tag = "judges"
+
+    @operation("try_new_judge", request=NewJudge, responses=TrialRow)
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask a judge one sample question before it is added.
+
+        Needs the verb "change project". Neither the judge nor the answer is kept, and no text of the project is sent.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        profile, members = _told(project, self.body(NewJudge))
+        judge = Judge(project=project, **profile)
+        for fault in profile_faults(judge, members or ()):
+            raise fault
+        asked = members if judge.kind == Judge.Kind.PANEL else None
+        return Response(TrialRow(try_judge(judge=judge, by=self.person, members=asked)).data)
+
+
+class OneJudge(ApiView):
+    tag = "judges"
+
+    @operation("get_judge", responses=JudgeDetail)
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show a judge: its address, limits and prices.
+
+        Needs the verb "change project".
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        return _shown(project, _judge(project, public_id))
+
+    @operation("change_judge", request=JudgeProfile, responses=JudgeDetail)
+    def patch(self, request: Request, slug: str, public_id: str) -> Response:
+        """Change a judge of the project's own.
+
+        Needs the verb "change project". Name and model of one that has answered stay (409, judge_used).
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        judge = _judge(project, public_id)
+        changes, members = _told(project, self.body(JudgeProfile, partial=True))
+        return _shown(project, change_judge(judge=judge, by=self.person, members=members, **changes))
+
+
+class JudgeArchive(ApiView):
+    tag = "judges"
+
+    @operation("archive_judge", responses=JudgeDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Archive a judge of the project's own.
+
+        Needs the verb "change project". No run may name it any more; what it said stays. The judge that decides and one
+        at work are refused (409).
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        return _shown(project, archive_judge(judge=_judge(project, public_id), by=self.person))
+
+
+class JudgeRestore(ApiView):
+    tag = "judges"
+
+    @operation("restore_judge", responses=JudgeDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Take a judge out of the archive.
+
+        Needs the verb "change project".
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        return _shown(project, restore_judge(judge=_judge(project, public_id), by=self.person))
+
+
+class JudgeTexts(ApiView):
+    tag = "judges"
+
+    @operation("permit_texts", request=MayReceive, responses=JudgeDetail)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Permit that the project's texts are sent to a judge's server, or end that.
+
+        Needs the verb "run". A permission holds for the address that the judge has now, and is logged.
+        """
+        project = self.enter(Verb.RUN)
+        judge = _judge(project, public_id)
+        act = permit_texts if self.body(MayReceive)["may_receive_texts"] else end_permission
+        act(project=project, judge=judge, by=self.person)
+        return _shown(project, judge)
+
+
+class OwnJudgeTrial(ApiView):
+    tag = "judges"
+
+    @operation("try_project_judge", responses=TrialRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Ask a judge of the project one sample question.
+
+        Needs the verb "run". Nothing is kept but which reply format its server takes.
+        """
+        project = self.enter(Verb.RUN)
+        return Response(TrialRow(try_judge(judge=_judge(project, public_id), by=self.person)).data)
+
+
+def _judge(project: Project, public_id: str) -> Judge:
+    return only(judges_of(project).select_related("project"), public_id, "judge")
+
+
+def _told(project: Project, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Judge] | None]:
+    """The profile, and the members where any are named. Raises Invalid for a name that no judge of the project has."""
+    names = given.get("members")
+    profile = {name: value for name, value in given.items() if name != "members"}
+    if names is None:
+        return profile, None
+    found = {judge.name: judge for judge in judges_of(project).filter(name__in=names)}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
+    return profile, list(found.values())
+
+
+def _shown(project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:
+    context = {"deciding_judge_id": project.deciding_judge_id, "project": project}
+    return Response(JudgeDetail(judge, context=context).data, status=code)

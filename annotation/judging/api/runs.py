@@ -112,6 +112,11 @@ class NewRun(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
         allow_null=True, default=None, help_text="The run stops before its calls could cost more."
     )
+    send_texts = serializers.BooleanField(
+        default=False,
+        help_text="Permits from now on that the project's texts are sent to the judge's server. Without a permission a "
+        "run of a judge with a server is refused (texts_not_permitted, with the addresses).",
+    )
 
 
 class Resumed(serializers.Serializer[Any]):
@@ -138,7 +143,7 @@ class Runs(ApiView):
         project = self.enter(Verb.RUN)
         wanted = self.body(NewRun)
         try:
-            judge = judge_by_name(wanted["judge"])
+            judge = judge_by_name(wanted["judge"], project)
         except NotFound as refusal:
             # The address is right; what is wrong is an input.
             raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
@@ -148,6 +153,7 @@ class Runs(ApiView):
             metrics=wanted["metrics"],
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
+            send_texts=wanted["send_texts"],
             by=self.person,
         )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)

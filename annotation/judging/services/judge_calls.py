@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import secrets
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from django.db import DatabaseError, transaction
@@ -29,11 +31,12 @@ class RowCallStore:
 
     Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
     for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
-    that died.
+    that died. Calls of a project's own judge serve that project alone, even where another has one just like it.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
         self._judge_id = judge.pk
+        self._project_id = judge.project_id
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
@@ -57,6 +60,7 @@ class RowCallStore:
         Waits as long as another worker is at it.
         """
         self._end_question()
+        key = self._kept_under(key)
         while True:
             call, is_ours = await self._read_or_claim_for_task(key)
             if is_ours:
@@ -69,7 +73,12 @@ class RowCallStore:
         """Keep a call and end the claim on it; the first one under a key stays."""
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
-        await self._paid.do_surely(call)
+        await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
+
+    def _kept_under(self, key: str) -> str:
+        if self._project_id is None:
+            return key
+        return hashlib.sha256(f"{self._project_id}:{key}".encode()).hexdigest()
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.

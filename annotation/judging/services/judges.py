@@ -16,17 +16,19 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
+from django.db.models import F
 
-from annotation.core.refusals import Invalid, NotFound
+from annotation.core.refusals import Invalid, NotFound, Refusal
+from annotation.judging.queries.judges import address_of, is_of, judges_of, members_of, not_permitted
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
-from annotation.models import Judge, Run
+from annotation.models import Judge, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
-from evaluation.judging.openai import DEFAULT_BASE_URL, OpenAIJudge
+from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.judging.protocol import (
@@ -43,6 +45,7 @@ from evaluation.judging.protocol import (
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
+TEXTS_NOT_PERMITTED = "texts_not_permitted"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
 LOOK_SECONDS = 0.05
@@ -51,51 +54,74 @@ _PORTS = {"http": 80, "https": 443}
 JudgeReply = TypeVar("JudgeReply")
 
 
-def judge_by_name(name: str) -> Judge:
-    """The judge of that name. The built-in lexical one is made when it is first asked for.
+def judge_by_name(name: str, project: Project | None = None) -> Judge:
+    """The judge of that name that the project may use; without a project a shared one.
 
+    The built-in lexical one is made when it is first asked for.
     Raises NotFound (code `no_such_judge`) with the names that there are.
     """
     if name == LEXICAL:
-        return Judge.objects.get_or_create(name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[0]
-    judge = Judge.objects.filter(name=name).first()
+        return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[
+            0
+        ]
+    # Names differ among them, but where both were given at the same moment: then the project's own.
+    judge = judges_of(project).filter(name=name).order_by(F("project").asc(nulls_last=True)).first()
     if judge is None:
-        known = sorted({LEXICAL, *Judge.objects.values_list("name", flat=True)})
+        open_ones = judges_of(project).filter(archived_at=None)
+        known = sorted({LEXICAL, *open_ones.values_list("name", flat=True)})
         raise NotFound(
             f"There is no judge {name!r}. Known judges: {', '.join(known)}. "
-            "Another one is made in the admin, under Judges.",
+            "An owner or manager adds one on the page Judges of a project.",
             code="no_such_judge",
         )
     return judge
 
 
-def require_usable(judge: Judge) -> None:
-    """Refuse a judge that no worker could ask: its kind is not served or its address not allowed.
+def require_of(judge: Judge, project: Project) -> None:
+    """Refuse another project's judge as if there were none. Raises NotFound (code `no_such_judge`)."""
+    if not is_of(judge, project):
+        raise NotFound("There is no such judge in this project.", code="no_such_judge")
 
-    Its key is not looked for, since it may be in the workers' environment alone.
-    Raises Invalid (code `unusable_judge`).
+
+def require_permitted(project: Project, judge: Judge) -> None:
+    """Refuse to send texts to a server that somebody has yet to permit for the project.
+
+    Raises Invalid (code `texts_not_permitted`, with the addresses).
     """
-    fault = _fault(judge)
+    missing = not_permitted(project, judge)
+    if missing:
+        addresses = sorted({each.address for each in missing})
+        raise Invalid(
+            f"Nobody has permitted yet that texts of {project.name} are sent to {', '.join(addresses)}. An owner or "
+            "manager permits it when the run is started, or on the page Judges.",
+            field="send_texts",
+            code=TEXTS_NOT_PERMITTED,
+            details={"addresses": addresses},
+        )
+
+
+def require_usable(judge: Judge, members: Sequence[Judge] | None = None) -> None:
+    """Refuse a judge that no worker could ask: archived, its address not allowed, its key not bound to it.
+
+    The key itself is not looked for, since it may be in the workers' environment alone. `members` are those of a panel
+    that is not saved. Raises Invalid (code `unusable_judge`).
+    """
+    fault = _fault(judge, members)
     if fault:
         raise Invalid(fault, field="judge", code="unusable_judge")
 
 
 def has_price(judge: Judge) -> bool:
     """Whether its calls cost anything; those of a panel if those of any member do."""
-    return any(member.has_price for member in _members(judge))
+    return any(member.has_price for member in members_of(judge))
 
 
 def without_a_price(judge: Judge) -> str:
     """What of the judge's calls would count as free beside the rest that has a price; empty where nothing."""
-    for member in _members(judge):
+    for member in members_of(judge):
         if member.has_price and not (member.prompt_price and member.completion_price):
             return f"{'replies' if member.prompt_price else 'prompts'} of {member.name}"
     return ""
-
-
-def _members(judge: Judge) -> list[Judge]:
-    """The judges that are asked: the members of a panel, else the judge itself."""
-    return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
 
 
 def build(
@@ -107,8 +133,10 @@ def build(
     budget: Budget | None = None,
     prompts: Mapping[Step, Prompt] | None = None,
     finds_formats_anew: bool = False,
+    members: Sequence[Judge] | None = None,
 ) -> AnsweringJudge:
-    """The judge that the row describes, ready to answer; a panel with all its members.
+    """The judge that the row describes, ready to answer; a panel with all its members, of which `members` takes the
+    place where it is not saved.
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
     several processes share of its limits. `remember` is told,
@@ -118,13 +146,13 @@ def build(
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
-    fault = _fault(judge)
+    fault = _fault(judge, members)
     if fault:
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
     if judge.kind == Judge.Kind.PANEL:
-        members = [
+        built = [
             build(
                 member,
                 store_of=store_of,
@@ -134,9 +162,9 @@ def build(
                 prompts=prompts,
                 finds_formats_anew=finds_formats_anew,
             )
-            for member in _members(judge)
+            for member in (members_of(judge) if members is None else members)
         ]
-        return JudgePanel(members, name=judge.name)
+        return JudgePanel(built, name=judge.name)
     slots, pace = (None, None) if shared_by is None else shared_by(judge)
     return OpenAIJudge(
         judge.model,
@@ -226,7 +254,14 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
     minute is shared with all other processes. Calls made for a run are counted with it and held to its cap, and told in
     the words that the run began with.
+    Raises JudgeSettings as `build`, and for a judge that the run's project may not use or not send its texts to.
     """
+    if run is not None:
+        try:
+            require_of(judge, run.project)
+            require_permitted(run.project, judge)
+        except Refusal as refusal:
+            raise JudgeSettings(refusal.message) from refusal
     with ExitStack() as opened:
         slots: list[RowSlots] = []
 
@@ -302,24 +337,40 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
     return wanted is not None and any(entry is not None and entry.covers(wanted) for entry in entries)
 
 
-def _fault(judge: Judge) -> str:
+def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
     """Why the judge cannot be asked from here, or nothing."""
+    if judge.archived_at is not None:
+        return f"The judge {judge.name!r} is archived. Take it out of the archive, or choose another."
     if judge.kind == Judge.Kind.PANEL:
-        return _fault_of_panel(judge)
+        return _fault_of_panel(judge, members_of(judge) if members is None else members)
     if judge.kind == Judge.Kind.OPENAI:
-        url = judge.base_url or DEFAULT_BASE_URL
-        if not is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
-            return (
-                f"The judge {judge.name!r} would call {url}, which COVERDICT_JUDGE_URLS does not allow. "
-                "Whoever runs this installation can add it there."
-            )
+        return url_fault(address_of(judge)) or key_fault(judge.api_key_env, address_of(judge))
     return ""
 
 
-def _fault_of_panel(panel: Judge) -> str:
-    members = _members(panel)
+def url_fault(url: str) -> str:
+    """Why no judge may call that base URL, or nothing."""
+    if is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
+        return ""
+    return (
+        f"The judge would call {url}, which COVERDICT_JUDGE_URLS does not allow. Whoever runs this installation can "
+        "add it there."
+    )
+
+
+def key_fault(variable: str, url: str) -> str:
+    """Why the key of that environment variable may not be sent to that base URL, or nothing."""
+    if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
+        return ""
+    return (
+        f"The key in {variable} may not be sent to {url}. Whoever runs this installation can bind it to that "
+        f"address: COVERDICT_JUDGE_KEYS={variable}={url}"
+    )
+
+
+def _fault_of_panel(panel: Judge, members: Sequence[Judge]) -> str:
     if not members:
-        return f"The panel {panel.name!r} has no members. Give it some in the admin, under Judges."
+        return f"The panel {panel.name!r} has no members. Name the judges that it asks."
     nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
     if nested:
         return f"The panel {panel.name!r} has panels among its members: {', '.join(nested)}. Name judges."

@@ -18,7 +18,15 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.prompts import versions_in_force
 from annotation.judging.services.judge_document_set import RUN_METRICS
-from annotation.judging.services.judges import has_price, require_usable, without_a_price
+from annotation.judging.services.judges import (
+    has_price,
+    require_of,
+    require_permitted,
+    require_usable,
+    without_a_price,
+)
+from annotation.judging.services.let_decide import decide
+from annotation.judging.services.permit_texts import permit_texts
 from annotation.models import (
     DocumentSet,
     Event,
@@ -47,6 +55,7 @@ def start_run(
     metrics: Sequence[str] = ("coverage",),
     n_questions: int | None = None,
     max_cost: float | None = None,
+    send_texts: bool = False,
     by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
@@ -56,13 +65,24 @@ def start_run(
     was none. The run stops before its calls could cost more than `max_cost`.
     `n_questions` is how many questions each document set should have: the judge makes up what is missing.
     Without it the judge makes some up only where nobody has given any.
-    Raises Invalid for an unknown metric (code `unknown_metric`), a number of questions out of range or for
-    nothing (`invalid_questions`), a judge that cannot be asked (`unusable_judge`), a cap that holds nothing
-    (`invalid_cap`) or a project without peer summaries (`no_summaries`); Conflict (`run_active`, with the
-    run's id) while this judge is at work here.
+    `send_texts` permits from now on that the project's texts go to the judge's server; whoever starts a run at the
+    machine's own shell permits it by naming the judge.
+    Raises NotFound for a judge of another project (code `no_such_judge`); Invalid for an unknown metric
+    (`unknown_metric`), a number of questions out of range or for nothing (`invalid_questions`), a judge that cannot be
+    asked (`unusable_judge`) or sent the texts (`texts_not_permitted`, with the addresses), a cap that holds nothing
+    (`invalid_cap`) or a project without peer summaries (`no_summaries`); Conflict (`run_active`, with the run's id)
+    while this judge is at work here.
     """
     require(by, project, Verb.RUN)
-    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
+    require_of(judge, project)
+    is_permitted_now = send_texts or by is None
+    for fault in faults_of_start(
+        project=None if is_permitted_now else project,
+        judge=judge,
+        metrics=metrics,
+        n_questions=n_questions,
+        max_cost=max_cost,
+    ):
         raise fault
     wanted = _once(metrics)
     with transaction.atomic():
@@ -73,6 +93,8 @@ def start_run(
             raise Invalid(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
             )
+        if is_permitted_now:
+            permit_texts(project=project, judge=judge, by=by)
         told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
         run = Run(project=project, judge=judge, metrics=wanted, n_questions=n_questions, max_cost=max_cost)
         queued = _begin(run, totals, by=by, told=told)
@@ -84,15 +106,25 @@ def start_run(
 
 
 def faults_of_start(
-    *, judge: Judge, metrics: Sequence[str], n_questions: int | None, max_cost: float | None
+    *,
+    project: Project | None,
+    judge: Judge,
+    metrics: Sequence[str],
+    n_questions: int | None,
+    max_cost: float | None,
 ) -> list[Invalid]:
-    """Everything that is wrong with what a run is asked to do, whatever the project holds."""
-    refusals: tuple[Callable[[], None], ...] = (
+    """Everything that is wrong with what a run is asked to do, whatever texts the project holds.
+
+    Without a project it is permitted with the start that its texts go to the judge.
+    """
+    refusals: list[Callable[[], None]] = [
         partial(_refuse_metrics, metrics),
         partial(_refuse_questions, n_questions, metrics),
         partial(require_usable, judge),
         partial(_refuse_cap, max_cost, judge),
-    )
+    ]
+    if project is not None:
+        refusals.append(partial(require_permitted, project, judge))
     found = []
     for refuse in refusals:
         try:
@@ -125,7 +157,9 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     """
     project = _locked(document_set.project)
     judge = project.deciding_judge
-    if judge is None or faults_of_start(judge=judge, metrics=metrics, n_questions=None, max_cost=None):
+    if judge is None or faults_of_start(
+        project=project, judge=judge, metrics=metrics, n_questions=None, max_cost=None
+    ):
         return AskedAgain()
     total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
     under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
@@ -220,6 +254,9 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     project = _locked(run.project)
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
+    if by is None:
+        permit_texts(project=project, judge=run.judge, by=None)
+    require_permitted(project, run.judge)
     if max_cost is not None:
         _refuse_cap(max_cost, run.judge)
         if max_cost <= run.cost:
@@ -305,16 +342,16 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
         raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap")
     if not has_price(judge):
         raise Invalid(
-            f"The judge {judge.name} has no price, so a cap would hold nothing. A superuser gives it one "
-            "in the admin, under Judges.",
+            f"The judge {judge.name} has no price, so a cap would hold nothing. Give it one on the page "
+            "Judges; a shared judge's is given by an administrator.",
             field="max_cost",
             code="invalid_cap",
         )
     free = without_a_price(judge)
     if free:
         raise Invalid(
-            f"The {free} have no price, so they would count as free under a cap. A superuser gives them one in "
-            "the admin, under Judges.",
+            f"The {free} have no price, so they would count as free under a cap. Give them one on the page "
+            "Judges; a shared judge's is given by an administrator.",
             field="max_cost",
             code="invalid_cap",
         )
@@ -362,13 +399,5 @@ def _let_decide(project: Project, judge: Judge, by: User | None) -> bool:
     """Make the judge the deciding one if there is none; whether scores must follow at once."""
     if project.deciding_judge_id is not None:
         return False
-    project.deciding_judge = judge
-    project.save(update_fields=["deciding_judge"])
-    log(
-        project=project,
-        actor=by,
-        verb="change project",
-        target=project,
-        data={"changed": {"deciding_judge": [None, judge.name]}},
-    )
+    decide(project, judge, by)
     return Verdict.objects.filter(check_row__project=project, judge=judge).exists()

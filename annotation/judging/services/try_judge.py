@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.core.permissions import Verb, verbs_in, visible_projects
+from annotation.core.permissions import Verb, require, verbs_in, visible_projects
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.judging.services.judges import build, remember_format, require_usable
 from annotation.models import Judge
@@ -50,21 +50,33 @@ def may_try(by: User) -> bool:
     return by.is_superuser or any(Verb.RUN in verbs_in(by, project) for project in visible_projects(by))
 
 
-def try_judge(*, judge: Judge, by: User | None) -> Trial:
-    """Ask the judge whether a sample text says a sample claim.
+def try_judge(*, judge: Judge, by: User | None, members: Sequence[Judge] | None = None) -> Trial:
+    """Ask the judge whether a sample text says a sample claim; it need not be saved, and `members` are then a panel's.
 
-    Nothing is kept but the reply format that its server takes, which is found anew: whoever has changed the
-    server tries the judge. A panel's members are all asked, and theirs kept.
-    Raises NotAllowed for people who may run judges nowhere; Invalid where the judge cannot be asked
+    No text of a project is sent, and nothing is kept but the reply format that its server takes, which is found anew:
+    whoever has changed the server tries the judge. A panel's members are all asked, and theirs kept.
+    Raises NotAllowed for people who may run judges nowhere, or not in the judge's project (NotFound to those outside
+    of it); Invalid where the judge cannot be asked
     (code `unusable_judge`) or did not answer (`judge_failed`), with what the server said and never a key.
     """
     if by is not None and not may_try(by):
         raise NotAllowed("Trying a judge is for those who may start runs in some project.")
-    require_usable(judge)
-    found: dict[Judge, ReplyFormat] = {}
+    if judge.project is not None:
+        require(by, judge.project, Verb.RUN)
+    require_usable(judge, members)
+    found: dict[str, tuple[Judge, ReplyFormat]] = {}
+
+    def remember(asked: Judge, taken: ReplyFormat) -> None:
+        found[asked.name] = (asked, taken)
+
     began = time.monotonic()
     try:
-        built = build(judge, remember=found.__setitem__, finds_formats_anew=True)
+        built = build(
+            judge,
+            remember=remember,
+            finds_formats_anew=True,
+            members=members,
+        )
         verdict, usage = asyncio.run(_ask(built))
     except TimeoutError as late:
         raise Invalid(
@@ -75,7 +87,7 @@ def try_judge(*, judge: Judge, by: User | None) -> Trial:
     except JudgeError as failure:
         raise Invalid(str(failure), field="judge", code="judge_failed") from failure
     finally:
-        for member, reply_format in found.items():
+        for member, reply_format in found.values():
             remember_format(member, reply_format)
     return Trial(
         label=verdict.label,
@@ -83,7 +95,7 @@ def try_judge(*, judge: Judge, by: User | None) -> Trial:
         reason=verdict.reason,
         seconds=time.monotonic() - began,
         calls=usage.calls,
-        format=_plainest(found.values()),
+        format=_plainest(reply_format for _, reply_format in found.values()),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         cost=usage.cost,

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
+from annotation.judging.queries.judges import judges_of, not_permitted
 from annotation.judging.queries.prompts import known_step, own_versions_of
 from annotation.judging.queries.runs import is_worker_alive, run_progress
 from annotation.judging.services.judge_document_set import RUN_METRICS
@@ -17,12 +18,19 @@ from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.judging.words import STEP_WORDS
-from annotation.models import Judge, Run
+from annotation.models import Judge, Project, Run
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 RUNS_SHOWN = 30
+
+PROPOSED = {
+    Project.Compares.REFERENCE: ["coverage", "alignment"],
+    Project.Compares.SOURCE: ["alignment", "coverage"],
+    Project.Compares.CLAIMS: ["coverage"],
+}
+"""Metrics that are ticked at first, by what the project compares."""
 
 TypedNumber = TypeVar("TypedNumber", int, float)
 
@@ -30,7 +38,12 @@ TypedNumber = TypeVar("TypedNumber", int, float)
 @screen("GET")
 def runs(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
-    return render(request, "judging/runs/list.html", {**_list_context(room), "form": {"judge": LEXICAL}})
+    decides = room.project.deciding_judge
+    form = {
+        "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
+        "metrics": PROPOSED[Project.Compares(room.project.compares)],
+    }
+    return render(request, "judging/runs/list.html", {**_list_context(room, decides), "form": form})
 
 
 @screen("POST")
@@ -42,17 +55,24 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
     }
-    judge = judge_by_name(str(form["judge"]))
+    judge = judge_by_name(str(form["judge"]), room.project)
+    send_texts = "send_texts" in request.POST
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(_cap, request)
     faults = [
         *no_number,
         *no_cap,
-        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
+        *faults_of_start(
+            project=None if send_texts else room.project,
+            judge=judge,
+            metrics=metrics,
+            n_questions=n_questions,
+            max_cost=max_cost,
+        ),
     ]
     if faults:
-        return _refused(request, room, form, faults)
+        return _refused(request, room, form, judge, faults)
     try:
         run = start(
             project=room.project,
@@ -60,10 +80,11 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             metrics=metrics,
             n_questions=n_questions,
             max_cost=max_cost,
+            send_texts=send_texts,
             by=request.user,
         )
     except Invalid as refusal:
-        return _refused(request, room, form, [refusal])
+        return _refused(request, room, form, judge, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
     return _follow(request, response)
 
@@ -91,9 +112,11 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
+def _refused(
+    request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
+) -> HttpResponse:
     context = {
-        **_list_context(room),
+        **_list_context(room, judge),
         "form": form,
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
@@ -166,15 +189,17 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(room: Room) -> dict[str, object]:
+def _list_context(room: Room, chosen: Judge | None) -> dict[str, object]:
     past = Run.objects.filter(project=room.project).select_related("judge", "started_by")[:RUNS_SHOWN]
-    judges = [(judge.name, judge.get_kind_display()) for judge in Judge.objects.all()]
+    usable = judges_of(room.project).filter(archived_at=None)
+    judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
     return {
         "room": room,
         "runs": past,
         "judges": judges,
+        "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
         "metrics": RUN_METRICS,
         "is_worker_alive": is_worker_alive(),
     }

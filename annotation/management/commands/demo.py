@@ -30,12 +30,14 @@ from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
 from annotation.management.commands.leaderboard import table_lines
+from annotation.management.setup_link import setup_words
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
 from annotation.models import Analysis, Project, Run
 from annotation.sample.load import DEMO_PEOPLE, SLUG, judged_sample, load_sample, review_sample
 from annotation.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
+LOCAL_SETTINGS = "annotation.config.settings.local"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
@@ -49,28 +51,36 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", default="8000", help="8000 unless named")
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+        parser.add_argument(
+            "--empty",
+            action="store_true",
+            help="without the sample project and its people; prints a setup link",
+        )
 
-    def handle(self, *_: Any, port: str, no_browser: bool, **__: Any) -> None:
-        if not settings.DEMO_SIGN_IN:
+    def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
+        if empty == settings.DEMO_SIGN_IN:
             # The demo's people can be signed in as by anybody: that must not depend on other settings.
-            os.environ["DJANGO_SETTINGS_MODULE"] = DEMO_SETTINGS
+            os.environ["DJANGO_SETTINGS_MODULE"] = LOCAL_SETTINGS if empty else DEMO_SETTINGS
             os.execv(sys.executable, [sys.executable, *sys.argv])
         number = _free_port(port)
         address = f"http://{settings.DEMO_HOST}:{number}/"
         _purge_queue(settings.VAR_DIR / "queue")
         _import_what_forks_share()
         with Supervisor(say=self.say) as supervisor:
-            if not self._have_done(supervisor, _prepare):
+            if not self._have_done(supervisor, _prepare_tables if empty else _prepare):
                 return
             supervisor.add(_child("web server", _web_command(number)))
             supervisor.add(_child("worker", worker_command()))
-            if not self._have_done(supervisor, self._show_judged):
+            if not empty and not self._have_done(supervisor, self._show_judged):
                 return
             if not supervisor.watch(lambda: _answers(address), seconds=SERVED_WITHIN_SECONDS):
                 if not supervisor.stopping.is_set():
                     raise CommandError("The web server did not answer; what it said stands above.")
                 return
-            self._welcome(address)
+            if empty:
+                self._have_done(supervisor, partial(self._say_how_to_begin, address))
+            else:
+                self._welcome(address)
             if not no_browser:
                 webbrowser.open(address)
             supervisor.watch()
@@ -105,6 +115,9 @@ class Command(BaseCommand):
         shown, _ = board(project)
         self.say("\n".join(table_lines(shown)))
 
+    def _say_how_to_begin(self, address: str) -> None:
+        self.say(f"\nCoverdict is open at {address} Ctrl-C stops it.\n{setup_words(address)}".rstrip())
+
     def _welcome(self, address: str) -> None:
         people = ", ".join(f"{person.first_name} ({person.does})" for person in DEMO_PEOPLE)
         self.say(f"\nCoverdict is open at {address}\nSign in with one click as {people}. Ctrl-C stops it.")
@@ -127,13 +140,18 @@ def _child(name: str, command: Sequence[str]) -> Child:
     return Child(name, partial(forked, partial(run_here, command)))
 
 
-def _prepare() -> None:
-    """Tables, static files and the sample project, with its first run waiting to be done."""
+def _prepare_tables() -> None:
+    """Tables and, where they are served from there, static files."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
-    if not (settings.STATIC_ROOT / "staticfiles.json").exists():
+    if settings.DEMO_SIGN_IN and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def _prepare() -> None:
+    """As `_prepare_tables`, and the sample project, with its first run waiting to be done."""
+    _prepare_tables()
     if judged_sample() is None:
         project = load_sample()
         if not Run.objects.filter(project=project).exists():

@@ -121,7 +121,7 @@ class Command(BaseCommand):
     ) -> Run:
         """A new run, or with --wait the one that this judge has under way for the same metrics and questions."""
         deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
-        chosen = judge_by_name(judge or deciding)
+        chosen = judge_by_name(judge or deciding, project)
         try:
             return start_run(
                 project=project,

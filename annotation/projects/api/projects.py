@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,8 +14,9 @@ from annotation.api.fields import ShareField
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
+from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
-from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project
+from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project, create_project
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
@@ -41,6 +42,10 @@ class ProjectRules(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
+    compares = serializers.ChoiceField(
+        choices=Project.Compares.choices,
+        help_text="What the project's files hold; pages go by it in what they propose.",
+    )
     blend = serializers.ChoiceField(choices=Project.Blend.choices)
     blend_human_weight = ShareField(help_text="Weight of people's percents where the blend is weighted.")
     assessor_average = serializers.ChoiceField(choices=Project.AssessorAverage.choices)
@@ -81,6 +86,13 @@ class ProjectRules(serializers.Serializer[Any]):
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."
     )
+
+
+class NewProject(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=120)
+    slug = serializers.SlugField(max_length=60, required=False, help_text="Made from the name unless given.")
+    description = serializers.CharField(allow_blank=True, required=False)
+    compares = serializers.ChoiceField(choices=Project.Compares.choices, required=False)
 
 
 class ProjectDetail(ProjectRow, ProjectRules):
@@ -130,6 +142,16 @@ class Projects(ApiView):
         query = self.query(PageQuery)
         return self.page(visible_projects(self.person), ProjectRow, query=query, order=("slug",))
 
+    @operation("create_project", request=NewProject, responses={201: ProjectDetail})
+    def post(self, request: Request) -> Response:
+        """Make a project.
+
+        The caller becomes its owner. For staff, or for everybody where the operator says so.
+        """
+        made = create_project(by=self.person, **self.body(NewProject))
+        shown = ProjectDetail(made, context={"person": self.person}).data
+        return Response(shown, status=status.HTTP_201_CREATED)
+
 
 class OneProject(ApiView):
     tag = "projects"
@@ -149,15 +171,15 @@ class OneProject(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
-            changes["deciding_judge"] = _judge(changes["deciding_judge"])
+            changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
         return self._shown(change_project(project=project, by=self.person, **changes))
 
     def _shown(self, project: Project) -> Response:
         return Response(ProjectDetail(project, context={"person": self.person}).data)
 
 
-def _judge(name: str) -> Judge:
-    judge = Judge.objects.filter(name=name).first()
+def _judge(name: str, project: Project) -> Judge:
+    judge = judges_of(project).filter(name=name).first()
     if judge is None:
         raise Invalid(f"There is no judge {name!r}.", field="deciding_judge")
     return judge

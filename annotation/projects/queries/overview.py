@@ -21,6 +21,7 @@ from annotation.models import (
     Membership,
     Project,
     Role,
+    Run,
     Sitting,
     Summary,
     System,
@@ -38,7 +39,8 @@ class ProjectCard:
     """A project in the list: what it holds and what waits in it for this person.
 
     `open_summaries` are theirs to judge; `has_disputes` tells that some wait to be settled by them, `has_claims`
-    that claims wait for a reviewer.
+    that claims wait for a reviewer. `runs` counts the runs that there were, `active_runs` those under way; `verbs` is
+    what they may do there now.
     """
 
     project: Project
@@ -48,6 +50,9 @@ class ProjectCard:
     open_summaries: int
     has_disputes: bool
     has_claims: bool
+    runs: int
+    active_runs: int
+    verbs: frozenset[Verb]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class Waits:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """The projects that the person is a member of, in order of their names. Seven queries, however many."""
+    """The projects that the person is a member of, in order of their names. Eight queries, however many."""
     projects = list(visible_projects(person).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
@@ -132,6 +137,13 @@ def project_cards(person: User) -> list[ProjectCard]:
     )
     verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
     disputes = where_some_wait(person, [key for key in keys if Verb.ADJUDICATE in verbs[key]])
+    runs = {
+        key: (every, active)
+        for key, every, active in Run.objects.filter(project_id__in=keys)
+        .order_by()
+        .values_list("project_id")
+        .annotate(every=Count("pk"), active=Count("pk", filter=Q(state=Run.State.ACTIVE)))
+    }
     claims = _with_open_claims([key for key in keys if Verb.REVIEW in verbs[key]])
     return [
         ProjectCard(
@@ -142,6 +154,9 @@ def project_cards(person: User) -> list[ProjectCard]:
             open_summaries=work.get(project.pk, 0),
             has_disputes=project.pk in disputes,
             has_claims=project.pk in claims,
+            runs=runs.get(project.pk, (0, 0))[0],
+            active_runs=runs.get(project.pk, (0, 0))[1],
+            verbs=verbs[project.pk],
         )
         for project in projects
     ]

@@ -68,13 +68,15 @@ def accept_with_new_account(
     for a name that somebody has.
     """
     open_invitation(secret)
-    user = _account(username.strip(), password, " ".join(full_name.split()))
+    user = new_account(username=username, password=password, full_name=full_name)
     return user, accept_invitation(secret=secret, by=user)
 
 
-def _account(username: str, password: str, full_name: str) -> User:
-    first, _, last = full_name.partition(" ")
-    user = User(username=username, first_name=first, last_name=last)
+def new_account(*, username: str, password: str, full_name: str = "", **rights: bool) -> User:
+    """An account, saved. Raises Invalid for a name or password that will not do, Conflict (code `name_taken`)."""
+    username = username.strip()
+    first, _, last = " ".join(full_name.split()).partition(" ")
+    user = User(username=username, first_name=first, last_name=last, **rights)
     user.set_unusable_password()
     try:
         user.clean_fields()

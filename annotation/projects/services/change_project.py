@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Mod
+from django.utils.text import slugify
 
 from annotation.assessing.services.act_saving import SCALE_STEP
 from annotation.core.events import log
-from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.permissions import Verb, may_create_projects, require
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.judging.queries.judges import is_of
 from annotation.models import (
     Draw,
     DrawnCheck,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 RULES = (
     "name",
     "description",
+    "compares",
     "blend",
     "blend_human_weight",
     "assessor_average",
@@ -64,6 +68,7 @@ UNSCORED_RULES = frozenset(
     {
         "name",
         "description",
+        "compares",
         "percent_scale",
         "question_set",
         "own_questions",
@@ -79,20 +84,48 @@ UNSCORED_RULES = frozenset(
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 
 
+LONGEST_SLUG = 60
+
+
 @transaction.atomic
-def create_project(*, slug: str, name: str = "", by: User | None, **rules: object) -> Project:
-    """Make a project; its maker becomes the owner. `by` is None where a command makes it."""
-    project = Project(slug=slug, name=name or slug, **rules)
+def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: object) -> Project:
+    """Make a project; its maker becomes the owner. `by` is None where a command makes it.
+
+    Without a slug one is made from the name. Raises NotAllowed for people who may make none, Invalid for what makes no
+    sense, Conflict (code `slug_taken`) for a slug that another project has.
+    """
+    if not may_create_projects(by):
+        raise NotAllowed(
+            "You may not make projects here. Ask whoever runs this installation.", code="no_new_projects"
+        )
+    name = " ".join(name.split())
+    if not slug and not name:
+        raise Invalid("Give the project a name.", field="name")
+    project = Project(slug=slug or free_slug(name), name=name or slug, **rules)
     _clean(project)
     try:
         with transaction.atomic():
             project.save()
     except IntegrityError as error:
-        raise Conflict(f"There is already a project {slug!r}.", code="slug_taken") from error
+        raise Conflict(
+            f"There is already a project {project.slug!r}. Choose another address.", code="slug_taken"
+        ) from error
     if by is not None:
         Membership.objects.create(project=project, user=by, roles=[Role.OWNER])
-    log(project=project, actor=by, verb="create project", target=project, data={"slug": slug})
+    log(project=project, actor=by, verb="create project", target=project, data={"slug": project.slug})
     return project
+
+
+def free_slug(name: str) -> str:
+    """An address for a project of that name that no other has: "Harbour study" gives "harbour-study", or with -2.
+
+    A name without any Latin letter or digit gives "project".
+    """
+    wanted = slugify(name)[: LONGEST_SLUG - 6].strip("-_") or "project"
+    taken = set(Project.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    if wanted not in taken:
+        return wanted
+    return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
 
 
 def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
@@ -143,6 +176,9 @@ def _clean(project: Project) -> None:
     except ValidationError as error:
         field, messages = next(iter(error.message_dict.items()))
         raise Invalid(f"{field}: {' '.join(messages)}", field=field) from error
+    decides = project.deciding_judge
+    if decides is not None and not is_of(decides, project):
+        raise Invalid("There is no such judge in this project.", field="deciding_judge")
     if project.lease_minutes > LONGEST_LEASE_MINUTES:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
@@ -176,8 +212,8 @@ def _check_samples(project: Project) -> None:
     waiting = DrawnCheck.objects.filter(draw__project=project, verdict=None).order_by("-draw")
     draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
     if draw is not None:
-        count = waiting.filter(draw=draw).count()
-        left = "1 answer" if count == 1 else f"{count:,} answers"
+        lacking = waiting.filter(draw=draw).count()
+        left = "1 answer" if lacking == 1 else f"{lacking:,} answers"
         raise Conflict(
             f"The draw of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
             "people who do not know what the judge says: shown at once, nobody could give them. Have them answered "

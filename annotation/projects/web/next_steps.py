@@ -11,7 +11,13 @@ from annotation.models import Project, Run
 from annotation.sampling.words import held_in_words
 
 if TYPE_CHECKING:
-    from annotation.projects.queries.overview import CheckCounts, Contents, SittingCounts, Waits
+    from annotation.projects.queries.overview import (
+        CheckCounts,
+        Contents,
+        ProjectCard,
+        SittingCounts,
+        Waits,
+    )
     from annotation.web.rooms import Room
 
 
@@ -23,6 +29,19 @@ class Step:
     why: str
     url_name: str = ""
     query: str = ""
+
+
+def next_of(card: ProjectCard) -> Step | None:
+    """The one thing that leads a project on, from what its card tells; None where the work is people's."""
+    if not card.peer_summaries:
+        why = "Nothing to judge yet."
+        return Step("Import a file", why, "import") if Verb.IMPORT in card.verbs else None
+    if card.active_runs:
+        return Step("A run is under way", "", "runs") if Verb.VIEW_RUNS in card.verbs else None
+    if not card.runs and Verb.RUN in card.verbs:
+        has_judge = card.project.deciding_judge_id is not None
+        return Step("Start a run", "", "runs") if has_judge else Step("Choose a judge", "", "judges")
+    return Step("See the scores", "", "scores") if Verb.VIEW_SCORES in card.verbs else None
 
 
 def next_steps(
@@ -71,12 +90,14 @@ def _steps(
                 "import",
             )
         return
-    if Verb.RUN in verbs and (run is None or not checks.total):
+    if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
         yield Step(
-            "Start a run",
-            "No judge has looked at these summaries. The built-in lexical judge needs no network.",
-            "runs",
+            "Choose a judge",
+            "A language model behind a server, or the built-in lexical judge, which needs no network.",
+            "judges",
         )
+    if Verb.RUN in verbs and (run is None or not checks.total):
+        yield Step("Start a run", "No judge has looked at these summaries.", "runs")
     if waits.disputes:
         more = "" if waits.is_counted_out else "More than "
         yield Step(

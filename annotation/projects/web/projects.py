@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.http import HttpResponse
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from annotation.analysis.leaderboard.leaderboards import board
 from annotation.analysis.pictures.charts import league
-from annotation.core.permissions import Verb
+from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import latest_run, run_progress
 from annotation.projects.queries.overview import (
     check_counts,
@@ -18,7 +20,7 @@ from annotation.projects.queries.overview import (
     sitting_counts,
     waits_for,
 )
-from annotation.projects.web.next_steps import next_steps
+from annotation.projects.web.next_steps import next_of, next_steps
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
@@ -29,10 +31,28 @@ if TYPE_CHECKING:
 
 EXCERPT = 5
 
+WORKED = (
+    ("The harbour closes in April.", "yes", "The summary says so."),
+    ("Its wall is weak.", "no", "The summary does not say why."),
+    ("Ferries use the southern quay.", "yes", "The judge had said no; an editor put it right."),
+    ("The repair takes two years.", "no", "Not in the summary."),
+)
+"""An invented summary, held against the four claims of its reference."""
+
+
+def projects(request: HttpRequest) -> HttpResponseBase:
+    """What this is, for those who have not signed in; for the others their projects."""
+    if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
+        return _projects(request)
+    context = {"worked": WORKED, "is_empty": not User.objects.exists()}
+    return render(request, "projects/landing.html", context)
+
 
 @screen("GET")
-def projects(request: Request) -> HttpResponse:
-    return render(request, "projects/list.html", {"cards": project_cards(request.user)})
+def _projects(request: Request) -> HttpResponse:
+    cards = [(card, next_of(card)) for card in project_cards(request.user)]
+    context = {"cards": cards, "may_create": may_create_projects(request.user)}
+    return render(request, "projects/list.html", context)
 
 
 @screen("GET")

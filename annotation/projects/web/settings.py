@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
 from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project
 from annotation.web.htmx import Request, page_or_fragment
@@ -121,7 +122,7 @@ class RulesForm(forms.Form):
         help_text="Otherwise the queue leaves it to others.",
     )
     deciding_judge = forms.ModelChoiceField(
-        queryset=Judge.objects.all(),
+        queryset=Judge.objects.none(),
         to_field_name="name",
         required=False,
         empty_label="none",
@@ -132,8 +133,10 @@ class RulesForm(forms.Form):
         given = self.cleaned_data["own_questions"]
         return [] if given is None else given
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        deciding: Any = self.fields["deciding_judge"]
+        deciding.queryset = judges_of(project)
         for name, field in self.fields.items():
             described = [f"{name}-help"] if field.help_text else []
             described += [f"{name}-fault"] if name in self.errors else []
@@ -144,7 +147,7 @@ class RulesForm(forms.Form):
 @screen("GET", "POST")
 def project_settings(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-    form = RulesForm(request.POST or None, initial=_rules(room.project))
+    form = RulesForm(request.POST or None, initial=_rules(room.project), project=room.project)
     status = 200
     if request.method == "POST":
         if form.is_valid() and _changed(request, room.project, form):
@@ -152,7 +155,7 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
             room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-            form = RulesForm(initial=_rules(room.project))
+            form = RulesForm(initial=_rules(room.project), project=room.project)
         else:
             status = 422
     context = {"room": room, "form": form}

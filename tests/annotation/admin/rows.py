@@ -29,7 +29,9 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
+    SetupLink,
     SummaryJudgment,
+    TextPermission,
     UnitChange,
     VerdictBatch,
     Worker,
@@ -48,7 +50,7 @@ MODELS = sorted(
 EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 """Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
 
-OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "Worker")
+OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "SetupLink", "Worker")
 """Rows of no project, for superusers."""
 
 OWN = ("Notice",)
@@ -137,5 +139,7 @@ def fill(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
+    SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
+    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

@@ -177,7 +177,7 @@ class TestJudges:
             ({"base_url": "file:///etc/passwd"}, "COVERDICT_JUDGE_URLS"),
             ({"base_url": ""}, "COVERDICT_JUDGE_URLS"),
             ({"api_key_env": "sk-abc123"}, "not the name of an environment variable"),
-            ({"api_key_env": "SECRET_KEY"}, "a secret of this installation"),
+            ({"api_key_env": "SECRET_KEY"}, "may not be sent to http://127.0.0.1:9000/v1"),
             ({"model": ""}, "Name the model"),
             ({"kind": "lexical"}, "Only an OpenAI-compatible judge"),
             ({"concurrency": "0"}, "at least one question at once"),

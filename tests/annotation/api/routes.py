@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
 from annotation.judging.services.ask_questions import ask_questions
-from annotation.models import ClaimSet, Dispute, Draw, Export, Run, VerdictBatch
+from annotation.models import ClaimSet, Dispute, Draw, Export, Judge, Run, VerdictBatch
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -44,6 +44,8 @@ class Route:
 def _in(path: str) -> str:
     return "projects/{slug}/" + path
 
+
+NEW_JUDGE = {"name": "panel", "kind": "panel", "members": ["lexical"]}
 
 IN_PROJECT = (
     Route("get", _in(""), (Verb.VIEW_PROJECT,)),
@@ -150,6 +152,14 @@ IN_PROJECT = (
     Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
+    Route("post", _in("judges/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
+    Route("post", _in("judges/try/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
+    Route("get", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,)),
+    Route("patch", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,), {"concurrency": 2}),
+    Route("post", _in("judges/{own_judge}/archive/"), (Verb.CHANGE_PROJECT,)),
+    Route("post", _in("judges/{own_judge}/restore/"), (Verb.CHANGE_PROJECT,)),
+    Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
+    Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
     Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
@@ -233,6 +243,7 @@ IN_PROJECT = (
 
 OUTSIDE = (
     Route("get", "projects/", ()),
+    Route("post", "projects/", (), {"name": "Mill"}),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
     Route("delete", "tokens/current/", ()),
     Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
@@ -293,6 +304,7 @@ def ids_of(world: World) -> dict[str, str]:
         "comment": said.comment.public_id,
         "notice": world.olga.notices.get(kind="mention").public_id,
         "judge": world.judge.name,
+        "own_judge": own_panel(world).public_id,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
         "claim": check.claim.public_id,
@@ -316,6 +328,13 @@ def ids_of(world: World) -> dict[str, str]:
         "question": question.public_id,
         "draw": draw.public_id,
     }
+
+
+def own_panel(world: World) -> Judge:
+    """A judge of the project's own that answers without a server."""
+    panel = Judge.objects.create(project=world.project, name="own-panel", kind="panel")
+    panel.members.add(world.judge)
+    return panel
 
 
 def walked() -> set[tuple[str, str]]:
@@ -344,7 +363,7 @@ def as_pattern(route: Route) -> tuple[str, str]:
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")
-    for name in ("member", "invitation", "comment", "notice", "unit", "change"):
+    for name in ("member", "invitation", "comment", "notice", "unit", "change", "own_judge"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
@@ -355,7 +374,7 @@ def as_pattern(route: Route) -> tuple[str, str]:
 
 def grow(world: World, sets: int, *, first: int = 0) -> None:
     """More of everything that lists show: sets with summaries, claims, checks and scores; runs, exports."""
-    from annotation.models import Check, Claim, Judge, Verdict
+    from annotation.models import Check, Claim, Verdict
     from annotation.scoring.rescore import rescore
     from tests.annotation.cast import _add_set
 

@@ -17,6 +17,7 @@ from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
+from tests.annotation.api.routes import own_panel
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Ids:
                 "system_id": world.systems["alder"].public_id,
                 "summary_id": world.peers["port", "alder"].public_id,
                 "run_id": run.public_id,
+                "judge_id": own_panel(world).public_id,
                 "step": "extract",
                 "export_id": export.public_id,
                 "set_id": world.sets["port"].public_id,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import Job, Judge, JudgeCall, Run, Worker
+from annotation.judging.services.permit_texts import end_permission, permit_texts
+from annotation.models import Event, Job, Judge, JudgeCall, Run, Worker
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[
 
 @pytest.fixture
 def priced(world: World) -> Judge:
-    return Judge.objects.create(
+    """A judge with a server that the project may send its texts to."""
+    judge = Judge.objects.create(
         name="priced",
         kind="openai",
         model="m",
@@ -126,6 +128,8 @@ def priced(world: World) -> Judge:
         prompt_price=2.0,
         completion_price=8.0,
     )
+    permit_texts(project=world.project, judge=judge, by=world.olga)
+    return judge
 
 
 def test_a_run_starts_with_a_cap(mona: Client, priced: Judge) -> None:
@@ -186,3 +190,24 @@ def test_a_price_for_prompts_alone_holds_no_cap(mona: Client, priced: Judge) -> 
     assert not Run.objects.exists()
     # Without a cap nobody is promised anything.
     assert mona.post(START, {**asked, "max_cost": ""}).status_code == 302
+
+
+# Where texts go
+
+
+def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    end_permission(project=world.project, judge=priced, by=world.olga)
+    asked = {"judge": "priced", "metrics": ["coverage"]}
+    refused = mona.post(START, asked, headers=HTMX)
+    assert refused.status_code == 422
+    page = refused.content.decode()
+    assert "http://127.0.0.1:9/v1" in page
+    assert 'name="send_texts"' in page
+    assert not Run.objects.exists()
+    assert mona.post(START, {**asked, "send_texts": "on"}).status_code == 302
+    event = Event.objects.filter(verb="permit texts").latest("pk")
+    assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
+    Run.objects.update(state="cancelled")
+    assert mona.post(START, asked).status_code == 302

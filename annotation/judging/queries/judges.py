@@ -1,0 +1,64 @@
+"""Which judges a project may use, and where their servers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import Judge, Project, TextPermission
+from evaluation.judging.openai import DEFAULT_BASE_URL
+
+
+class Destination(NamedTuple):
+    """A server that is sent texts, and the judge behind which it stands."""
+
+    judge: Judge
+    address: str
+
+
+def judges_of(project: Project | None) -> QuerySet[Judge]:
+    """The project's own judges and the shared ones; without a project the shared ones alone."""
+    if project is None:
+        return Judge.objects.filter(project=None)
+    return Judge.objects.filter(Q(project=None) | Q(project=project))
+
+
+def is_of(judge: Judge, project: Project) -> bool:
+    """Whether the project may use the judge."""
+    return judge.project_id in (None, project.pk)
+
+
+def members_of(judge: Judge) -> list[Judge]:
+    """The judges that are asked: the members of a panel, else the judge itself."""
+    return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
+
+
+def address_of(judge: Judge) -> str:
+    """The base URL that a judge with a server calls."""
+    return judge.base_url or DEFAULT_BASE_URL
+
+
+def destinations(judge: Judge) -> list[Destination]:
+    """The servers that a judge, or each member of a panel, sends texts to; none for the lexical one."""
+    return [
+        Destination(member, address_of(member))
+        for member in members_of(judge)
+        if member.kind == Judge.Kind.OPENAI
+    ]
+
+
+def not_permitted(project: Project, judge: Judge) -> list[Destination]:
+    """Those of the judge's servers that the project has not permitted to receive its texts; one query or two."""
+    wanted = destinations(judge)
+    if not wanted:
+        return []
+    permitted = permitted_in(project, [each.judge.pk for each in wanted])
+    return [each for each in wanted if (each.judge.pk, each.address) not in permitted]
+
+
+def permitted_in(project: Project, judges: Sequence[int]) -> set[tuple[int, str]]:
+    """Which of some judges, by key, the project has permitted to receive its texts, and at which addresses."""
+    rows = TextPermission.objects.filter(project=project, judge_id__in=judges)
+    return set(rows.values_list("judge_id", "address"))

@@ -1,0 +1,42 @@
+"""How well-known servers are named as a judge: their base URL, and the environment variable that holds the key."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Recipe(NamedTuple):
+    """`base_url` is a pattern, its capitals to be filled in; `variable` is empty where no key is needed."""
+
+    name: str
+    base_url: str
+    model: str
+    variable: str
+    note: str = ""
+
+
+RECIPES = (
+    Recipe("OpenAI", "https://api.openai.com/v1", "gpt-5-mini", "OPENAI_API_KEY"),
+    Recipe(
+        "Azure OpenAI",
+        "https://RESOURCE.openai.azure.com/openai/v1",
+        "DEPLOYMENT",
+        "AZURE_OPENAI_API_KEY",
+        "The model is the name of your deployment.",
+    ),
+    Recipe(
+        "vLLM",
+        "http://HOST:8000/v1",
+        "Qwen/Qwen3-32B",
+        "",
+        "vllm serve MODEL. With --api-key, put the key into a variable such as VLLM_API_KEY.",
+    ),
+    Recipe("Ollama", "http://HOST:11434/v1", "llama3.3", "", "The model as ollama list names it."),
+    Recipe(
+        "LiteLLM proxy",
+        "http://HOST:4000/v1",
+        "MODEL",
+        "LITELLM_API_KEY",
+        "The way to Bedrock, Vertex and others; the model as the proxy names it.",
+    ),
+)

@@ -1,0 +1,47 @@
+"""A judge's verdicts come to stand where no person has decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.judging.services.judges import require_of, require_usable
+from annotation.models import Judge, Project, Verdict
+from annotation.scoring.rescore import rescore
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
+    """Make the judge the deciding one of the project; the scores follow. Choosing the one that decides is no act.
+
+    Raises NotFound for a judge of another project; Invalid (code `unusable_judge`) for one that cannot be asked.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    require_of(judge, project)
+    require_usable(judge)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+        if project.deciding_judge_id == judge.pk:
+            return
+        decide(project, judge, by)
+    if Verdict.objects.filter(check_row__project=project, source=Verdict.Source.JUDGE).exists():
+        rescore(project=project)
+
+
+def decide(project: Project, judge: Judge, by: User | None) -> None:
+    """Write and log it, of a project that the caller has locked; scores are the caller's to renew."""
+    before = None if project.deciding_judge is None else project.deciding_judge.name
+    project.deciding_judge = judge
+    project.save(update_fields=["deciding_judge"])
+    log(
+        project=project,
+        actor=by,
+        verb="change project",
+        target=project,
+        data={"changed": {"deciding_judge": [before, judge.name]}},
+    )

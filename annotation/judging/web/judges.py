@@ -1,0 +1,319 @@
+"""The judges of a project: which there are and which decides; adding, trying and changing one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in
+from annotation.judging.recipes import RECIPES
+from annotation.judging.services.judges import LEXICAL, judge_by_name
+from annotation.judging.services.let_decide import let_decide
+from annotation.judging.services.permit_texts import end_permission, permit_texts
+from annotation.judging.services.save_judge import (
+    IDENTITY,
+    LIMITS,
+    PRICES,
+    PROFILE,
+    add_judge,
+    archive_judge,
+    as_changed,
+    change_judge,
+    is_used,
+    keys_for,
+    profile_faults,
+    restore_judge,
+)
+from annotation.judging.services.try_judge import TRIAL_CLAIM, TRIAL_TEXT, try_judge
+from annotation.judging.words import format_in_words
+from annotation.models import Judge
+from annotation.web.htmx import Request
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+if TYPE_CHECKING:
+    JudgeModelForm = forms.ModelForm[Judge]
+else:
+    JudgeModelForm = forms.ModelForm
+
+KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
+"""What a project can have of its own: the lexical judge is built in, and there is one."""
+OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction")
+ADVANCED = (*LIMITS, "custom_instruction")
+"""What most people leave as it is."""
+
+LABELS = {
+    "model": "Model",
+    "base_url": "Base URL",
+    "api_key_env": "Key",
+    "prompt_price": "Price of a million prompt tokens",
+    "completion_price": "Price of a million tokens of replies",
+    "custom_instruction": "Custom instruction",
+    "concurrency": "Calls at once",
+    "timeout_seconds": "Seconds to wait for a reply",
+    "max_tokens": "Longest reply, in tokens",
+    "context_tokens": "Context, in tokens",
+    "members": "Judges that it asks",
+}
+
+
+class ProfileForm(JudgeModelForm):
+    """What a judge of this kind needs to be told, and nothing else; the service says what is wrong with it."""
+
+    class Meta:
+        model = Judge
+        fields = ("name", *OF_SERVER, "members")
+        labels = LABELS
+        widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        is_panel = self.instance.kind == Judge.Kind.PANEL
+        for name in OF_SERVER if is_panel else ("members",):
+            del self.fields[name]
+        if is_panel:
+            field: Any = self.fields["members"]
+            field.widget = forms.CheckboxSelectMultiple()
+            field.queryset = (
+                judges_of(self.instance.project).filter(archived_at=None).exclude(kind=Judge.Kind.PANEL)
+            )
+            field.required = False
+        else:
+            self._offer_addresses()
+        if is_used(self.instance):
+            for name in set(IDENTITY) & set(self.fields):
+                self.fields[name].disabled = True
+        for name, field in self.fields.items():
+            described = [f"{name}-help"] if field.help_text else []
+            described += [f"{name}-fault"] if name in self.errors else []
+            if described:
+                field.widget.attrs["aria-describedby"] = " ".join(described)
+
+    def _offer_addresses(self) -> None:
+        self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
+        self.fields["base_url"].help_text = "Empty for OpenAI's own."
+        kept = {self.instance.api_key_env} - {""}
+        names = sorted(kept | set(keys_for("")))
+        self.fields["api_key_env"] = forms.CharField(
+            label=LABELS["api_key_env"],
+            required=False,
+            widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
+            help_text="The environment variable that holds it where the workers run. The key itself is never stored "
+            "here.",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        told = {name: value for name, value in cleaned.items() if name in PROFILE}
+        for fault in profile_faults(as_changed(self.instance, told), list(cleaned.get("members") or ())):
+            if fault.field not in self.errors:
+                self.add_error(fault.field if fault.field in self.fields else None, fault.message)
+        return cleaned
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        """What was typed, as the service takes it; kind and members are not among it."""
+        return {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
+
+    @property
+    def members(self) -> list[Judge]:
+        return list(self.cleaned_data.get("members") or ())
+
+    @property
+    def plain(self) -> list[Any]:
+        return [field for field in self if field.name not in ADVANCED]
+
+    @property
+    def advanced(self) -> list[Any]:
+        return [field for field in self if field.name in ADVANCED]
+
+    @property
+    def has_advanced_faults(self) -> bool:
+        return any(name in self.errors for name in ADVANCED)
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # The service has said it all, in words for people.
+        return {field.name for field in Judge._meta.fields}
+
+    def validate_constraints(self) -> None:
+        """Left to the service, as above."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeLine:
+    """A judge in the list. `addresses` are where it sends texts, each with whether the project permits it."""
+
+    judge: Judge
+    is_shared: bool
+    is_deciding: bool
+    addresses: list[tuple[str, bool]]
+
+    @property
+    def needs_permission(self) -> bool:
+        return any(not is_permitted for _, is_permitted in self.addresses)
+
+
+@screen("GET")
+def judges(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_RUNS, here="project-settings")
+    lines = _lines(room)
+    context = {
+        "room": room,
+        "lines": [line for line in lines if line.judge.archived_at is None],
+        "archived": [line for line in lines if line.judge.archived_at is not None],
+        "has_judge": room.project.deciding_judge_id is not None,
+    }
+    return render(request, "judging/judges/list.html", context)
+
+
+@screen("GET", "POST")
+def add(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    kind = request.GET.get("kind", Judge.Kind.OPENAI)
+    if kind not in KINDS:
+        raise Invalid(f"A judge to add is one of {', '.join(KINDS)}.", field="kind")
+    judge = Judge(project=room.project, kind=kind)
+    form = ProfileForm(request.POST or None, instance=judge)
+    return _form(request, room, Judge(project=room.project, kind=kind), form)
+
+
+@screen("GET", "POST")
+def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    row = _judge(room, judge_id)
+    if row.project_id is None:
+        if request.method == "POST" and request.POST.get("act") != "try":
+            raise NotAllowed(
+                "This judge is shared by all projects: administrators change it.", code="shared_judge"
+            )
+        trial = _tried(request, row, None) if request.method == "POST" else {}
+        context = {"room": room, "judge": row, "members": members_of(row), "address": _shown_address(row)}
+        return render(request, "judging/judges/shared.html", {**context, **trial})
+    form = ProfileForm(request.POST or None, instance=_judge(room, judge_id))
+    return _form(request, room, row, form)
+
+
+@screen("POST")
+def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    act = restore_judge if "restore" in request.POST else archive_judge
+    act(judge=_judge(room, judge_id), by=request.user)
+    return redirect("judges", slug=slug)
+
+
+@screen("POST")
+def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
+    """Let the judge receive the project's texts, or end that where the form says so."""
+    room = enter(request, slug, Verb.RUN, here="project-settings")
+    act = end_permission if "end" in request.POST else permit_texts
+    act(project=room.project, judge=_judge(room, judge_id), by=request.user)
+    return redirect("judges", slug=slug)
+
+
+@screen("POST")
+def decide(request: Request, slug: str) -> HttpResponse:
+    """Let the judge of that name decide; the guide goes on from there."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    row = judge_by_name(request.POST.get("judge", ""), room.project)
+    let_decide(project=room.project, judge=row, by=request.user)
+    messages.success(request, f"{row.name} is the judge of this project.")
+    return redirect("judges", slug=slug)
+
+
+def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
+    """The form of a judge of the project's own: shown, tried, or saved."""
+    context: dict[str, object] = {
+        "room": room,
+        "judge": row,
+        "form": form,
+        "recipes": RECIPES if row.kind == Judge.Kind.OPENAI else (),
+        "allowed": settings.COVERDICT_JUDGE_URLS,
+        "kinds": [(kind, kind.label) for kind in KINDS],
+        "is_used": is_used(row),
+    }
+    status = 200
+    if request.method == "POST":
+        if not form.is_valid():
+            status = 422
+        elif request.POST.get("act") == "try":
+            context |= _tried(request, as_changed(row, form.profile), form.members)
+        else:
+            refusal = _saved(request, room, row, form)
+            if refusal is None:
+                return redirect("judges", slug=room.project.slug)
+            form.add_error(None, refusal.message)
+            status = status_of(refusal)
+    return render(request, "judging/judges/judge.html", context, status=status)
+
+
+def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Invalid | Conflict | None:
+    members = form.members
+    try:
+        if row._state.adding:
+            made = add_judge(
+                project=room.project, by=request.user, kind=row.kind, members=members, **form.profile
+            )
+            if room.project.deciding_judge_id is None:
+                let_decide(project=room.project, judge=made, by=request.user)
+        else:
+            change_judge(judge=row, by=request.user, members=members, **form.profile)
+    except (Invalid, Conflict) as refusal:
+        return refusal
+    messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
+    return None
+
+
+def _tried(request: Request, judge: Judge, members: Sequence[Judge] | None) -> dict[str, object]:
+    """What the judge said of the sample claim, or why it did not."""
+    told = {"claim": TRIAL_CLAIM, "text": TRIAL_TEXT}
+    try:
+        trial = try_judge(
+            judge=judge, by=request.user, members=members if judge.kind == Judge.Kind.PANEL else None
+        )
+    except Invalid as refusal:
+        return {**told, "trial_fault": refusal.message}
+    return {**told, "trial": trial, "takes": format_in_words(trial.format)}
+
+
+def _lines(room: Room) -> list[JudgeLine]:
+    """Every judge that the project may use; the built-in one has a line before it has a row."""
+    rows = list(judges_of(room.project).prefetch_related("members"))
+    if not any(row.name == LEXICAL for row in rows):
+        rows.insert(0, Judge(name=LEXICAL, kind=Judge.Kind.LEXICAL))
+    asked = {
+        row: [row] if row.kind != Judge.Kind.PANEL else list(row.members.all())
+        for row in (row for row in rows if row.pk)
+    }
+    permitted = permitted_in(room.project, [one.pk for each in asked.values() for one in each])
+    return [
+        JudgeLine(
+            judge=row,
+            is_shared=row.project_id is None,
+            is_deciding=room.project.deciding_judge_id is not None
+            and row.pk == room.project.deciding_judge_id,
+            addresses=[
+                (address_of(one), (one.pk, address_of(one)) in permitted)
+                for one in (asked[row] if row.pk else ())
+                if one.kind == Judge.Kind.OPENAI
+            ],
+        )
+        for row in rows
+    ]
+
+
+def _shown_address(judge: Judge) -> str:
+    return address_of(judge) if judge.kind == Judge.Kind.OPENAI else ""
+
+
+def _judge(room: Room, public_id: str) -> Judge:
+    return found(judges_of(room.project).select_related("project"), public_id, "judge")

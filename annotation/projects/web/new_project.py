@@ -1,0 +1,92 @@
+"""A project is made, and told what it compares: the first of the steps that lead to a judged run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.core.permissions import Verb, may_create_projects
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.models import Project
+from annotation.projects.services.change_project import LONGEST_SLUG, change_project, create_project
+from annotation.web.htmx import Request
+from annotation.web.refusals import status_of
+from annotation.web.rooms import enter
+from annotation.web.screen import screen
+
+EXPLAINED = (
+    (
+        Project.Compares.REFERENCE,
+        "How much of a reference a summary covers, how long it is for that, and whether the source supports it. Each "
+        "row of the file has a document, a reference and a summary.",
+    ),
+    (
+        Project.Compares.SOURCE,
+        "Whether the source supports what a summary says, and what of the source it covers. Each row has a document "
+        "and a summary.",
+    ),
+    (
+        Project.Compares.CLAIMS,
+        "The claims come with the file, with or without answers. One line of JSON for each document.",
+    ),
+)
+
+
+class ProjectForm(forms.Form):
+    name = forms.CharField(max_length=120)
+    slug = forms.SlugField(max_length=LONGEST_SLUG, required=False)
+    compares = forms.ChoiceField(choices=Project.Compares.choices, initial=Project.Compares.REFERENCE)
+
+
+@screen("GET", "POST")
+def new_project(request: Request) -> HttpResponse:
+    if not may_create_projects(request.user):
+        raise NotAllowed(
+            "You may not make projects here. Ask whoever runs this installation.", code="no_new_projects"
+        )
+    form = ProjectForm(request.POST or None)
+    status = 200
+    if request.method == "POST":
+        if form.is_valid():
+            try:
+                made = create_project(by=request.user, **form.cleaned_data)
+            except (Invalid, Conflict) as refusal:
+                status = status_of(refusal)
+                field = "slug" if isinstance(refusal, Conflict) else refusal.field
+                form.add_error(field if field in form.fields else None, refusal.message)
+            else:
+                return redirect("import", slug=made.slug)
+        else:
+            status = 422
+    context = {"form": form, "chosen": _chosen(form), "choices": EXPLAINED}
+    return render(request, "projects/new/page.html", context, status=status)
+
+
+@screen("GET", "POST")
+def compared(request: Request, slug: str) -> HttpResponse:
+    """What the project compares, which may be said anew at any time."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    refusal = None
+    if request.method == "POST":
+        try:
+            change_project(project=room.project, by=request.user, compares=request.POST.get("compares", ""))
+        except Invalid as fault:
+            refusal = fault
+        else:
+            messages.success(request, "Saved.")
+            return redirect("compared", slug=slug)
+    context: dict[str, Any] = {
+        "room": room,
+        "chosen": room.project.compares,
+        "choices": EXPLAINED,
+        "refusal": refusal,
+    }
+    return render(request, "projects/new/compared.html", context, status=422 if refusal else 200)
+
+
+def _chosen(form: ProjectForm) -> object:
+    return form["compares"].value()

@@ -1,0 +1,30 @@
+"""The steps to a first judged run, on the pages where they are taken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django import template
+
+from annotation.projects.queries.guide import GuideStep, guide_steps
+from annotation.web.rooms import Room
+
+register = template.Library()
+
+
+class Guide(NamedTuple):
+    """The steps, and the one to go to from the page on screen; no steps where nobody is to be led."""
+
+    steps: list[GuideStep]
+    following: GuideStep | None
+
+
+@register.simple_tag
+def guide(room: Room, here: str = "") -> Guide:
+    """`{% guide room "judges" as way %}`: `way.following` is what comes next of what is not done, people left aside."""
+    steps = guide_steps(room.project, room.verbs)
+    open_ones = [
+        step for step in steps if not step.is_done and not step.is_optional and step.url_name != here
+    ]
+    is_here_open = any(step.url_name == here and not step.is_done and not step.is_optional for step in steps)
+    return Guide(steps, open_ones[0] if open_ones and not is_here_open else None)

@@ -1,0 +1,108 @@
+"""The first account of an empty installation."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotation.management.setup_link import setup_words
+from annotation.models import SetupLink
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+pytestmark = pytest.mark.django_db
+
+GIVEN = {
+    "username": "nora",
+    "password": "six tall harbours",
+    "again": "six tall harbours",
+    "full_name": "Nora N",
+}
+
+
+def link() -> str:
+    found = re.search(r"http://127\.0\.0\.1:8000(/setup/\S+/)", setup_words("http://127.0.0.1:8000/"))
+    assert found
+    return found[1]
+
+
+def test_the_link_makes_an_administrator_once_and_signs_them_in() -> None:
+    path, client = link(), Client()
+    assert "Make the first account" in client.get(path).content.decode()
+    assert client.post(path, GIVEN)["Location"] == "/"
+    nora = User.objects.get()
+    assert (nora.is_staff, nora.is_superuser, nora.get_full_name()) == (True, True, "Nora N")
+    assert "New project" in client.get("/").content.decode()
+    assert Client().get(path).status_code == 404
+    assert Client().post(path, {**GIVEN, "username": "second"}).status_code == 404
+    assert not SetupLink.objects.exists()
+
+
+def test_no_link_is_issued_or_good_once_somebody_has_an_account() -> None:
+    path = link()
+    User.objects.create_user("somebody")
+    assert Client().post(path, GIVEN).status_code == 404
+    assert setup_words("http://127.0.0.1:8000") == ""
+    with pytest.raises(CommandError, match="an account already"):
+        call_command("setup_link")
+    assert User.objects.count() == 1
+
+
+def test_a_new_link_ends_the_one_before_and_time_ends_any() -> None:
+    first, second = link(), link()
+    assert [Client().get(path).status_code for path in (first, second)] == [404, 200]
+    SetupLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    answer = Client().post(second, GIVEN)
+    assert answer.status_code == 409
+    assert "setup_link of manage.py" in answer.content.decode()
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"again": "other"}, "passwords differ"),
+        ({"password": "123", "again": "123"}, "too short"),
+        ({"username": ""}, ""),
+    ],
+)
+def test_what_will_not_do_is_said_and_the_link_stays_good(changes: dict[str, str], told: str) -> None:
+    path = link()
+    answer = Client().post(path, {**GIVEN, **changes})
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert not User.objects.exists()
+    assert Client().post(path, GIVEN).status_code == 302
+
+
+def test_the_secret_is_kept_as_a_hash_and_the_command_prints_it() -> None:
+    out = StringIO()
+    call_command("setup_link", address="https://coverdict.example.org", stdout=out)
+    secret = re.search(r"https://coverdict\.example\.org/setup/(\S+)/", out.getvalue())
+    assert secret
+    assert SetupLink.objects.get().secret_hash not in out.getvalue()
+    assert not SetupLink.objects.filter(secret_hash=secret[1]).exists()
+
+
+def test_a_stranger_is_told_what_this_is_and_how_to_begin(world: World) -> None:
+    page = Client().get("/").content.decode()
+    assert "claim by claim" in page
+    assert "Sign in" in page
+    assert "setup_link" not in page
+    # ⅔ · 2/4 + ⅓ · (20 − 15)/20 = 1/3 + 1/12 = 5/12, and the two labels that are yes stand in the table.
+    assert round(2 / 3 * 2 / 4 + 1 / 3 * (20 - 15) / 20, 2) == 0.42
+    assert page.count('class="label yes"') == 2
+    assert Client().post("/").status_code == 405
+
+
+def test_an_empty_installation_says_where_the_link_is() -> None:
+    assert "manage.py setup_link" in Client().get("/").content.decode()

@@ -1,0 +1,99 @@
+"""Judges over the API: added, tried, changed, archived; and none of another project's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.judging.services.save_judge import add_judge
+from annotation.models import Judge, TextPermission
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+    from tests.llm_server import LLMServer
+
+AT = "/api/v1/projects/harbour/judges/"
+
+
+def new(server: LLMServer, **changes: object) -> dict[str, object]:
+    return {"name": "mine", "kind": "openai", "model": "scripted", "base_url": server.base_url, **changes}
+
+
+def test_a_judge_is_tried_added_changed_and_used(
+    world: World, client_of: ApiDoor, llm_server: LLMServer
+) -> None:
+    client = client_of("mona")
+    trial = client.post(f"{AT}try/", new(llm_server)).json()
+    assert (trial["answer"], trial["format"]) == ("yes", "json_schema")
+    assert not Judge.objects.filter(name="mine").exists()
+    made = client.post(AT, new(llm_server, prompt_price=1, completion_price=2))
+    assert made.status_code == 201
+    shown = made.json()
+    assert (shown["is_shared"], shown["addresses"], shown["may_receive_texts"]) == (
+        False,
+        [llm_server.base_url],
+        False,
+    )
+    here = f"{AT}{shown['id']}/"
+    assert client.patch(here, {"concurrency": 2}).json()["concurrency"] == 2
+    assert client.post(f"{here}try/").json()["answer"] == "yes"
+    refused = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "texts_not_permitted")
+    started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine", "send_texts": True})
+    assert started.status_code == 201
+    assert client.get(here).json()["may_receive_texts"] is True
+    client.post(f"{here}texts/", {"may_receive_texts": False})
+    assert not TextPermission.objects.exists()
+    assert client.post(f"{here}archive/").status_code == 409
+    world.project.runs.update(state="cancelled")
+    assert client.post(f"{here}archive/").json()["archived_at"]
+    assert client.post(f"{here}restore/").json()["archived_at"] is None
+
+
+def test_what_is_wrong_names_its_field(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
+    for changes, field in (
+        ({"base_url": "http://169.254.169.254/v1"}, "base_url"),
+        ({"api_key_env": "PATH"}, "api_key_env"),
+        ({"name": "two words"}, "name"),
+        ({"kind": "panel", "base_url": "", "members": ["nobody"]}, "members"),
+        ({"timeout_seconds": 0}, "timeout_seconds"),
+    ):
+        for path in ("", "try/"):
+            answer = client_of("mona").post(f"{AT}{path}", new(llm_server, **changes))
+            assert (changes, answer.status_code) == (changes, 422)
+            assert field in str(answer.json()["error"])
+    assert client_of("mona").post(AT, {**new(llm_server), "kind": "lexical"}).status_code == 400
+    assert llm_server.connections == 0
+
+
+def test_a_shared_judge_is_shown_without_its_key_and_not_changed(world: World, client_of: ApiDoor) -> None:
+    shared = Judge.objects.create(
+        name="remote", kind="openai", model="m", base_url="http://localhost:1/v1", api_key_env="REMOTE_KEY"
+    )
+    client, here = client_of("mona"), f"{AT}{shared.public_id}/"
+    answer = client.get(here)
+    assert (answer.json()["base_url"], b"REMOTE_KEY" in answer.content) == ("http://localhost:1/v1", False)
+    for act in (client.patch(here, {"concurrency": 1}), client.post(f"{here}archive/")):
+        assert (act.status_code, act.json()["error"]["code"]) == (403, "shared_judge")
+
+
+def test_another_projects_judge_is_nowhere(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
+    theirs = add_judge(project=world.other_project, by=world.dan, **new(llm_server, name="dans"))
+    client = client_of("mona")
+    assert [row["name"] for row in client.get(AT).json()["results"]] == ["lexical"]
+    for method, path in (
+        ("get", ""),
+        ("patch", ""),
+        ("post", "archive/"),
+        ("post", "texts/"),
+        ("post", "try/"),
+    ):
+        assert getattr(client, method)(f"{AT}{theirs.public_id}/{path}", {}).status_code == 404
+    assert client.post("/api/v1/judges/dans/try/").status_code == 404
+    run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans", "send_texts": True})
+    assert run.json()["error"]["code"] == "no_such_judge"
+    decide = client.patch("/api/v1/projects/harbour/", {"deciding_judge": "dans"})
+    assert "no judge" in str(decide.json()["error"])
+    panel = client.post(AT, {"name": "p", "kind": "panel", "members": ["dans"]})
+    assert "no judge" in str(panel.json()["error"])
+    assert llm_server.connections == 0

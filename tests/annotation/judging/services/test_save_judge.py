@@ -1,0 +1,303 @@
+"""Judges of a project's own: who may make and use them, and what they may be told to call with which key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.config.environment import judge_keys
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.judging.services.judges import at_work, judge_by_name
+from annotation.judging.services.let_decide import let_decide
+from annotation.judging.services.permit_texts import end_permission, permit_texts
+from annotation.judging.services.save_judge import (
+    add_judge,
+    archive_judge,
+    change_judge,
+    keys_for,
+    restore_judge,
+)
+from annotation.judging.services.start_run import resume_run, start_run
+from annotation.judging.services.try_judge import try_judge
+from annotation.models import Event, Judge, JudgeCall, Run, TextPermission
+from annotation.projects.services.change_project import change_project
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.protocol import Text
+from tests.annotation.judging.doing import perform_all
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+    from tests.annotation.cast import World
+    from tests.llm_server import LLMServer
+
+HERE, THERE = "http://127.0.0.1:9001/v1", "http://127.0.0.1:9002/v1"
+
+
+@pytest.fixture
+def _bound(settings: Any) -> None:
+    """Two servers are allowed, and each has a key of its own."""
+    settings.COVERDICT_JUDGE_URLS = [HERE, THERE]
+    settings.COVERDICT_JUDGE_KEYS = judge_keys([f"HERE_KEY={HERE}", f"THERE_KEY = {THERE} "])
+
+
+def added(project: Project, by: User | None, **profile: Any) -> Judge:
+    return add_judge(
+        project=project,
+        by=by,
+        **{"name": "own", "kind": "openai", "model": "m", "base_url": HERE, **profile},
+    )
+
+
+# Keys
+
+
+@pytest.mark.usefixtures("_bound")
+def test_a_key_goes_to_its_own_address_and_nowhere_else(world: World) -> None:
+    assert added(world.project, world.mona, api_key_env="HERE_KEY").api_key_env == "HERE_KEY"
+    assert (keys_for(HERE), keys_for(THERE), keys_for("")) == (
+        ["HERE_KEY"],
+        ["THERE_KEY"],
+        ["HERE_KEY", "THERE_KEY"],
+    )
+    for address, key in (
+        (THERE, "HERE_KEY"),
+        (f"{HERE}.evil.example", "HERE_KEY"),
+        (HERE, "PATH"),
+        (HERE, "SECRET_KEY"),
+    ):
+        with pytest.raises(Invalid, match="COVERDICT_JUDGE"):
+            added(world.project, world.mona, name="thief", base_url=address, api_key_env=key)
+    assert not Judge.objects.filter(name="thief").exists()
+
+
+@pytest.mark.usefixtures("_bound")
+def test_a_key_that_was_pasted_is_not_repeated(world: World) -> None:
+    with pytest.raises(Invalid, match="not the name of an environment variable") as refused:
+        added(world.project, world.mona, api_key_env="sk-pasted-by-mistake")
+    assert "pasted" not in refused.value.message
+
+
+@pytest.mark.usefixtures("_bound")
+def test_a_row_that_was_written_past_the_service_sends_no_key_either(
+    world: World, settings: Any, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERE_KEY", "sk-secret")
+    settings.COVERDICT_JUDGE_URLS.append(llm_server.base_url)
+    thief = Judge.objects.create(
+        project=world.project,
+        name="thief",
+        kind="openai",
+        model="m",
+        base_url=llm_server.base_url,
+        api_key_env="HERE_KEY",
+    )
+    with pytest.raises(Invalid, match="HERE_KEY may not be sent"):
+        try_judge(judge=thief, by=world.mona)
+    with pytest.raises(JudgeSettings, match="HERE_KEY may not be sent"), at_work(thief):
+        pass
+    assert llm_server.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("OPENAI_API_KEY", "binds no variable"),
+        ("OPENAI_API_KEY=api.openai.com", "binds no variable"),
+        ("sk-secret=https://api.openai.com/v1", "an entry binds no variable"),
+        ("SECRET_KEY=https://api.openai.com/v1", "a secret of this installation"),
+    ],
+)
+def test_a_binding_that_makes_no_sense_is_refused_at_the_start(entry: str, told: str) -> None:
+    with pytest.raises(Exception, match=told) as refused:
+        judge_keys([entry])
+    assert "sk-secret" not in str(refused.value)
+
+
+# Whose judge it is
+
+
+def test_owners_and_managers_add_and_change_their_projects_judges(world: World) -> None:
+    for name, person in (("olgas", world.olga), ("monas", world.mona)):
+        judge = added(world.project, person, name=name)
+        changed = change_judge(judge=judge, by=person, prompt_price=1.0, completion_price=2.0)
+        assert (changed.project, changed.has_price) == (world.project, True)
+    assert Event.objects.get(verb="change judge", actor=world.olga).data == {
+        "judge": "olgas",
+        "changed": {"prompt_price": [0.0, 1.0], "completion_price": [0.0, 2.0]},
+    }
+
+
+@pytest.mark.parametrize(("name", "refusal"), [("rex", NotAllowed), ("vic", NotAllowed), ("dan", NotFound)])
+def test_others_change_none(world: World, name: str, refusal: type[Exception]) -> None:
+    judge = added(world.project, world.olga)
+    person = world.users[name]
+    for act in (
+        lambda: added(world.project, person, name="theirs"),
+        lambda: change_judge(judge=judge, by=person, concurrency=1),
+        lambda: archive_judge(judge=judge, by=person),
+        lambda: permit_texts(project=world.project, judge=judge, by=person),
+        lambda: let_decide(project=world.project, judge=judge, by=person),
+    ):
+        with pytest.raises(refusal):
+            act()
+
+
+def test_a_shared_judge_is_the_administrators(world: World) -> None:
+    for act in (
+        lambda: add_judge(project=None, by=world.olga, name="all", kind="openai", model="m", base_url=HERE),
+        lambda: change_judge(judge=world.judge, by=world.olga, concurrency=1),
+        lambda: archive_judge(judge=world.judge, by=world.olga),
+    ):
+        with pytest.raises(NotAllowed, match="shared"):
+            act()
+    world.olga.is_superuser = True
+    assert change_judge(judge=world.judge, by=world.olga, concurrency=1).concurrency == 1
+
+
+def test_another_projects_judge_is_not_there(world: World) -> None:
+    theirs = added(world.other_project, world.dan)
+    with pytest.raises(NotFound, match="no judge 'own'") as refused:
+        judge_by_name("own", world.project)
+    assert "own" not in refused.value.message.partition("Known judges")[2].split(".")[0].split(", ")
+    for act in (
+        lambda: start_run(project=world.project, judge=theirs, send_texts=True, by=world.olga),
+        lambda: start_run(project=world.project, judge=theirs, by=None),
+        lambda: permit_texts(project=world.project, judge=theirs, by=world.olga),
+        lambda: let_decide(project=world.project, judge=theirs, by=world.olga),
+        lambda: change_judge(judge=theirs, by=world.olga, concurrency=1),
+        lambda: try_judge(judge=theirs, by=world.olga),
+    ):
+        with pytest.raises(NotFound):
+            act()
+    with pytest.raises(Invalid, match="no such judge"):
+        change_project(project=world.project, by=world.olga, deciding_judge=theirs)
+    with pytest.raises(Invalid, match="of its own project"):
+        add_judge(project=world.project, by=world.olga, name="mix", kind="panel", members=[theirs])
+    assert not Run.objects.exists()
+    # Two projects may use one name, and neither learns of the other's.
+    mine = added(world.project, world.olga)
+    assert judge_by_name("own", world.project) == mine
+
+
+def test_a_run_that_was_written_past_the_services_asks_no_foreign_judge(
+    world: World, llm_server: LLMServer
+) -> None:
+    theirs = added(world.other_project, world.dan, base_url=llm_server.base_url)
+    run = Run.objects.create(project=world.project, judge=theirs, metrics=["coverage"])
+    with pytest.raises(JudgeSettings, match="no such judge"), at_work(theirs, run=run):
+        pass
+    assert llm_server.connections == 0
+
+
+@pytest.mark.parametrize("name", ["lexical", "shared-one", "own"])
+def test_a_name_means_one_judge_in_a_project(world: World, name: str) -> None:
+    Judge.objects.create(name="shared-one", kind="openai", model="m")
+    added(world.project, world.olga)
+    with pytest.raises(Invalid) as refused:
+        added(world.project, world.mona, name=name)
+    assert refused.value.field == "name"
+
+
+def test_calls_of_a_projects_own_judge_serve_that_project_alone(
+    transactional_db: None, llm_server: LLMServer, world: World
+) -> None:
+    other = Judge.objects.create(
+        project=world.other_project, name="own", kind="openai", model="m", base_url=llm_server.base_url
+    )
+    mine = added(world.project, world.olga, base_url=llm_server.base_url)
+    question = ["The wall is weak."]
+    for judge in (mine, mine, other):
+        with at_work(judge) as working:
+            working.ask([working.judge.check(question, Text.of("The wall is weak."))])
+    assert [call.judge for call in JudgeCall.objects.order_by("pk")] == [mine, other]
+
+
+# What a judge has answered as
+
+
+def test_name_and_model_of_a_judge_that_has_answered_stay(world: World) -> None:
+    judge = added(world.project, world.olga)
+    change_judge(judge=judge, by=world.olga, model="another", name="renamed")
+    Run.objects.create(project=world.project, judge=judge, metrics=["coverage"])
+    for change in ({"model": "third"}, {"name": "again"}):
+        with pytest.raises(Conflict, match="Add another judge"):
+            change_judge(judge=judge, by=world.olga, **change)
+    assert change_judge(judge=judge, by=world.olga, concurrency=2).concurrency == 2
+
+
+def test_what_the_server_takes_is_forgotten_with_the_server(world: World) -> None:
+    judge = added(world.project, world.olga)
+    Judge.objects.update(reply_format="text")
+    assert change_judge(judge=judge, by=world.olga, concurrency=2).reply_format == "text"
+    assert change_judge(judge=judge, by=world.olga, base_url=THERE).reply_format == ""
+
+
+def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) -> None:
+    judge = added(world.project, world.olga)
+    judge = archive_judge(judge=judge, by=world.olga)
+    with pytest.raises(Invalid, match="archived"):
+        start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
+    judge = restore_judge(judge=judge, by=world.olga)
+    let_decide(project=world.project, judge=judge, by=world.olga)
+    with pytest.raises(Conflict, match="Let another judge decide first"):
+        archive_judge(judge=judge, by=world.olga)
+    let_decide(project=world.project, judge=world.judge, by=world.olga)
+    start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
+    with pytest.raises(Conflict, match="at work"):
+        archive_judge(judge=judge, by=world.olga)
+
+
+# Where texts go
+
+
+def test_no_text_is_sent_before_somebody_permits_it(world: World, llm_server: LLMServer) -> None:
+    judge = added(world.project, world.olga, base_url=llm_server.base_url)
+    with pytest.raises(Invalid) as refused:
+        start_run(project=world.project, judge=judge, by=world.mona)
+    assert (refused.value.code, refused.value.details) == (
+        "texts_not_permitted",
+        {"addresses": [llm_server.base_url]},
+    )
+    run = Run.objects.create(project=world.project, judge=judge, metrics=["coverage"])
+    with pytest.raises(JudgeSettings, match="Nobody has permitted"), at_work(judge, run=run):
+        pass
+    assert llm_server.connections == 0
+    run.delete()
+    start_run(project=world.project, judge=judge, send_texts=True, by=world.mona)
+    permission = TextPermission.objects.get()
+    assert (permission.given_by, permission.address) == (world.mona, llm_server.base_url)
+
+
+def test_the_lexical_judge_needs_no_permission_and_a_panel_one_for_each_server(world: World) -> None:
+    start_run(project=world.project, judge=world.judge, by=world.mona)
+    near, far = added(world.project, world.olga), added(world.project, world.olga, name="far", base_url=THERE)
+    panel = add_judge(
+        project=world.project, by=world.olga, name="all", kind="panel", members=[world.judge, near, far]
+    )
+    permit_texts(project=world.project, judge=near, by=world.olga)
+    with pytest.raises(Invalid, match="9002") as refused:
+        start_run(project=world.project, judge=panel, by=world.mona)
+    assert refused.value.details == {"addresses": [THERE]}
+
+
+def test_a_permission_ends_with_the_address_and_by_hand(
+    world: World, transactional_db: None, llm_server: LLMServer
+) -> None:
+    judge = added(world.project, world.olga)
+    run = start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
+    change_judge(judge=judge, by=world.olga, base_url=llm_server.base_url)
+    perform_all(run)
+    assert run.state == "stopped"
+    assert "Nobody has permitted" in run.stop_reason
+    with pytest.raises(Invalid, match="Nobody has permitted"):
+        resume_run(run=run, by=world.olga)
+    permit_texts(project=world.project, judge=judge, by=world.olga)
+    end_permission(project=world.project, judge=judge, by=world.mona)
+    assert list(Event.objects.filter(verb="end text permission").values_list("actor", flat=True)) == [
+        world.mona.pk
+    ]
+    assert not TextPermission.objects.exists()
+    assert llm_server.connections == 0

@@ -1,0 +1,176 @@
+"""The page Judges: adding one after a trial, choosing the one that decides, permitting that texts are sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.judging.services.save_judge import add_judge
+from annotation.models import Judge, TextPermission
+from tests.annotation.statements import statements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.llm_server import LLMServer
+
+AT = "/p/harbour/settings/judges/"
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+def profile(server: LLMServer, **changes: str) -> dict[str, str]:
+    shown = {
+        "name": "mine",
+        "model": "scripted",
+        "base_url": server.base_url,
+        "api_key_env": "",
+        "prompt_price": "2",
+        "completion_price": "8",
+        "temperature": "0",
+        "concurrency": "4",
+        "timeout_seconds": "30",
+        "max_tokens": "4000",
+    }
+    return {**shown, **changes}
+
+
+def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_server: LLMServer) -> None:
+    tried = mona.post(f"{AT}add/", {**profile(llm_server), "act": "try"})
+    page = tried.content.decode()
+    assert "It answers: yes." in page
+    assert "answers by JSON schema" in page
+    assert not Judge.objects.filter(name="mine").exists()
+    assert mona.post(f"{AT}add/", {**profile(llm_server), "act": "save"}).status_code == 302
+    made = Judge.objects.get(name="mine")
+    assert (made.project, made.kind, made.completion_price) == (world.project, "openai", 8.0)
+
+
+def test_a_trial_that_fails_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
+    llm_server.api_key = "another"
+    page = mona.post(f"{AT}add/", {**profile(llm_server), "act": "try"}).content.decode()
+    assert "It did not answer." in page
+    assert "401" in page
+    assert 'value="mine"' in page
+
+
+def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:
+    wrong = profile(llm_server, base_url="http://169.254.169.254/v1", concurrency="0", prompt_price="0")
+    answer = mona.post(f"{AT}add/", {**wrong, "act": "save"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    for told in ("COVERDICT_JUDGE_URLS", "at least one question at once", "prompts would count as free"):
+        assert told in page
+    assert not Judge.objects.filter(name="mine").exists()
+
+
+def test_a_form_shows_what_its_kind_needs_alone(mona: Client) -> None:
+    model, panel = (mona.get(f"{AT}add/?kind={kind}").content.decode() for kind in ("openai", "panel"))
+    assert ('name="base_url"' in model, 'name="members"' in model) == (True, False)
+    assert ('name="base_url"' in panel, 'name="members"' in panel) == (False, True)
+    assert "https://RESOURCE.openai.azure.com/openai/v1" in model
+    assert mona.get(f"{AT}add/?kind=lexical").status_code == 422
+
+
+def test_a_panel_is_tried_and_saved(mona: Client, world: World) -> None:
+    asked = {"name": "several", "members": [str(world.judge.pk)]}
+    assert "It answers: yes." in mona.post(f"{AT}add/?kind=panel", {**asked, "act": "try"}).content.decode()
+    assert mona.post(f"{AT}add/?kind=panel", {**asked, "act": "save"}).status_code == 302
+    assert list(Judge.objects.get(name="several").members.all()) == [world.judge]
+
+
+def test_a_judge_is_changed_archived_and_taken_back(
+    mona: Client, world: World, llm_server: LLMServer
+) -> None:
+    made = add_judge(
+        project=world.project,
+        by=world.olga,
+        name="mine",
+        kind="openai",
+        model="m",
+        base_url=llm_server.base_url,
+    )
+    page = f"{AT}{made.public_id}/"
+    assert mona.post(page, {**profile(llm_server, concurrency="2"), "act": "save"}).status_code == 302
+    mona.post(f"{page}archive/")
+    made.refresh_from_db()
+    assert (made.concurrency, made.archived_at is None) == (2, False)
+    assert "Take out of the archive" in mona.get(AT).content.decode()
+    mona.post(f"{page}archive/", {"restore": "1"})
+    mona.post(f"{page}texts/")
+    assert TextPermission.objects.get().address == llm_server.base_url
+    mona.post(f"{page}texts/", {"end": "1"})
+    assert not TextPermission.objects.exists()
+
+
+def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[[User], Client]) -> None:
+    dan = signed_in(world.dan)
+    assert "No judge yet?" in dan.get("/p/quarry/settings/judges/").content.decode()
+    dan.post("/p/quarry/settings/judges/decide/", {"judge": "lexical"})
+    world.other_project.refresh_from_db()
+    assert world.other_project.deciding_judge == world.judge
+    assert "No judge yet?" not in dan.get("/p/quarry/settings/judges/").content.decode()
+
+
+def test_a_shared_judge_is_shown_and_tried_and_not_changed(mona: Client, world: World) -> None:
+    page = f"{AT}{world.judge.public_id}/"
+    assert "The built-in judge" in mona.get(page).content.decode()
+    assert "It answers: yes." in mona.post(page, {"act": "try"}).content.decode()
+    assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
+
+
+def test_addresses_are_told_to_those_who_may_run_judges(
+    world: World, signed_in: Callable[[User], Client], llm_server: LLMServer
+) -> None:
+    add_judge(
+        project=world.project,
+        by=world.olga,
+        name="mine",
+        kind="openai",
+        model="m",
+        base_url=llm_server.base_url,
+    )
+    assert llm_server.base_url in signed_in(world.mona).get(AT).content.decode()
+    assert llm_server.base_url not in signed_in(world.vic).get(AT).content.decode()
+
+
+def test_another_projects_judge_is_on_no_page(mona: Client, world: World, llm_server: LLMServer) -> None:
+    theirs = add_judge(
+        project=world.other_project,
+        by=world.dan,
+        name="dans",
+        kind="openai",
+        model="m",
+        base_url=llm_server.base_url,
+    )
+    for page in (AT, "/p/harbour/runs/", "/p/harbour/settings/", f"{AT}add/?kind=panel"):
+        assert "dans" not in mona.get(page).content.decode()
+    for path in ("", "archive/", "texts/"):
+        assert mona.post(f"{AT}{theirs.public_id}/{path}", {"act": "try"}).status_code == 404
+    assert mona.post(f"{AT}decide/", {"judge": "dans"}).status_code == 404
+    assert mona.post("/p/harbour/runs/start/", {"judge": "dans", "metrics": ["coverage"]}).status_code == 404
+    panel = mona.post(f"{AT}add/?kind=panel", {"name": "p", "members": [str(theirs.pk)], "act": "save"})
+    assert panel.status_code == 422
+
+
+def test_the_list_asks_no_more_with_more_judges(mona: Client, world: World) -> None:
+    def grow(first: int) -> None:
+        made = [
+            Judge.objects.create(project=world.project, name=f"j{number}", kind="openai", model="m")
+            for number in range(first, first + 5)
+        ]
+        panel = Judge.objects.create(project=world.project, name=f"panel-{first}", kind="panel")
+        panel.members.set(made)
+
+    grow(0)
+    few = len(statements_of(lambda: mona.get(AT)))
+    grow(10)
+    assert len(statements_of(lambda: mona.get(AT))) == few

@@ -1,0 +1,175 @@
+"""Making a project in the browser and over the API, and the steps that lead on from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation.core.permissions import Verb, verbs_in
+from annotation.core.refusals import NotAllowed
+from annotation.judging.services.start_run import start_run
+from annotation.models import Event, Membership, Project, Run
+from annotation.projects.queries.guide import guide_steps
+from annotation.projects.services.change_project import create_project, free_slug
+from tests.annotation.statements import statements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+NEW = "/projects/new/"
+AT = "/api/v1/projects/"
+
+
+@pytest.fixture
+def everybody(settings: Any) -> None:
+    settings.COVERDICT_NEW_PROJECTS = "everybody"
+
+
+def test_staff_make_projects_and_others_where_the_operator_says_so(
+    world: World, signed_in: Callable[[User], Client], client_of: ApiDoor, settings: Any
+) -> None:
+    rex = signed_in(world.rex)
+    assert "New project" not in rex.get("/").content.decode()
+    assert rex.get(NEW).status_code == 403
+    assert rex.post(NEW, {"name": "Mill", "compares": "source"}).status_code == 403
+    assert client_of("rex").post(AT, {"name": "Mill"}).json()["error"]["code"] == "no_new_projects"
+    with pytest.raises(NotAllowed):
+        create_project(name="Mill", by=world.rex)
+    assert not Project.objects.filter(name="Mill").exists()
+    settings.COVERDICT_NEW_PROJECTS = "everybody"
+    assert "New project" in rex.get("/").content.decode()
+    assert rex.post(NEW, {"name": "Mill", "compares": "source"})["Location"] == "/p/mill/import/"
+    settings.COVERDICT_NEW_PROJECTS = "staff"
+    world.vic.is_staff = True
+    world.vic.save()
+    made = client_of("vic").post(AT, {"name": "Mill"})
+    assert (made.status_code, made.json()["slug"], made.json()["roles"]) == (201, "mill-2", ["owner"])
+
+
+@pytest.mark.usefixtures("everybody")
+def test_the_maker_is_the_owner_and_the_log_says_so(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.rex).post(NEW, {"name": " Tram  study ", "slug": "trams", "compares": "claims"})
+    project = Project.objects.get(slug="trams")
+    assert (project.name, project.compares) == ("Tram study", "claims")
+    assert Membership.objects.get(project=project).role_set == {"owner"}
+    assert Event.objects.get(project=project).actor == world.rex
+
+
+@pytest.mark.usefixtures("everybody")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"slug": "harbour"}, "There is already a project"),
+        ({"slug": "two words"}, "valid"),
+        ({"name": ""}, "required"),
+        ({"compares": "everything"}, "valid choice"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_kept_in_the_form(
+    world: World, signed_in: Callable[[User], Client], given: dict[str, str], told: str
+) -> None:
+    answer = signed_in(world.rex).post(NEW, {"name": "Mill", "slug": "mill", "compares": "source", **given})
+    assert answer.status_code in (409, 422)
+    page = answer.content.decode()
+    assert told in page
+    assert f'value="{given.get("name", "Mill")}"' in page
+    assert Project.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Harbour", "harbour-2"), ("Größe & Maß", "groe-ma"), ("夏の調査", "project"), ("x" * 120, "x" * 54)],
+)
+def test_an_address_is_made_from_the_name(world: World, name: str, slug: str) -> None:
+    assert free_slug(name) == slug
+
+
+# The steps
+
+
+def steps(project: Project, person: User) -> dict[str, bool]:
+    return {step.url_name: step.is_done for step in guide_steps(project, verbs_in(person, project))}
+
+
+@pytest.mark.usefixtures("everybody")
+def test_the_steps_follow_what_is_there_until_a_run_has_finished(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    client = signed_in(world.rex)
+    client.post(NEW, {"name": "Mill", "compares": "reference"})
+    mill = Project.objects.get(slug="mill")
+    assert steps(mill, world.rex) == {
+        "compared": True,
+        "import": False,
+        "judges": False,
+        "people": False,
+        "runs": False,
+    }
+    rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
+    checked = client.post(
+        "/p/mill/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows), "act": "check"}
+    )
+    client.post(
+        "/p/mill/import/upload/",
+        {"files": SimpleUploadedFile("rows.csv", rows), "act": "import", "checked": checked.context["seal"]},
+    )
+    assert steps(mill, world.rex)["import"] is True
+    assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
+    assert "Choose a judge" in client.get("/").content.decode()
+    client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
+    assert steps(mill, world.rex)["judges"] is True
+    assert "Next: Start" in client.get("/p/mill/settings/judges/").content.decode()
+    mill.refresh_from_db()
+    assert mill.deciding_judge is not None
+    run = start_run(project=mill, judge=mill.deciding_judge, by=world.rex)
+    assert steps(mill, world.rex)["runs"] is True
+    assert "A run is under way" in client.get("/").content.decode()
+    Run.objects.filter(pk=run.pk).update(state="finished")
+    assert steps(mill, world.rex) == {}
+    assert "Steps to a first ranking" not in client.get("/p/mill/").content.decode()
+    assert "See the scores" in client.get("/").content.decode()
+
+
+def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:
+    assert "people" in steps(world.project, world.olga)
+    assert "people" not in steps(world.project, world.mona)
+    assert not steps(world.project, world.rex)
+    assert not guide_steps(world.project, [Verb.IMPORT, Verb.RUN])
+
+
+def test_what_is_compared_is_said_anew_at_any_time(world: World, signed_in: Callable[[User], Client]) -> None:
+    mona = signed_in(world.mona)
+    page = "/p/harbour/settings/compared/"
+    assert 'value="reference" checked' in mona.get(page).content.decode()
+    assert mona.post(page, {"compares": "source"}).status_code == 302
+    assert mona.post(page, {"compares": "all"}).status_code == 422
+    world.project.refresh_from_db()
+    assert world.project.compares == "source"
+
+
+def test_the_home_page_asks_no_more_with_more_projects(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    def grow(first: int, count: int) -> None:
+        for number in range(first, first + count):
+            project = Project.objects.create(
+                slug=f"p{number}", name=f"P {number}", deciding_judge=world.judge
+            )
+            Membership.objects.create(project=project, user=world.mona, roles=["owner"])
+            Run.objects.create(project=project, judge=world.judge, metrics=["coverage"])
+
+    client = signed_in(world.mona)
+    grow(0, 1)
+    few = len(statements_of(lambda: client.get("/")))
+    grow(1, 10)
+    assert len(statements_of(lambda: client.get("/"))) == few

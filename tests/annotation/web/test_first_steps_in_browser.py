@@ -1,0 +1,139 @@
+"""From the setup link of an empty installation to a ranking, in a real browser, with a real worker and no shell."""
+
+from __future__ import annotations
+
+import csv
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.judging.services.judges import judge_by_name
+from annotation.management.setup_link import setup_words
+from annotation.models import Project, Run, TextPermission
+from tests.annotation.judging.processes import workers
+from tests.llm_server import llm_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Page
+
+    from tests.llm_server import LLMServer
+
+__all__ = ["llm_server"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
+
+MOST_CLICKS = 12
+PLACES = ("mill", "barn", "school", "bridge", "church")
+
+
+class Clicks:
+    """Clicks, counted; typing and choosing a file are none."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on(self, target: Locator) -> None:
+        target.click()
+        self.count += 1
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Two systems on five documents: alder says what the reference says, birch says nothing of it."""
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="") as file:
+        write = csv.writer(file)
+        write.writerow(("document_id", "document", "reference", "system", "summary", "target_words"))
+        for place in PLACES:
+            text = f"The {place} burned down at night. Nobody was hurt."
+            for system, summary in (
+                ("alder", f"The {place} burned down at night."),
+                ("birch", "It rained in spring."),
+            ):
+                write.writerow((place, text, f"The {place} burned down at night.", system, summary, 20))
+    return path
+
+
+def first_account(page: Page, clicks: Clicks) -> None:
+    found = re.search(r"http://example(/setup/\S+)", setup_words("http://example"))
+    assert found
+    page.goto(found[1])
+    page.locator("#username").fill("nora")
+    page.get_by_label("Password", exact=True).fill("six tall harbours")
+    page.get_by_label("Password once more").fill("six tall harbours")
+    clicks.on(page.get_by_role("button", name="Make the account"))
+
+
+def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
+    clicks.on(page.get_by_role("link", name="New project"))
+    page.get_by_label("Name", exact=True).fill("Fire study")
+    assert page.locator("#slug").input_value() == "fire-study"
+    clicks.on(page.get_by_role("button", name="Make the project"))
+    page.get_by_label("Files to import").set_input_files(rows)
+    clicks.on(page.get_by_role("button", name="Check"))
+    clicks.on(page.get_by_role("button", name="Import", exact=True))
+    clicks.on(page.get_by_role("link", name="Next: Judge"))
+
+
+@contextmanager
+def working(environment: dict[str, str], page: Page, clicks: Clicks) -> Iterator[None]:
+    with workers(environment):
+        yield
+        page.get_by_role("link", name="See the scores").wait_for()
+        assert Run.objects.get().state == "finished"
+        clicks.on(page.get_by_role("link", name="See the scores"))
+
+
+def ranking(page: Page) -> list[str]:
+    page.get_by_role("link", name="alder").first.wait_for()
+    names = page.locator("main table").first.locator("tbody th").all_inner_texts()
+    return [word for name in names for word in ("alder", "birch") if word in name]
+
+
+def test_from_the_setup_link_to_a_ranking_with_the_built_in_judge(
+    desk: Callable[[], Page], rows: Path, subprocess_env: dict[str, str]
+) -> None:
+    page, clicks = desk(), Clicks()
+    first_account(page, clicks)
+    project_with(page, clicks, rows)
+    clicks.on(page.get_by_role("button", name="Use lexical"))
+    clicks.on(page.get_by_role("link", name="Next: Start"))
+    with working(subprocess_env, page, clicks):
+        clicks.on(page.get_by_role("button", name="Start", exact=True))
+    assert ranking(page) == ["alder", "birch"]
+    assert clicks.count <= MOST_CLICKS, clicks.count
+    assert User.objects.get().is_superuser
+    assert Project.objects.get().deciding_judge == judge_by_name("lexical")
+    assert not TextPermission.objects.exists()
+
+
+def test_the_same_with_a_judge_that_is_made_in_the_app(
+    desk: Callable[[], Page], rows: Path, llm_server: LLMServer, subprocess_env: dict[str, str]
+) -> None:
+    page, clicks = desk(), Clicks()
+    first_account(page, clicks)
+    project_with(page, clicks, rows)
+    clicks.on(page.get_by_role("link", name="Add a language model"))
+    page.get_by_label("Name", exact=True).fill("scripted")
+    page.get_by_label("Model", exact=True).fill("scripted")
+    page.get_by_label("Base URL").fill(llm_server.base_url)
+    clicks.on(page.get_by_role("button", name="Try it on a sample claim"))
+    page.get_by_text("It answers: yes.").wait_for()
+    clicks.on(page.get_by_role("button", name="Save"))
+    clicks.on(page.get_by_role("link", name="Next: Start"))
+    asked = len(llm_server.calls)
+    page.get_by_text(llm_server.base_url).wait_for()
+    page.get_by_label("Send this project's texts there from now on").check()
+    clicks.count += 1
+    assert len(llm_server.calls) == asked
+    with working(subprocess_env, page, clicks):
+        clicks.on(page.get_by_role("button", name="Start", exact=True))
+    assert ranking(page) == ["alder", "birch"]
+    assert TextPermission.objects.get().address == llm_server.base_url
+    assert clicks.count <= MOST_CLICKS + 2, clicks.count
