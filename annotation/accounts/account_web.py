@@ -85,15 +85,17 @@ def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
     refusal = None
     try:
         person = person_to_reset(key=key, token=token)
-        if request.method == "POST":
-            new, again = request.POST.get("password", ""), request.POST.get("again", "")
-            reset_password(key=key, token=token, new=new, again=again)
-            messages.success(request, "Your password is changed. Sign in with it.")
-            return redirect("sign-in")
-    except Invalid as refused_for:
-        refusal = refused_for
     except Refusal as gone:
         return refused(request, gone)
+    if request.method == "POST":
+        new, again = request.POST.get("password", ""), request.POST.get("again", "")
+        try:
+            reset_password(key=key, token=token, new=new, again=again)
+        except Invalid as not_so:
+            refusal = not_so
+        else:
+            messages.success(request, "Your password is changed. Sign in with it.")
+            return redirect("sign-in")
     context = {
         "person": person,
         "refusal": refusal,

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
+    Accounts = UserAdmin[User]
+else:
+    Accounts = UserAdmin
+
 admin.site.unregister(User)
 
 
 @admin.register(User)
-class AccountAdmin(UserAdmin):
+class AccountAdmin(Accounts):
     actions = ("make_reset_link",)
 
     @admin.action(description="Make a link by which they choose a new password")

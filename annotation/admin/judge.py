@@ -155,7 +155,7 @@ class TextPermissionAdmin(Rows):
     """Given and ended on the page Judges."""
 
     project_paths = ("project",)
-    view_verbs = (Verb.VIEW_RUNS,)
+    view_verbs = (Verb.RUN,)
     list_display = ("judge", "address", "given_by", "created_at")
     list_select_related = ("judge", "given_by")
     search_fields = ("judge__name",)

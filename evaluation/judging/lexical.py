@@ -146,7 +146,9 @@ def _verdict(claim: Sequence[tuple[str, Part]], theirs: Prepared, coefficients: 
         probability = math.prod(probabilities)
         weakest = found[probabilities.index(min(probabilities))]
         evidence = tuple(sorted({unit for one in found for unit in one.evidence}))
-    return Verdict("yes" if probability >= 0.5 else "no", probability, evidence, _reason(weakest, probability >= 0.5))
+    return Verdict(
+        "yes" if probability >= 0.5 else "no", probability, evidence, _reason(weakest, probability >= 0.5)
+    )
 
 
 def _reason(found: Overlap, is_yes: bool) -> str:
@@ -161,7 +163,7 @@ def _reason(found: Overlap, is_yes: bool) -> str:
     named = ", ".join(found.missing[:_MOST_WORDS_NAMED])
     more = len(found.missing) - _MOST_WORDS_NAMED
     listed = f"{named}{f' and {more} more' if more > 0 else ''}"
-    return f"Most words are found, but not: {listed}." if is_yes else f"Too few words are found. Not found: {listed}."
+    return f"{'Most words are' if is_yes else 'Too little is'} found. Missing: {listed}."
 
 
 def _clauses(text: Text, number: int, unit: Span) -> list[ExtractedClaim]:

@@ -193,7 +193,8 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Invitation": (Verb.MANAGE_MEMBERS,),
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
-    **dict.fromkeys(("Run", "Job", "PromptVersion", "TextPermission"), (Verb.VIEW_RUNS,)),
+    **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
+    "TextPermission": (Verb.RUN,),
     **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "SetupLink", "Worker"), ()),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""

@@ -182,6 +182,8 @@ def add(request: Request, slug: str) -> HttpResponse:
     kind = request.GET.get("kind", Judge.Kind.OPENAI)
     if kind not in KINDS:
         raise Invalid(f"A judge to add is one of {', '.join(KINDS)}.", field="kind")
+    if kind == Judge.Kind.PANEL:
+        judge_by_name(LEXICAL)  # A panel may ask it before any run has.
     judge = Judge(project=room.project, kind=kind)
     form = ProfileForm(request.POST or None, instance=judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.staticfiles.management.commands.runserver import Command as Runserver
 
 from annotation.management.setup_link import setup_words
@@ -10,6 +12,7 @@ from annotation.management.setup_link import setup_words
 class Command(Runserver):
     def on_bind(self, server_port: int) -> None:
         super().on_bind(server_port)
-        host = f"[{self.addr}]" if self._raw_ipv6 else self.addr or "127.0.0.1"
+        known: Any = self  # Django's stubs leave the address out.
+        host = f"[{known.addr}]" if known._raw_ipv6 else known.addr
         if words := setup_words(f"{self.protocol}://{host}:{server_port}"):
             self.stdout.write(words)

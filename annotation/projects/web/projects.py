@@ -37,7 +37,7 @@ WORKED = (
     ("Ferries use the southern quay.", "yes", "The judge had said no; an editor put it right."),
     ("The repair takes two years.", "no", "Not in the summary."),
 )
-"""An invented summary, held against the four claims of its reference."""
+"""An invented summary, compared with the four claims of its reference."""
 
 
 def projects(request: HttpRequest) -> HttpResponseBase:
