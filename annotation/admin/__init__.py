@@ -1,6 +1,7 @@
 """The admin door: Django's own admin, limited to one's projects; importing a module registers its rows."""
 
 from annotation.admin import (
+    accounts,
     adjudication,
     assessing,
     claim,
@@ -14,6 +15,7 @@ from annotation.admin import (
 )
 
 __all__ = [
+    "accounts",
     "adjudication",
     "assessing",
     "claim",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from annotation.accounts import account_web
 from annotation.accounts import web as sign_in
 from annotation.adjudicating.web import adjudicate
 from annotation.analysis.agreement import web as agreement
@@ -172,6 +173,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("setup/<str:secret>/", sign_in.setup, name="setup"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
+    path("account/", account_web.account, name="account"),
+    path("reset/<str:key>/<str:token>/", account_web.reset, name="reset-password"),
     path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("notices/", notices.notices, name="notices"),

@@ -146,10 +146,12 @@ def _verdict(claim: Sequence[tuple[str, Part]], theirs: Prepared, coefficients: 
         probability = math.prod(probabilities)
         weakest = found[probabilities.index(min(probabilities))]
         evidence = tuple(sorted({unit for one in found for unit in one.evidence}))
-    return Verdict("yes" if probability >= 0.5 else "no", probability, evidence, _reason(weakest))
+    return Verdict(
+        "yes" if probability >= 0.5 else "no", probability, evidence, _reason(weakest, probability >= 0.5)
+    )
 
 
-def _reason(found: Overlap) -> str:
+def _reason(found: Overlap, is_yes: bool) -> str:
     where = f"unit{'s' if len(found.evidence) > 1 else ''} {' and '.join(map(str, found.evidence))}"
     if found.negation_flipped:
         return f"Nearly the same words in {where}, but one denies what the other affirms."
@@ -160,7 +162,8 @@ def _reason(found: Overlap) -> str:
         return f"{what}, most in {where}." if found.evidence else f"{what}, far apart."
     named = ", ".join(found.missing[:_MOST_WORDS_NAMED])
     more = len(found.missing) - _MOST_WORDS_NAMED
-    return f"No mention of: {named}{f' and {more} more' if more > 0 else ''}."
+    listed = f"{named}{f' and {more} more' if more > 0 else ''}"
+    return f"{'Most words are' if is_yes else 'Too little is'} found. Missing: {listed}."
 
 
 def _clauses(text: Text, number: int, unit: Span) -> list[ExtractedClaim]:

@@ -166,6 +166,8 @@ OUTSIDE = {
     "sign-in": False,
     "demo-sign-in": False,
     "sign-out": False,
+    "account": True,
+    "reset-password": False,
     "invitation": False,
     "notices": True,
     "read-notices": True,

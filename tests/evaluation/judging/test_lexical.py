@@ -53,7 +53,7 @@ def test_what_the_text_does_not_mention_is_no_and_named(side: Side) -> None:
     found = verdict("Dolphins sing at night.", side=side)
     assert found.label == "no"
     assert found.evidence == ()
-    assert found.reason == "No mention of: Dolphins, sing, night."
+    assert found.reason == "Too little is found. Missing: Dolphins, sing, night."
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -203,7 +203,7 @@ def test_no_claims_no_verdicts() -> None:
 
 def test_many_missing_words_are_not_all_named() -> None:
     found = verdict("Red green blue yellow purple orange dolphins sing.")
-    assert found.reason == "No mention of: Red, green, blue, yellow, purple and 3 more."
+    assert found.reason == "Too little is found. Missing: Red, green, blue, yellow, purple and 3 more."
 
 
 def features(claim: str, text: str, language: str = "en") -> dict[str, float]:

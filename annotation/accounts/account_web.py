@@ -1,0 +1,108 @@
+"""One's own account: name, password, tokens; and the way back in for who has forgotten the password."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.password_validation import password_validators_help_texts
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+from knox.models import AuthToken
+
+from annotation.accounts.own_account import (
+    change_password,
+    make_token,
+    person_to_reset,
+    rename,
+    reset_password,
+    revoke_token,
+)
+from annotation.core.refusals import Invalid, Refusal
+from annotation.web.htmx import Request
+from annotation.web.refusals import refused
+from annotation.web.screen import screen
+
+
+@screen("GET", "POST")
+def account(request: Request) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request)
+    act = request.POST.get("act", "")
+    try:
+        if act == "rename":
+            rename(
+                person=request.user,
+                full_name=request.POST.get("full_name", ""),
+                email=request.POST.get("email", ""),
+            )
+            messages.success(request, "Saved.")
+        elif act == "password":
+            change_password(
+                person=request.user,
+                old=request.POST.get("old", ""),
+                new=request.POST.get("password", ""),
+                again=request.POST.get("again", ""),
+                request=request,
+            )
+            # All other sessions end with the old password.
+            update_session_auth_hash(request, request.user)
+            messages.success(
+                request, "Your password is changed. Your tokens and your other sessions have ended."
+            )
+        elif act == "token":
+            return _page(request, token=make_token(person=request.user))
+        elif act == "revoke":
+            revoke_token(person=request.user, digest=request.POST.get("digest", ""))
+            messages.success(request, "The token is revoked.")
+    except Invalid as refusal:
+        request.user.refresh_from_db()
+        return _page(request, refusal=refusal)
+    return redirect("account")
+
+
+def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) -> HttpResponse:
+    context = {
+        "token": token,
+        "tokens": AuthToken.objects.filter(user=request.user).order_by("-created"),
+        "refusal": refusal,
+        "wrong": refusal.field if refusal else "",
+        "has_password": request.user.has_usable_password(),
+        "typed": request.POST,
+        "password_rules": password_validators_help_texts(),
+    }
+    response = render(request, "accounts/account.html", context, status=422 if refusal else 200)
+    if token:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
+    """A new password for whoever holds the link that an administrator made."""
+    refusal = None
+    try:
+        person = person_to_reset(key=key, token=token)
+    except Refusal as gone:
+        return refused(request, gone)
+    if request.method == "POST":
+        new, again = request.POST.get("password", ""), request.POST.get("again", "")
+        try:
+            reset_password(key=key, token=token, new=new, again=again)
+        except Invalid as not_so:
+            refusal = not_so
+        else:
+            messages.success(request, "Your password is changed. Sign in with it.")
+            return redirect("sign-in")
+    context = {
+        "person": person,
+        "refusal": refusal,
+        "wrong": refusal.field if refusal else "",
+        "password_rules": password_validators_help_texts(),
+    }
+    response = render(request, "accounts/reset.html", context, status=422 if refusal else 200)
+    # The address is the secret: no other site is told of it.
+    response["Referrer-Policy"] = "no-referrer"
+    return response

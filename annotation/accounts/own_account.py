@@ -1,0 +1,122 @@
+"""What people change of their own account, and how they come back in when they have forgotten their password."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.encoding import force_str
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
+from knox.models import AuthToken
+
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+MOST_TOKENS = 20
+
+logger = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def rename(*, person: User, full_name: str, email: str) -> User:
+    """Change what the person is called and reached by. Raises Invalid."""
+    first, _, last = " ".join(full_name.split()).partition(" ")
+    person.first_name, person.last_name, person.email = first, last, email.strip()
+    try:
+        person.clean_fields()
+    except ValidationError as error:
+        field, told = next(iter(error.message_dict.items()))
+        raise Invalid(" ".join(told), field="email" if field == "email" else "full_name") from error
+    person.save(update_fields=["first_name", "last_name", "email"])
+    return person
+
+
+def change_password(*, person: User, old: str, new: str, again: str, request: HttpRequest) -> None:
+    """Give the person another password; every session and token of theirs ends.
+
+    Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
+    """
+    known = authenticate(request, username=person.get_username(), password=old)
+    if getattr(request, "axes_locked_out", False):
+        raise NotAllowed("Too many wrong passwords. Try again in a quarter of an hour.", code="locked_out")
+    if known is None:
+        raise Invalid("That is not your password.", field="old")
+    _set_password(person, new, again)
+
+
+@transaction.atomic
+def _set_password(person: User, new: str, again: str) -> None:
+    try:
+        validate_password(new, person)
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages), field="password") from error
+    if new != again:
+        raise Invalid("The two passwords differ.", field="again")
+    person.set_password(new)
+    person.save(update_fields=["password"])
+    # Sessions end by themselves: they hold a hash of the password.
+    AuthToken.objects.filter(user=person).delete()
+    logger.warning("The password of %s was changed", person.get_username())
+
+
+@transaction.atomic
+def make_token(*, person: User) -> str:
+    """A token for a program, to be shown once. Raises Conflict (code `too_many_tokens`)."""
+    if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
+        raise Conflict(
+            f"You have {MOST_TOKENS} tokens. Revoke one that is no longer used.", code="too_many_tokens"
+        )
+    return str(AuthToken.objects.create(user=person)[1])
+
+
+def revoke_token(*, person: User, digest: str) -> None:
+    """End a token of one's own. Raises NotFound."""
+    ended, _ = AuthToken.objects.filter(user=person, digest=digest).delete()
+    if not ended:
+        raise NotFound("There is no such token, or it has ended already.")
+
+
+def reset_path(*, person: User, by: User | None) -> str:
+    """The path of a link by which the person gives themselves a new password: for one use, for a few days.
+
+    `by` is an administrator of the installation, or None for its operator. It ends, too, when the person signs in.
+    Raises NotAllowed for anybody else.
+    """
+    if by is not None and not (by.is_active and by.is_superuser):
+        raise NotAllowed("Only an administrator of the installation makes reset links.")
+    if not person.is_active:
+        raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
+    logger.warning(
+        "A reset link for %s was made by %s",
+        person.get_username(),
+        by.get_username() if by else "the operator",
+    )
+    key = urlsafe_base64_encode(str(person.pk).encode())
+    return f"/reset/{key}/{default_token_generator.make_token(person)}/"
+
+
+def person_to_reset(*, key: str, token: str) -> User:
+    """Whom the link is for. Raises NotFound where it is used up, too old or not one of ours."""
+    try:
+        person = User.objects.get(pk=int(force_str(urlsafe_base64_decode(key))), is_active=True)
+    except (ValueError, OverflowError, User.DoesNotExist):
+        person = None
+    if person is None or not default_token_generator.check_token(person, token):
+        raise NotFound("This link opens nothing any more: it was used, or is too old. Ask for another one.")
+    return person
+
+
+@transaction.atomic
+def reset_password(*, key: str, token: str, new: str, again: str) -> User:
+    """Give a new password to whom the link is for; it is used up. Raises as `person_to_reset`, and Invalid."""
+    person = person_to_reset(key=key, token=token)
+    _set_password(User.objects.select_for_update().get(pk=person.pk), new, again)
+    return person

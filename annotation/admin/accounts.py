@@ -1,0 +1,43 @@
+"""Accounts: Django's own pages, and a way back in for who has forgotten the password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
+
+from annotation.accounts.own_account import reset_path
+from annotation.admin.reach import person_of
+from annotation.core.refusals import Refusal
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+    Accounts = UserAdmin[User]
+else:
+    Accounts = UserAdmin
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class AccountAdmin(Accounts):
+    actions = ("make_reset_link",)
+
+    @admin.action(description="Make a link by which they choose a new password")
+    def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        if people.count() != 1:
+            self.message_user(request, "Choose one account at a time.", messages.ERROR)
+            return
+        person = people.get()
+        try:
+            path = reset_path(person=person, by=person_of(request))
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return
+        address = request.build_absolute_uri(path)
+        told = f"For {person.get_username()}, good for one use within three days: {address}"
+        self.message_user(request, told, messages.SUCCESS)

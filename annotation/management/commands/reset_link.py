@@ -1,0 +1,25 @@
+"""Print a link by which somebody who has forgotten their password chooses another one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.accounts.own_account import reset_path
+
+
+class Command(BaseCommand):
+    help = "Print a link, for one use, by which an account gets a new password."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--address", default="http://127.0.0.1:8000", help="where the server is reached")
+
+    def handle(self, *_: Any, username: str, address: str, **__: Any) -> None:
+        person = User.objects.filter(username=username).first()
+        if person is None:
+            raise CommandError(f"Nobody has an account called {username}.")
+        self.stdout.write(f"{address.rstrip('/')}{reset_path(person=person, by=None)}")

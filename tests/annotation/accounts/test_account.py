@@ -1,0 +1,135 @@
+"""One's own account: name, password, tokens, and the way back in."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from knox.models import AuthToken
+
+from annotation.accounts.own_account import MOST_TOKENS, reset_path
+from annotation.core.refusals import Conflict, NotAllowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+
+    from tests.annotation.cast import World
+
+NEW = "a-longer-secret-41"
+CHANGE = {"act": "password", "old": "rex-secret", "password": NEW, "again": NEW}
+
+
+@pytest.fixture
+def rex(world: World) -> Client:
+    client = Client()
+    assert client.login(username="rex", password="rex-secret")
+    return client
+
+
+def can_sign_in(password: str) -> bool:
+    return Client().post("/sign-in/", {"username": "rex", "password": password}).status_code == 302
+
+
+def test_name_and_address_are_changed(rex: Client, world: World) -> None:
+    rex.post("/account/", {"act": "rename", "full_name": " Rex  Moss Hall ", "email": "rex@example.org"})
+    world.rex.refresh_from_db()
+    assert (world.rex.get_full_name(), world.rex.email) == ("Rex Moss Hall", "rex@example.org")
+    answer = rex.post("/account/", {"act": "rename", "full_name": "Rex", "email": "nowhere"})
+    assert answer.status_code == 422
+    assert b"valid email address" in answer.content
+    world.rex.refresh_from_db()
+    assert world.rex.first_name == "Rex"
+    assert world.rex.last_name == "Moss Hall"
+
+
+def test_a_new_password_ends_other_sessions_and_tokens(rex: Client, world: World) -> None:
+    other = Client()
+    assert other.login(username="rex", password="rex-secret")
+    AuthToken.objects.create(user=world.rex)
+    AuthToken.objects.create(user=world.ana)
+    assert rex.post("/account/", CHANGE).status_code == 302
+    assert (rex.get("/account/").status_code, other.get("/account/").status_code) == (200, 302)
+    assert list(AuthToken.objects.values_list("user__username", flat=True)) == ["ana"]
+    assert (can_sign_in("rex-secret"), can_sign_in(NEW)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"old": "guess"}, "That is not your password."),
+        ({"password": "short", "again": "short"}, "too short"),
+        ({"again": "another-secret-41"}, "The two passwords differ."),
+    ],
+)
+def test_what_will_not_do_changes_nothing(rex: Client, change: dict[str, str], told: str) -> None:
+    answer = rex.post("/account/", CHANGE | change)
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert can_sign_in("rex-secret")
+
+
+def test_a_token_is_shown_once_opens_the_api_and_is_revoked(rex: Client) -> None:
+    page = rex.post("/account/", {"act": "token"})
+    [token] = re.findall(r'class="secret"[^>]*>([^<]+)<', page.content.decode())
+    assert "no-store" in page["Cache-Control"]
+    assert token not in rex.get("/account/").content.decode()
+    headers = {"Authorization": f"Token {token}"}
+    assert Client().get("/api/v1/projects/", headers=headers).status_code == 200
+    rex.post("/account/", {"act": "revoke", "digest": AuthToken.objects.get().digest})
+    assert Client().get("/api/v1/projects/", headers=headers).status_code == 401
+
+
+def test_tokens_are_ones_own_and_not_without_end(rex: Client, world: World) -> None:
+    theirs, _ = AuthToken.objects.create(user=world.ana)
+    assert rex.post("/account/", {"act": "revoke", "digest": theirs.digest}).status_code == 404
+    for _ in range(MOST_TOKENS):
+        AuthToken.objects.create(user=world.rex)
+    assert rex.post("/account/", {"act": "token"}).status_code == 409
+    assert AuthToken.objects.filter(user=world.ana).count() == 1
+
+
+def test_a_reset_link_is_good_for_one_new_password(world: World) -> None:
+    told = StringIO()
+    call_command("reset_link", "rex", "--address", "https://coverdict.example/", stdout=told)
+    path = told.getvalue().strip().removeprefix("https://coverdict.example")
+    page = Client().get(path)
+    assert (page.status_code, page["Referrer-Policy"]) == (200, "no-referrer")
+    assert Client().post(path, {"password": "short", "again": "short"}).status_code == 422
+    assert Client().post(path, {"password": NEW, "again": NEW})["Location"] == "/sign-in/"
+    assert (can_sign_in("rex-secret"), can_sign_in(NEW)) == (False, True)
+    assert Client().get(path).status_code == 404
+    assert Client().post(path, {"password": NEW, "again": NEW}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/reset/MQ/no-token/", "/reset/%C3%A9/x/", "/reset/OTk5OTk5OTk5OTk5OTk5OTk5OTk5/x/"]
+)
+def test_a_link_that_nobody_made_opens_nothing(world: World, path: str) -> None:
+    assert Client().get(path).status_code == 404
+
+
+def test_administrators_alone_make_reset_links(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        reset_path(person=world.rex, by=world.olga)
+    world.rex.is_active = False
+    with pytest.raises(Conflict, match="closed"):
+        reset_path(person=world.rex, by=None)
+    with pytest.raises(CommandError, match="nobody-here"):
+        call_command("reset_link", "nobody-here")
+
+
+def test_an_administrator_makes_a_link_in_the_admin(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.olga.is_staff = world.olga.is_superuser = True
+    world.olga.save()
+    chosen = {"action": "make_reset_link", "_selected_action": str(world.rex.pk)}
+    page = signed_in(world.olga).post("/admin/auth/user/", chosen, follow=True).content.decode()
+    [path] = re.findall(r"/reset/[^\s<\"]+", page)
+    assert Client().get(path).status_code == 200
