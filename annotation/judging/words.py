@@ -71,35 +71,23 @@ STEP_WORDS: Mapping[Step, StepWords] = {
 
 
 class MetricWords(NamedTuple):
-    """A metric that a run can be asked for: what it tells, and what it costs."""
+    """A metric that a run can be asked for, and what it tells."""
 
     name: str
     meaning: str
-    cost: str
 
-
-_COVERING = "one call for each document set and one for each summary"
-_BOTH = "one call for each document set and two for each summary"
 
 RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
-    "coverage": MetricWords("coverage", "How much of what matters does the summary say?", _COVERING),
-    "alignment": MetricWords(
-        "alignment", "Is what the summary says supported by its source?", "one call for each summary"
-    ),
-    "factual_alignment": MetricWords(
-        "factual alignment", "Coverage and alignment as one number (F1).", _BOTH
-    ),
+    "coverage": MetricWords("coverage", "How much of what matters does the summary say?"),
+    "alignment": MetricWords("alignment", "Is what the summary says supported by its source?"),
+    "factual_alignment": MetricWords("factual alignment", "Coverage and alignment as one number (F1)."),
     "question_coverage": MetricWords(
-        "question coverage", "Does the summary answer questions that its source answers?", _COVERING
+        "question coverage", "Does the summary answer questions that its source answers?"
     ),
-    "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower.", _BOTH),
-    "conciseness": MetricWords(
-        "conciseness",
-        "Does the summary get to the point?",
-        "one call for each summary, shared with coverage",
-    ),
+    "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower."),
+    "conciseness": MetricWords("conciseness", "Does the summary get to the point?"),
     "completeness": MetricWords(
-        "completeness", "How many of the source's content words recur in the summary?", "no call"
+        "completeness", "How many of the source's content words recur in the summary? Needs no call."
     ),
 }
 

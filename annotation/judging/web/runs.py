@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar, cast
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -26,6 +26,7 @@ from annotation.web.screen import screen
 
 RUNS_SHOWN = 30
 
+USUAL_METRICS = ("coverage", "alignment")
 PROPOSED = {
     Project.Compares.REFERENCE: ["coverage", "alignment"],
     Project.Compares.SOURCE: ["alignment", "coverage"],
@@ -44,7 +45,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": PROPOSED[Project.Compares(room.project.compares)],
     }
-    return render(request, "judging/runs/list.html", {**_list_context(room, decides), "form": form})
+    return render(request, "judging/runs/list.html", _list_context(room, decides, form))
 
 
 @screen("POST")
@@ -78,7 +79,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     choice = _choice(request)
     found = run_estimate(project=room.project, judge=judge, parts=_parts(metrics))
     if found.cost and request.POST.get("confirmed") != choice:
-        context = {**_list_context(room, judge), "form": form, "estimate": found, "to_confirm": choice}
+        context = {**_list_context(room, judge, form), "estimate": found, "to_confirm": choice}
         return page_or_fragment(
             request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
         )
@@ -144,8 +145,7 @@ def _refused(
     request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
 ) -> HttpResponse:
     context = {
-        **_list_context(room, judge),
-        "form": form,
+        **_list_context(room, judge, form),
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
     }
@@ -233,17 +233,23 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(room: Room, chosen: Judge | None) -> dict[str, object]:
+def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) -> dict[str, object]:
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
         judges.insert(0, (LEXICAL, Judge.Kind.LEXICAL.label))
+    usual = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name in USUAL_METRICS]
+    more = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name not in USUAL_METRICS]
+    ticked = cast("list[str]", form["metrics"])
     return {
         "room": room,
+        "form": form,
         "runs": past_runs(room.project, most=RUNS_SHOWN),
         "judges": judges,
         "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
-        "metrics": RUN_METRIC_WORDS,
+        "usual_metrics": usual,
+        "more_metrics": more,
+        "is_more_open": bool(form.get("n_questions")) or not set(ticked) <= set(USUAL_METRICS),
         "is_worker_alive": is_worker_alive(),
     }
 
