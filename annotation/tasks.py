@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
 from celery import shared_task
 from celery.signals import celeryd_init, worker_ready, worker_shutdown, worker_shutting_down
+from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation import perform_job
 from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
+from annotation.core.refusals import Refusal
+from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
 from annotation.workers import Heartbeat, new_worker_name
 
 NICENESS = 5
+
+logger = logging.getLogger(__name__)
 
 _heartbeats: list[Heartbeat] = []
 
@@ -42,6 +48,16 @@ def lapse_leases() -> None:
 def make_analysis_again(project_id: int, kind: str, key: str) -> None:
     """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
     make_analysis.make_again(project_id=project_id, kind=kind, key=key)
+
+
+@shared_task(name=ADD_SAMPLE)
+def add_sample(name: str, by_id: int) -> None:
+    """Make a sample project that somebody asked for; nothing where it has been made meanwhile."""
+    person = User.objects.filter(pk=by_id).first()
+    try:
+        add_sample_project(name=name, by=person)
+    except Refusal:
+        logger.warning("The sample project %s was not made", name, exc_info=True)
 
 
 @celeryd_init.connect

@@ -30,6 +30,7 @@ from annotation.projects.web import (
     settings,
 )
 from annotation.reviewing.web import bias, comments, review, review_queue
+from annotation.sample import web as samples
 from annotation.texts.web import claims, units
 
 project_urls = [
@@ -181,5 +182,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notices/read/", notices.read_notices, name="read-notices"),
     path("notices/<slug:notice_id>/open/", notices.open_notice, name="open-notice"),
     path("notices/<slug:notice_id>/read/", notices.read_notice, name="read-notice"),
+    path("samples/", samples.samples, name="samples"),
+    path("samples/<slug:slug>/add/", samples.add, name="add-sample"),
+    path("samples/<slug:slug>/remove/", samples.remove, name="remove-sample"),
     path("p/<slug:slug>/", include(project_urls)),
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.core.events import log
-from annotation.core.permissions import Verb, require
+from annotation.core.jobs import hint
+from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.judging.queries.runs import is_worker_alive, run_progress
 from annotation.judging.services.judge_many import judge_run
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 JUDGED_WITHIN_SECONDS = 120
 LOOK_EVERY_SECONDS = 0.2
+ADD_SAMPLE = "annotation.add_sample_project"
+"""The name of the task that adds one."""
 ADDED = "add sample project"
 """The verb in the log under which one is added."""
 
@@ -67,16 +70,39 @@ SAMPLE_PROJECTS = {
 """By the name in addresses, in the order in which they are offered."""
 
 
+def ask_for_sample(*, name: str, by: User) -> None:
+    """Have a worker add a sample project, whose owner `by` becomes. To ask again does no harm.
+
+    Raises NotAllowed where the person may make no projects, NotFound for a name that is no sample's, Conflict where
+    it is there (code `slug_taken`) or there is nobody to make it (`no_worker`).
+    """
+    if not may_create_projects(by):
+        raise NotAllowed("Only people who may make projects here can add a sample project.")
+    _require_absent(name)
+    asked = {"name": name, "by_id": by.pk}
+    if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs=asked, waits="a sample project")):
+        raise Conflict(
+            "No worker is alive to make it. Ask whoever runs this installation to start one.",
+            code="no_worker",
+        )
+
+
+def _require_absent(name: str) -> SampleProject:
+    """The sample of that name, which is not there, or not finished. Raises as `ask_for_sample`."""
+    sample = sample_project(name)
+    there = Project.objects.filter(slug=name).first()
+    if there is not None and (not is_sample(there) or sample.is_answered(there)):
+        raise Conflict(f"There is already a project {name!r}.", code="slug_taken")
+    return sample
+
+
 def add_sample_project(*, name: str, by: User | None) -> Project:
     """Make a sample project with everything in it; `by` becomes an owner. It takes some seconds.
 
     Workers judge it, or where there are none this process, by the lexical judge. What a broken call left is finished.
     Raises NotFound for a name that is no sample's, Conflict (code `slug_taken`) where a project of that name is there.
     """
-    sample = sample_project(name)
-    there = Project.objects.filter(slug=name).first()
-    if there is not None and sample.is_answered(there):
-        raise Conflict(f"There is already a project {name!r}.", code="slug_taken")
+    sample = _require_absent(name)
     project = begin_sample_project(name=name, by=by)
     run = Run.objects.filter(project=project).earliest("pk")
     until = time.monotonic() + JUDGED_WITHIN_SECONDS

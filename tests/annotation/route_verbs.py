@@ -167,6 +167,7 @@ OUTSIDE = {
     "demo-sign-in": False,
     "sign-out": False,
     "account": True,
+    **dict.fromkeys(("samples", "add-sample", "remove-sample"), True),
     "reset-password": False,
     "invitation": False,
     "notices": True,

@@ -17,6 +17,7 @@ from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run
+from annotation.sample.sample_projects import ADD_SAMPLE
 from tests.annotation.judging.processes import wait_until
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def test_jobs_alone_speaks_to_the_queue() -> None:
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
     hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
-    assert hinted == {"WORK", "MAKE_ANALYSIS"}
+    assert hinted == {"WORK", "MAKE_ANALYSIS", "ADD_SAMPLE"}
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {jobs.WORK, MAKE_ANALYSIS, *scheduled} <= set(current_app.tasks)
+    assert {jobs.WORK, MAKE_ANALYSIS, ADD_SAMPLE, *scheduled} <= set(current_app.tasks)
 
 
 def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world: World) -> None:

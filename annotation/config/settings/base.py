@@ -217,7 +217,9 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 }
 # Workers take from both in turn: statistics that somebody looks at do not stand behind a run of days.
 CELERY_TASK_QUEUES = {name: {"exchange": name, "routing_key": name} for name in ("celery", "statistics")}
-CELERY_TASK_ROUTES = {"annotation.make_analysis": {"queue": "statistics"}}
+CELERY_TASK_ROUTES = {
+    name: {"queue": "statistics"} for name in ("annotation.make_analysis", "annotation.add_sample_project")
+}
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0},
