@@ -98,7 +98,9 @@ def is_kept(asked: Import) -> bool:
     """Whether its files wait to be checked or imported."""
     is_over = asked.finished_at is not None and not asked.dry_run and asked.refusal is None
     is_open = Job.objects.filter(import_row=asked, state__in=OPEN).exists()
-    return not (is_over or is_open or asked.cancelled_at) and all(file.path.is_file() for file in files_of(asked))
+    return not (is_over or is_open or asked.cancelled_at) and all(
+        file.path.is_file() for file in files_of(asked)
+    )
 
 
 def _choose(
@@ -225,7 +227,7 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, progress: Progress) -> None:
-    """Check or import, and write into the row what came of it. Files of which rows were left out are kept for a while."""
+    """Check or import, and write into the row what came of it. Files of which rows were left out stay for a while."""
     try:
         report = import_files(
             project=asked.project,

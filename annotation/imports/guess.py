@@ -14,7 +14,12 @@ WORDS_OF_A_TEXT = 4
 ADDED = "import_"
 """What the columns begin with that a file of rejected rows has besides."""
 
-_ORDER = ("document", "summary", "reference", *(name for name in FLAT_FIELDS if name not in {"document", "summary", "reference"}))
+_ORDER = (
+    "document",
+    "summary",
+    "reference",
+    *(name for name in FLAT_FIELDS if name not in {"document", "summary", "reference"}),
+)
 _TEXTS = ("document", "summary", "reference")
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
 _SAID = {"document": "the document", "summary": "the summary", "reference": "the reference"}
@@ -22,7 +27,7 @@ _SAID = {"document": "the document", "summary": "the summary", "reference": "the
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A whole layout; `title` is what it is known as, `notes` what is doubtful about it. `is_own` is the layout of ours."""
+    """A whole layout: `title` is what it is known as, `notes` what is doubtful about it, `is_own` where it is ours."""
 
     layout: Layout
     title: str = ""
@@ -172,7 +177,9 @@ class _Guesser:
         used = {root(column) for column in self.mapping.values()}
         rest = [column for column in self._tops() if column not in used and self._is_text(column)]
         summary = self.mapping.get("summary")
-        if summary and not (self.is_wide or (plain(summary) == "summary" and "reference" not in self.mapping)):
+        if summary and not (
+            self.is_wide or (plain(summary) == "summary" and "reference" not in self.mapping)
+        ):
             return []
         rest = [column for column in rest if not column.startswith(ADDED)]
         if summary and len(rest) > 1 and "system" not in self.mapping:
@@ -192,4 +199,3 @@ class _Guesser:
 def _listed(names: Sequence[str]) -> str:
     *first, last = [f"`{name}`" for name in names]
     return f"{', '.join(first)} and {last}" if first else last
-

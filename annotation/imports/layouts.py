@@ -25,9 +25,9 @@ class Layout:
     """The column of each field, as `{"summary": "output"}`; a field that is not named has a column of its own name,
     or none where the mapping `is_whole`.
 
-    `systems` are columns that each hold the summaries of the one system that they are named after. `system` is who wrote
-    them where no column says so, `target` how long they should be where none does. A `preset` names the layout that
-    is to be recognised in the columns; what the mapping says comes before it.
+    `systems` are columns that each hold the summaries of the one system that they are named after. `system` is who
+    wrote them where no column says so, `target` how long they should be where none does. A `preset` names the layout
+    that is to be recognised in the columns; what the mapping says comes before it.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)

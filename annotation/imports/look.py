@@ -15,7 +15,14 @@ from annotation.imports.guess import Guess, guess
 from annotation.imports.packages import NamedFile
 from annotation.imports.paths import pick, text_paths
 from annotation.imports.problems import Problems
-from annotation.imports.streams import FileTable, Record, csv_table, json_records, listed_records, parquet_table
+from annotation.imports.streams import (
+    FileTable,
+    Record,
+    csv_table,
+    json_records,
+    listed_records,
+    parquet_table,
+)
 
 ROWS_LOOKED_AT = 100
 ROWS_SHOWN = 5

@@ -25,7 +25,9 @@ GENERAL: Names = {
         "peersummary", "decoded", "prediction", "pred", "hypothesis", "candidate", "generated", "generation", "output",
         "outputs", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
     ),
-    "system": ("system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine"),
+    "system": (
+        "system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine",
+    ),
     "document_id": ("documentid", "docid", "articleid", "sourceid", "storyid", "hash", "id", "exampleid"),
     "reference_id": ("referenceid",),
     "reference_author": ("referenceauthor",),

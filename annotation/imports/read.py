@@ -265,7 +265,9 @@ class _Reader:
         proposal = self.look.guess()
         proposed = {name: column for name, column in proposal.layout.mapping.items() if name != column}
         proposed.update({f"summary ({column})": column for column in proposal.layout.systems})
-        is_like = not self.layout.is_whole and (bool(proposal.layout.systems) or not proposed.keys().isdisjoint(told))
+        is_like = not self.layout.is_whole and (
+            bool(proposal.layout.systems) or not proposed.keys().isdisjoint(told)
+        )
         if self._is_json and not is_like and not self.layout.is_whole:
             # Each row then says what it has instead.
             return
@@ -316,19 +318,26 @@ class _Reader:
 
     def _reference_target(self) -> int:
         """The median length of the references: one target, for scores are never averaged across several."""
-        lengths = []
+        lengths: list[int] = []
         columns = self.layout.columns()
         given = {} if "reference" in columns else {"reference": None}
-        for record in table_of(self.path, self.name, self.format, Problems(), wanted=self.look.columns).records:
-            for text in Fields(record, columns, Problems(), given=given).references():
-                if isinstance(text, str) and text.strip():
-                    lengths.append(count_length(text, self.length_unit))
+        for record in table_of(
+            self.path, self.name, self.format, Problems(), wanted=self.look.columns
+        ).records:
+            texts = Fields(record, columns, Problems(), given=given).references()
+            lengths += [
+                count_length(text, self.length_unit)
+                for text in texts
+                if isinstance(text, str) and text.strip()
+            ]
         if not lengths:
             raise unreadable(
                 "The target length is to be that of the references, and there are none. Give a number, or none."
             )
         target = max(1, round(median(lengths)))
-        self.warnings.add(f"The target length is {target:,} {self.length_unit}, the median of the references.")
+        self.warnings.add(
+            f"The target length is {target:,} {self.length_unit}, the median of the references."
+        )
         return target
 
     def _fill_in(self) -> None:

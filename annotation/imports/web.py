@@ -53,7 +53,7 @@ INSTEAD = "Import a part at a time, or ask whoever runs this server to import th
 REMEDY_WORDS = {
     Remedy.MAP: "Choose above what each column holds.",
     Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose whose the claims are.",
-    Remedy.SKIP_INVALID: "Or choose “Leave bad rows out”.",
+    Remedy.SKIP_INVALID: "To import the others, choose “Leave bad rows out”.",
 }
 
 KINDS = {
@@ -87,7 +87,7 @@ FIELDS = {
 }
 """What a column may hold, as the page names it."""
 
-CELL_CHARACTERS = 160
+CELL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +120,11 @@ class Form:
         layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name, column in layout.columns().items()}
         columns.update(dict.fromkeys(layout.systems, "summary"))
-        is_number = isinstance(layout.target, int)
         return cls(
             columns,
             layout.system or DEFAULT_SYSTEM,
-            "number" if is_number else layout.target or "none",
-            str(layout.target) if is_number else "",
+            "number" if isinstance(layout.target, int) else layout.target or "none",
+            str(layout.target) if isinstance(layout.target, int) else "",
             chosen.get("claims_side") or "",
             chosen.get("skip_invalid", False),
         )
@@ -297,9 +296,7 @@ def _short(value: object) -> str:
     return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
 
 
-def _show_upload(
-    request: Request, room: Room, refusal: Invalid | None = None
-) -> HttpResponse:
+def _show_upload(request: Request, room: Room, refusal: Invalid | None = None) -> HttpResponse:
     context = {
         "room": room,
         **_outcome(None, refusal),

@@ -55,7 +55,10 @@ class Command(BaseCommand):
             help="read a field from a column of another name; several columns of summary are one system each",
         )
         parser.add_argument(
-            "--preset", default="", choices=PRESETS, help="whose layout the columns have; auto takes the likeliest"
+            "--preset",
+            default="",
+            choices=PRESETS,
+            help="whose layout the columns have; auto takes the likeliest",
         )
         parser.add_argument("--system", default="", help="who wrote the summaries, where no column says so")
         parser.add_argument(
@@ -75,7 +78,10 @@ class Command(BaseCommand):
     def handle(self, *_: Any, project: str, file: list[Path], create: bool, **options: Any) -> None:
         try:
             layout = layout_of(
-                options["map"], system=options["system"], target=options["target_length"], preset=options["preset"]
+                options["map"],
+                system=options["system"],
+                target=options["target_length"],
+                preset=options["preset"],
             )
         except Invalid as refusal:
             option = "map" if refusal.field == "mapping" else (refusal.field or "").replace("_", "-")

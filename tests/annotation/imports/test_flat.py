@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from annotation.core.refusals import Invalid
-from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.layouts import Layout, layout_of
+from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import (
     DOCUMENT,

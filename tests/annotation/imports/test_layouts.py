@@ -13,9 +13,8 @@ from annotation.core.refusals import Invalid
 from annotation.imports.layouts import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.look import look_at
 from annotation.imports.read import FileReading, read_dataset
-from tests.annotation.imports.files import jsonl, raw, refusal_of
+from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
-LAYOUTS = Path(__file__).parent / "layouts"
 TWO = {"lead", "sprout-2"}
 ONE = {DEFAULT_SYSTEM}
 SUMMARY = "summary=highlights"
@@ -81,7 +80,10 @@ def test_a_file_without_documents_is_refused_with_the_way_out() -> None:
 
 def test_nothing_is_guessed_unasked() -> None:
     told = refusal_of(LAYOUTS / "cnn_dailymail_outputs.csv")
-    assert "They read like CNN/DailyMail: document=article summary=output reference=highlights system=model." in told
+    assert (
+        "They read like CNN/DailyMail: document=article summary=output reference=highlights system=model."
+        in told
+    )
 
 
 def test_all_four_columns_mapped_by_hand_are_enough() -> None:
@@ -143,7 +145,9 @@ def test_a_target_of_no_references_is_refused() -> None:
 
 
 def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:
-    rows = [{"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)]
+    rows = [
+        {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
+    ]
     path = jsonl(tmp_path, *rows)
     found = look_at(path, name="a.jsonl").guess()
     assert "document_id" not in found.layout.mapping
@@ -182,11 +186,19 @@ def test_items_of_a_json_list_are_named_by_their_places(tmp_path: Path) -> None:
     ("choices", "field", "message"),
     [
         ({"preset": "xsam"}, "preset", "There is no preset 'xsam'"),
-        ({"target": "short"}, "target_length", "a whole number of at least 1, reference or none, not 'short'"),
+        (
+            {"target": "short"},
+            "target_length",
+            "a whole number of at least 1, reference or none, not 'short'",
+        ),
         ({"target": "0"}, "target_length", "a whole number of at least 1"),
         ({"system": "x" * 201}, "system", "at most 200 characters"),
         ({"pairs": ["reference=a", "reference=b"]}, "mapping", "The field reference is given two columns"),
-        ({"pairs": ["summary=a", "summary=b", "system=c"]}, "mapping", "and system is given a column besides"),
+        (
+            {"pairs": ["summary=a", "summary=b", "system=c"]},
+            "mapping",
+            "and system is given a column besides",
+        ),
     ],
 )
 def test_choices_that_make_no_layout_are_refused(choices: dict[str, str], field: str, message: str) -> None:

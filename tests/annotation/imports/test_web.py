@@ -117,7 +117,14 @@ def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
     assert refused.status_code == 422
     assert "there is no column `summary`" in refused.content.decode()
     assert "Choose above what each column holds." in refused.content.decode()
-    fields = {"column-1": "", "column-2": "", "column-3": "summary", "system": "birch", "target": "number", "words": "12"}
+    fields = {
+        "column-1": "",
+        "column-2": "",
+        "column-3": "summary",
+        "system": "birch",
+        "target": "number",
+        "words": "12",
+    }
     act(mona, address, act="import", **fields)
     peer = Summary.objects.get(text="Trams stopped 1.")
     assert (peer.system.name, peer.target_words) == ("birch", 12)
@@ -165,7 +172,7 @@ def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
     address = sent(mona, table(*ODD, bad, "x,y"))
     answer = act(mona, address).content.decode()
     assert '<th scope="col">What to do</th>' in answer
-    assert "Or choose “Leave bad rows out”." in answer
+    assert "To import the others, choose “Leave bad rows out”." in answer
     assert "--skip-invalid" not in answer
     rejects = mona.get(f"{address}rejects/")
     assert rejects["Content-Disposition"] == 'attachment; filename="rejected.csv"'
@@ -196,7 +203,9 @@ def test_files_of_rows_are_read_before_they_are_kept(mona: Client) -> None:
     assert not Import.objects.exists()
 
 
-def test_what_somebody_sent_is_nobody_else_s(world: World, mona: Client, signed_in: Callable[[User], Client]) -> None:
+def test_what_somebody_sent_is_nobody_else_s(
+    world: World, mona: Client, signed_in: Callable[[User], Client]
+) -> None:
     address = sent(mona, table(*ODD))
     olga = signed_in(world.users["olga"])
     assert olga.get(address).status_code == 404
