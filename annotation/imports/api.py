@@ -26,9 +26,9 @@ from annotation.imports.background import (
     request_import,
     state_of,
 )
-from annotation.imports.layouts import layout_of
+from annotation.imports.layouts.layout import layout_of
+from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import MAX_ALL_BYTES
-from annotation.imports.presets import PRESETS
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, import_files
 from annotation.imports.uploads import MOST_FILES, Upload, staged

@@ -23,7 +23,7 @@ from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Refusal
-from annotation.imports.layouts import Layout
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.planned import Count, ImportCounts
 from annotation.imports.problems import ImportRefused, Problem, Remedy

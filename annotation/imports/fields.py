@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.core.text_faults import printable, text_fault
-from annotation.imports.paths import pick
+from annotation.imports.layouts.paths import pick
 from annotation.imports.problems import Problems, Remedy
 from annotation.imports.streams import NotJson, Record, load_json
 from annotation.judging.words import questions_fault

@@ -20,11 +20,11 @@ from annotation.imports.fields import (
 )
 from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
-from annotation.imports.layouts import DEFAULT_SYSTEM, Layout, document_hash
-from annotation.imports.look import Look, look_at, table_of
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
+from annotation.imports.layouts.look import Look, look_at, table_of
+from annotation.imports.layouts.paths import root
 from annotation.imports.nested import drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
-from annotation.imports.paths import root
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.streams import Record

@@ -28,7 +28,7 @@ from annotation.imports.existing import (
 )
 from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
-from annotation.imports.layouts import Layout
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS

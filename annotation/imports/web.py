@@ -34,8 +34,8 @@ from annotation.imports.background import (
 )
 from annotation.imports.dataset import Side
 from annotation.imports.fields import FLAT_FIELDS
-from annotation.imports.layouts import DEFAULT_SYSTEM, Layout, layout_of
-from annotation.imports.look import Look, look_at_rows
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, layout_of
+from annotation.imports.layouts.look import Look, look_at_rows
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport

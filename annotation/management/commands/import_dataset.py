@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.layouts import layout_of
+from annotation.imports.layouts.layout import layout_of
+from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import NamedFile
-from annotation.imports.presets import PRESETS
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project

@@ -178,7 +178,9 @@ def test_a_layout_in_wide_use_is_read_by_its_preset(world: World, client_of: Api
     choices = {"preset": "cnn-dailymail", "system": "elm", "target_length": "30"}
     report = inline(client_of("mona"), files, **choices).json()
     assert report["counts"]["peer_summaries"]["created"] == 3
-    assert report["warnings"][0].startswith("Columns are read as CNN/DailyMail: document=article")
+    assert report["warnings"][0].startswith(
+        "Columns are read as CNN/DailyMail: document_id=id, document=article"
+    )
     peer = Summary.objects.get(document_set__external_id="7f3a", is_peer=True)
     assert (peer.system.name, peer.target_words) == ("elm", 30)
 
@@ -187,4 +189,4 @@ def test_choices_that_make_no_layout_are_refused_by_their_fields(world: World, c
     files = {"t": ROW_2002}
     error = inline(client_of("mona"), files, target_length="long").json()["error"]
     assert error["field"] == "target_length"
-    assert inline(client_of("mona"), files, preset="xsam").status_code == 422
+    assert inline(client_of("mona"), files, preset="xsam").status_code == 400

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.core.refusals import Invalid
-from annotation.imports.layouts import Layout, layout_of
+from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import (

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from annotation.core.refusals import Invalid
-from annotation.imports.layouts import DEFAULT_SYSTEM, Layout, document_hash, layout_of
-from annotation.imports.look import look_at
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
+from annotation.imports.layouts.look import look_at
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports.layouts import Layout
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of, raw, row
 

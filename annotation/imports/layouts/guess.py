@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.imports.fields import FLAT_FIELDS, FLAT_REQUIRED, LANGUAGE
-from annotation.imports.layouts import Layout
-from annotation.imports.paths import opened, pick, root
-from annotation.imports.presets import AUTO, GENERAL, PRESETS, WIDE, Preset, plain
+from annotation.imports.layouts.layout import Layout
+from annotation.imports.layouts.paths import opened, pick, root
+from annotation.imports.layouts.presets import AUTO, GENERAL, PRESETS, WIDE, Preset, plain
 
 WORDS_OF_A_TEXT = 4
 ADDED = "import_"

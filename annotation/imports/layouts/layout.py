@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from annotation.core.refusals import Invalid
 from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS, MAX_TARGET, NESTED_FIELDS
-from annotation.imports.presets import PRESETS
+from annotation.imports.layouts.presets import PRESETS
 
 Target = int | Literal["reference"] | None
 """A number, the median length of the file's references, or none."""

@@ -11,9 +11,9 @@ from typing import Any
 from annotation.imports.duc.duc_files import are_duc_files
 from annotation.imports.fields import FLAT_REQUIRED
 from annotation.imports.formats import Format, recognise
-from annotation.imports.guess import Guess, guess
+from annotation.imports.layouts.guess import Guess, guess
+from annotation.imports.layouts.paths import pick, text_paths
 from annotation.imports.packages import NamedFile
-from annotation.imports.paths import pick, text_paths
 from annotation.imports.problems import Problems
 from annotation.imports.streams import (
     FileTable,
