@@ -112,6 +112,7 @@ def _write_exports() -> None:
 
 def _bring_in() -> None:
     staging.drop_abandoned()
+    background.drop_stale_uploads()
     while not stopping.is_set() and (taken := jobs.take(lane=Lane.IMPORTS)):
         _import(taken[0])
 

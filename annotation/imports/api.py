@@ -26,7 +26,8 @@ from annotation.imports.background import (
     request_import,
     state_of,
 )
-from annotation.imports.fields import mapping_of
+from annotation.imports.layouts.layout import layout_of
+from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, import_files
@@ -39,6 +40,7 @@ MOST_PAIRS = 50
 
 REMEDY_WORDS = {
     Remedy.MAP: 'A column of another name is given in `mapping`, such as ["summary=output"].',
+    Remedy.PRESET: "To read the columns in this way, send the `preset` auto; in another way, a `mapping`.",
     Remedy.CLAIMS_SIDE: "Whose the claims are is said in `claims_side`: reference or peer.",
     Remedy.SKIP_INVALID: "Bad rows are left out, and named, with `skip_invalid`.",
 }
@@ -68,7 +70,25 @@ class ImportChoices(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
         required=False,
         max_length=MOST_PAIRS,
-        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output.",
+        help_text="Columns of other names in a file of rows, each as field=column, such as summary=output. "
+        "Several columns of `summary` are one system each. A path such as outputs.summary or messages[-1].content "
+        "leads into a value.",
+    )
+    preset = serializers.ChoiceField(
+        choices=tuple(PRESETS),
+        required=False,
+        help_text="Whose layout the columns have; `auto` takes the likeliest. The report says how they are read.",
+    )
+    system = serializers.CharField(
+        required=False,
+        max_length=LONGEST_FILE_NAME,
+        help_text="Who wrote the summaries, where no column says so; “system 1” unless named.",
+    )
+    target_length = serializers.CharField(
+        required=False,
+        max_length=20,
+        help_text="Of rows that name none: `reference` (the median length of the references), `none` or a number. "
+        "Without one, brevity and composite stay blank.",
     )
 
 
@@ -182,7 +202,7 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". One CSV, JSONL or Parquet file with a row for each peer summary; or any
+        Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each peer summary; or any
         number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
         Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
@@ -192,14 +212,19 @@ class Imports(ApiView):
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
         wanted = self.body(Inline if is_inline else Uploaded)
-        wanted["mapping"] = mapping_of(wanted.pop("mapping", ()))
+        wanted["layout"] = layout_of(
+            wanted.pop("mapping", ()),
+            preset=wanted.pop("preset", ""),
+            system=wanted.pop("system", ""),
+            target=wanted.pop("target_length", ""),
+        )
         uploads = [_upload(one) for one in wanted.pop("files")]
-        with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as sent:
-            if is_for_a_worker(sent.files):
-                asked = request_import(project=project, files=sent.files, by=self.person, **wanted)
+        with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as files:
+            if is_for_a_worker(files):
+                asked = request_import(project=project, files=files, by=self.person, **wanted)
                 return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)
             try:
-                report = import_files(project=project, files=sent.files, by=self.person, **wanted)
+                report = import_files(project=project, files=files, by=self.person, **wanted)
             except ImportRefused as refusal:
                 raise _worded(refusal) from refusal
         return Response(ImportReportRow(report).data)

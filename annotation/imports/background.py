@@ -1,10 +1,12 @@
-"""Large files that a worker checks or brings in, while whoever sent them sees how far it is."""
+"""Files that are kept until it is said how they are read; and large ones, that a worker checks or brings in while
+whoever sent them sees how far it is.
+"""
 
 from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import timedelta
@@ -21,6 +23,7 @@ from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Refusal
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.planned import Count, ImportCounts
 from annotation.imports.problems import ImportRefused, Problem, Remedy
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 REPORT_SECONDS = 0.5
+KEPT_FOR = timedelta(hours=24)
+"""How long files wait for whoever sent them."""
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
@@ -43,57 +48,78 @@ def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
     return sum(file.path.stat().st_size for file in files) > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
+def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
+    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may."""
+    require(by, project, Verb.IMPORT)
+    drop_stale_uploads()
+    asked = Import(project=project, files=[file.name for file in files], requested_by=by)
+    for kept, file in zip(files_of(asked), files, strict=True):
+        kept.path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.path, kept.path)
+    asked.save()
+    return asked
+
+
 def request_import(
     *,
     project: Project,
     files: Sequence[NamedFile],
     by: User | None,
-    mapping: Mapping[str, str] | None = None,
+    **choices: Any,
+) -> Import:
+    """Keep the files and have a worker import them, with the choices of `import_files`; the row tells how far it is."""
+    asked = keep_upload(project=project, files=files, by=by)
+    _choose(asked, **choices)
+    return _begin(asked, by)
+
+
+def import_kept(
+    *,
+    asked: Import,
+    by: User | None,
+    **choices: Any,
+) -> Import:
+    """Check or bring in files that are kept, with the choices of `import_files`: at once, or by a worker where they
+    are large. The row tells what came of it.
+
+    Raises Conflict (code `unkept`) where they are imported, under way or gone; as `import_files` but for ImportRefused.
+    """
+    require(by, asked.project, Verb.IMPORT)
+    if not is_kept(asked) or asked.requested_by != by:
+        raise Conflict("These files are not waiting to be imported. Send them again.", code="unkept")
+    _choose(asked, **choices)
+    if is_for_a_worker(files_of(asked)):
+        return _begin(asked, by)
+    _bring_in(asked, Progress())
+    return asked
+
+
+def is_kept(asked: Import) -> bool:
+    """Whether its files wait to be checked or imported."""
+    is_over = asked.finished_at is not None and not asked.dry_run and asked.refusal is None
+    is_open = Job.objects.filter(import_row=asked, state__in=OPEN).exists()
+    return not (is_over or is_open or asked.cancelled_at) and all(
+        file.path.is_file() for file in files_of(asked)
+    )
+
+
+def _choose(
+    asked: Import,
+    *,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
-) -> Import:
-    """Keep the files and have a worker import them, as `import_files`; the row tells how far it is.
-
-    Managers and owners may.
-    """
-    require(by, project, Verb.IMPORT)
-    asked = Import(
-        project=project,
-        files=[file.name for file in files],
-        choices={"mapping": dict(mapping or {}), "claims_side": claims_side, "skip_invalid": skip_invalid},
-        dry_run=dry_run,
-        requested_by=by,
-    )
-    for kept, file in zip(_kept(asked), files, strict=True):
-        kept.path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file.path, kept.path)
-    with transaction.atomic():
-        asked.save()
-        _begin(asked, by)
-    return asked
-
-
-@transaction.atomic
-def import_checked(*, asked: Import, by: User | None) -> Import:
-    """Bring in files that were checked. Raises Conflict (code `unchecked`) where none of them wait."""
-    require(by, asked.project, Verb.IMPORT)
-    checked = Import.objects.filter(
-        pk=asked.pk, dry_run=True, report__isnull=False, finished_at__isnull=False
-    )
-    begun = {
-        "dry_run": False,
-        "report": None,
-        "finished_at": None,
-        "rows_read": 0,
-        "sets_written": 0,
-        "sets": 0,
+) -> None:
+    asked.choices = {
+        "layout": asdict(layout) if layout else None,
+        "claims_side": claims_side,
+        "skip_invalid": skip_invalid,
     }
-    if not checked.update(**begun, requested_by=by):
-        raise Conflict("These files are not waiting to be imported. Send them again.", code="unchecked")
-    asked.refresh_from_db()
-    _begin(asked, by)
-    return asked
+    asked.dry_run = dry_run
+    asked.report = asked.refusal = asked.finished_at = None
+    asked.rows_read = asked.sets_written = asked.sets = 0
+    asked.save()
 
 
 @transaction.atomic
@@ -124,13 +150,13 @@ def state_of(asked: Import) -> str:
     job = _job_of(asked)
     if asked.finished_at is not None:
         return Job.State.DONE if asked.refusal is None else Job.State.FAILED
-    return job.state if job else Job.State.FAILED
+    return job.state if job else Job.State.WAITING
 
 
 def error_of(asked: Import) -> str:
     """Why the job failed, or waits for another attempt; empty otherwise."""
     job = _job_of(asked)
-    return job.error if job else "The import is gone."
+    return job.error if job else ""
 
 
 def time_left(asked: Import) -> timedelta | None:
@@ -162,6 +188,14 @@ def refusal_of(asked: Import) -> ImportRefused | None:
     return ImportRefused(told.pop("message"), **told)
 
 
+def choices_of(asked: Import) -> dict[str, Any]:
+    """How the files are read, as `import_files` takes it."""
+    chosen: dict[str, Any] = dict(asked.choices)
+    if chosen.get("layout"):
+        chosen["layout"] = Layout.stored(chosen["layout"])
+    return chosen
+
+
 def perform(claimed: Claimed) -> None:
     """Check or bring in the files. Whoever takes a job over begins anew: what was written before was never seen.
 
@@ -172,32 +206,44 @@ def perform(claimed: Claimed) -> None:
     asked.refresh_from_db()
     if asked.finished_at is not None:
         return
-    report, refusal, progress = None, None, _Told(asked, claimed)
     try:
-        with progress:
-            report = import_files(
-                project=asked.project,
-                files=_kept(asked),
-                by=asked.requested_by,
-                dry_run=asked.dry_run,
-                progress=progress,
-                **asked.choices,
-            )
-    except ImportRefused as refused:
-        refusal = refused
+        with _Told(asked, claimed) as progress:
+            _bring_in(asked, progress)
     except (StoppedJob, Refusal) as end:
         if getattr(end, "code", "") != "busy":
             _forget_files(asked)
         raise
-    Import.objects.filter(pk=asked.pk).update(
-        rows_read=progress.rows_read,
-        sets_written=progress.sets_written,
-        sets=progress.sets,
-        report=report and asdict(report),
-        refusal=refusal and _told_refusal(refusal),
-        finished_at=timezone.now(),
-    )
-    if refusal is not None or not asked.dry_run:
+
+
+def drop_stale_uploads() -> None:
+    """Take away files that nobody has come back for."""
+    before = timezone.now() - KEPT_FOR
+    for folder in _folder().glob("*"):
+        if folder.stat().st_mtime < before.timestamp():
+            open_jobs = Job.objects.filter(import_row__public_id=folder.name, state__in=OPEN)
+            if not open_jobs.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+    Import.objects.filter(jobs=None, finished_at=None, created_at__lt=before).delete()
+
+
+def _bring_in(asked: Import, progress: Progress) -> None:
+    """Check or import, and write into the row what came of it. Files of which rows were left out stay for a while."""
+    try:
+        report = import_files(
+            project=asked.project,
+            files=files_of(asked),
+            by=asked.requested_by,
+            dry_run=asked.dry_run,
+            progress=progress,
+            **choices_of(asked),
+        )
+        asked.report, asked.refusal = asdict(report), None
+    except ImportRefused as refused:
+        asked.report, asked.refusal = None, _told_refusal(refused)
+    asked.rows_read, asked.sets_written, asked.sets = progress.rows_read, progress.sets_written, progress.sets
+    asked.finished_at = timezone.now()
+    asked.save(update_fields=["report", "refusal", "rows_read", "sets_written", "sets", "finished_at"])
+    if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
         _forget_files(asked)
 
 
@@ -248,20 +294,27 @@ class _Told(Progress, AbstractContextManager["_Told"]):
             connection.close()
 
 
-def _begin(asked: Import, by: User | None) -> None:
+@transaction.atomic
+def _begin(asked: Import, by: User | None) -> Import:
     job = Job.objects.create(import_row=asked)
     facts = {"files": asked.files, "dry_run": asked.dry_run}
     log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
     enqueue([job])
+    return asked
 
 
-def _kept(asked: Import) -> list[NamedFile]:
-    folder = Path(settings.VAR_DIR) / "imports" / asked.public_id
+def _folder() -> Path:
+    return Path(settings.VAR_DIR) / "imports"
+
+
+def files_of(asked: Import) -> list[NamedFile]:
+    """Its files, where they are kept."""
+    folder = _folder() / asked.public_id
     return [NamedFile(name, folder / str(number)) for number, name in enumerate(asked.files, start=1)]
 
 
 def _forget_files(asked: Import) -> None:
-    shutil.rmtree(Path(settings.VAR_DIR) / "imports" / asked.public_id, ignore_errors=True)
+    shutil.rmtree(_folder() / asked.public_id, ignore_errors=True)
 
 
 def _job_of(asked: Import) -> Job | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.core.refusals import Invalid
 from annotation.core.text_faults import printable, text_fault
+from annotation.imports.layouts.paths import pick
 from annotation.imports.problems import Problems, Remedy
 from annotation.imports.streams import NotJson, Record, load_json
 from annotation.judging.words import questions_fault
@@ -45,53 +45,23 @@ NESTED_FIELDS = (
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
-_LONGEST_LANGUAGE = 12
-
-
-def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
-    """A renaming as people type it: `mapping_of(["summary=output"])` reads `summary` from the column `output`.
-
-    Raises Invalid for what is no `field=column`, or names a field twice.
-    """
-    mapping: dict[str, str] = {}
-    for pair in pairs:
-        field, equals, column = (part.strip() for part in pair.partition("="))
-        if not (field and equals and column):
-            raise Invalid(
-                f"A column of another name is given as field=column, such as summary=output, not {pair!r}.",
-                field="mapping",
-            )
-        if field in mapping:
-            raise Invalid(f"The field {field} is given two columns. Give it one.", field="mapping")
-        mapping[field] = column
-    return mapping
-
-
-def checked_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """A renaming from field to column. Raises Invalid for a field that nothing reads."""
-    known = {*FLAT_FIELDS, *NESTED_FIELDS}
-    for name in mapping or {}:
-        if name not in known:
-            raise Invalid(
-                f"There is no field {name!r} to map. Fields of a flat file: {', '.join(FLAT_FIELDS)}; "
-                f"of a nested one: {', '.join(NESTED_FIELDS)}.",
-                field="mapping",
-            )
-    return dict(mapping or {})
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+_LONGESTLANGUAGE = 12
 
 
 @dataclass(slots=True)
 class Fields:
     """Reads the fields of one record; whatever is wrong is noted and makes the record bad.
 
-    `prefix` says where inside of the line the record stands, such as "systems[2].".
+    `prefix` says where inside of the line the record stands, such as "systems[2].". `given` holds values of fields
+    that are not read from the record.
     """
 
     record: Record
     mapping: Mapping[str, str]
     problems: Problems
     prefix: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
     is_good: bool = field(default=True, init=False)
 
     @property
@@ -103,7 +73,7 @@ class Fields:
         return self.mapping.get(name, name)
 
     def raw(self, name: str) -> object:
-        return self.record.values.get(self.column(name))
+        return self.given[name] if name in self.given else pick(self.record.values, self.column(name))
 
     def complain(self, name: str, reason: str, *, remedy: Remedy | None = None) -> None:
         self.is_good = False
@@ -117,6 +87,18 @@ class Fields:
             self._complain_missing(name)
             return ""
         return self._text(name, value)
+
+    def summary(self) -> str:
+        """The summary; sentences that a path such as `sentences[].text` finds are joined by spaces."""
+        value = self.raw("summary")
+        if "[]" in self.column("summary") and isinstance(value, list):
+            return " ".join(self._text("summary", sentence) for sentence in value)
+        return self.required_text("summary")
+
+    def references(self) -> list[object]:
+        """The values that may be references: several where the file has a list of them."""
+        value = self.raw("reference")
+        return list(value) if isinstance(value, list | tuple) and value else [value]
 
     def optional_text(self, name: str) -> str:
         """A text, or "" where there is none."""
@@ -171,7 +153,7 @@ class Fields:
     def language(self) -> str:
         """A language code such as "en" or "pt-BR"; "" where none is named."""
         value = self.optional_text("language").strip()
-        if value and (len(value) > _LONGEST_LANGUAGE or not _LANGUAGE.fullmatch(value)):
+        if value and (len(value) > _LONGESTLANGUAGE or not LANGUAGE.fullmatch(value)):
             self.complain("language", f"is {_shown(value)}, not a language code such as en or pt-BR.")
             return ""
         return value

@@ -11,6 +11,7 @@ from annotation.imports.problems import unreadable
 class Format(StrEnum):
     CSV = "CSV"
     JSONL = "JSONL"
+    JSON_LIST = "JSON list"
     NESTED_JSONL = "nested JSONL"
     PARQUET = "Parquet"
     SEE_HTML = "SEE HTML"
@@ -21,7 +22,7 @@ class Format(StrEnum):
     @property
     def place(self) -> str:
         """What a place in such a file is called."""
-        return "row" if self is Format.PARQUET else "line"
+        return {Format.PARQUET: "row", Format.JSON_LIST: "item"}.get(self, "line")
 
 
 HEAD_BYTES = 65_536
@@ -60,7 +61,7 @@ def recognise(path: Path, *, name: str) -> Format:
         found = Format.PARQUET
     else:
         found = _text_format(head.removeprefix(BYTE_ORDER_MARK).lstrip(), name=name, named=named)
-    if named not in {None, found}:
+    if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
         raise unreadable(
             f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
         )
@@ -83,10 +84,7 @@ def _text_format(head: bytes, *, name: str, named: Format | None) -> Format:
     if head.startswith(b"{"):
         return Format.JSONL
     if head.startswith(b"[") and named is not Format.CSV:
-        raise unreadable(
-            f"{name} is one JSON list. Write one object a line instead (JSONL), as jq -c '.[]' does.",
-            line=1,
-        )
+        return Format.JSON_LIST
     if named is Format.PARQUET:
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
     # A JSONL file may begin with a broken line; that line is then named like any other.

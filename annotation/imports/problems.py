@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,11 +12,14 @@ from annotation.core.refusals import Invalid
 PROBLEMS_SHOWN = 50
 """Problems and warnings kept word for word; the rest are only counted."""
 
+_SENTENCE_END = re.compile(r"\. [A-Z]")
+
 
 class Remedy(StrEnum):
     """What may help against a refusal or a remark. How it is done is said by each door in its own words."""
 
     MAP = "map"
+    PRESET = "preset"
     CLAIMS_SIDE = "claims_side"
     SKIP_INVALID = "skip_invalid"
 
@@ -39,6 +43,21 @@ class Problem:
     file: str = ""
     remedy: Remedy | None = None
 
+    @property
+    def what(self) -> str:
+        """What is wrong: the first sentence of the reason."""
+        return self._sentences[0]
+
+    @property
+    def advice(self) -> str:
+        """What to do about it: the other sentences; empty where there are none."""
+        return self._sentences[1]
+
+    @property
+    def _sentences(self) -> tuple[str, str]:
+        end = _SENTENCE_END.search(self.reason)
+        return (self.reason[: end.start() + 1], self.reason[end.end() - 1 :]) if end else (self.reason, "")
+
     def describe(self, word: str = "line") -> str:
         line = f"{word} {self.line}" if self.line is not None else ""
         place = ", ".join(part for part in (self.file, line, self.column) if part)
@@ -47,8 +66,9 @@ class Problem:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems: all are counted, the first ones are kept; `bad_lines` counts their lines."""
+    """Collects problems: all are counted, the first `most` are kept; `bad_lines` counts their lines."""
 
+    most: int = PROBLEMS_SHOWN
     count: int = 0
     bad_lines: int = 0
     shown: list[Problem] = field(default_factory=list)
@@ -67,7 +87,7 @@ class Problems:
         if (file, line) != self._last_place:
             self.bad_lines += 1
             self._last_place = (file, line)
-        if len(self.shown) < PROBLEMS_SHOWN:
+        if len(self.shown) < self.most:
             self.shown.append(Problem(line=line, column=column, reason=reason, file=file, remedy=remedy))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from statistics import median
 
 from annotation.core.text_faults import printable
 from annotation.imports.dataset import Dataset, FlatRow, Side
@@ -16,15 +17,18 @@ from annotation.imports.fields import (
     NESTED_FIELDS,
     NESTED_OPTIONAL,
     Fields,
-    checked_mapping,
 )
-from annotation.imports.formats import Format, recognise
+from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
+from annotation.imports.layouts.look import Look, look_at, table_of
+from annotation.imports.layouts.paths import root
 from annotation.imports.nested import drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
 from annotation.imports.progress import Progress
-from annotation.imports.streams import FileTable, Record, csv_table, json_records, parquet_table
+from annotation.imports.streams import Record
+from evaluation.text import LengthUnit, count_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,11 @@ class FileReading:
 def read_files(
     files: Sequence[NamedFile],
     *,
-    mapping: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
+    length_unit: LengthUnit = "words",
     progress: Progress | None = None,
+    problems: Problems | None = None,
 ) -> FileReading:
     """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
 
@@ -54,15 +60,21 @@ def read_files(
         raise unreadable("There is no file to import.")
     if (len(files) == 1 and not _is_there(files[0])) or not are_duc_files(files):
         return read_dataset(
-            files[0].path, name=files[0].name, mapping=mapping, claims_side=claims_side, progress=progress
+            files[0].path,
+            name=files[0].name,
+            layout=layout,
+            claims_side=claims_side,
+            length_unit=length_unit,
+            progress=progress,
+            problems=problems,
         )
-    if mapping or claims_side:
+    if layout or claims_side:
         raise unreadable(
-            "Columns of other names, and a side for the claims, are for files of rows (CSV, JSONL, Parquet); "
-            "these have columns and sides of their own. Leave both out.",
+            "Columns of other names, a system, a target length and a side for the claims are for files of rows (CSV, "
+            "JSON, JSONL, Parquet); these say such things themselves. Leave them out.",
             file=files[0].name,
         )
-    problems, warnings = Problems(), Warnings()
+    problems, warnings = problems or Problems(), Warnings()
     form, dataset = read_duc_files(files, problems, warnings)
     return FileReading(
         format=form,
@@ -85,39 +97,59 @@ def read_dataset(
     path: Path,
     *,
     name: str | None = None,
-    mapping: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
+    length_unit: LengthUnit = "words",
     progress: Progress | None = None,
+    problems: Problems | None = None,
 ) -> FileReading:
     """Read a whole file, row by row, and check every row by itself and against those before it.
 
-    `name` is what the file is called, where `path` is a temporary one. Raises ImportRefused where
-    no row can be trusted: an empty file, another kind of file, a missing column, broken quoting;
-    Invalid for a mapping to a field that there is not.
+    `name` is what the file is called, where `path` is a temporary one; lengths of references are counted in the
+    `length_unit`. Raises ImportRefused where no row can be trusted: an empty file, another kind of file, a missing
+    column, broken quoting.
     """
-    name, mapping = name or path.name, checked_mapping(mapping)
-    form = recognise(path, name=name)
-    warnings = Warnings(word=form.place)
-    return _Reader(path, name, mapping, form, warnings, progress or Progress()).read(claims_side)
+    name = name or path.name
+    look = look_at(path, name=name)
+    return _Reader(
+        path,
+        name,
+        layout or Layout(),
+        look,
+        look.format,
+        Warnings(word=look.format.place),
+        progress or Progress(),
+        length_unit,
+        problems=problems or Problems(),
+    ).read(claims_side)
 
 
 @dataclass(slots=True)
 class _Reader:
     path: Path
     name: str
-    mapping: Mapping[str, str]
+    layout: Layout
+    look: Look
     format: Format
     warnings: Warnings
     progress: Progress
+    length_unit: LengthUnit
     dataset: Dataset = field(default_factory=lambda: Dataset(sets=HeldSets()))
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)
+    read_columns: frozenset[str] = frozenset()
+    variants: Sequence[tuple[Mapping[str, str], Mapping[str, object]]] = ()
+    """For each summary of a row: the columns of its fields, and values of fields that have none."""
+
+    target: int | None = None
+    """Of rows that name none."""
+
     side: Side | None = None
     """What the claims that were read show."""
 
     def read(self, claims_side: Side | None) -> FileReading:
-        if self.format is Format.JSONL:
+        if self.format in {Format.JSONL, Format.JSON_LIST}:
             self._read_json()
         else:
             self._read_table()
@@ -136,10 +168,10 @@ class _Reader:
         )
 
     def _column(self, field: str) -> str:
-        return self.mapping.get(field, field)
+        return self.layout.mapping.get(field, field)
 
     def _check_fields(self, known: Collection[str], shape: str) -> None:
-        for name in self.mapping:
+        for name in self.layout.mapping:
             if name not in known:
                 raise unreadable(
                     f"A column is given for the field {name}, which a {shape} file does not have. Its fields are "
@@ -148,12 +180,13 @@ class _Reader:
                 )
 
     def _read_table(self) -> None:
-        self._check_fields(FLAT_FIELDS, "flat")
-        table = self._table()
-        self._check_columns(table)
+        self._settle()
+        wanted = {*self.read_columns, *map(root, self.read_columns)}
+        table = table_of(self.path, self.name, self.format, self.problems, wanted=wanted)
+        self._note_unread(table.columns)
         if table.remark:
             self.warnings.add(table.remark)
-        if self._column("reference") not in table.columns:
+        if "reference" not in self.layout.columns():
             self.warnings.add(
                 "There is no column `reference`, so nothing is compared with a reference. If it has another "
                 "name, say which column is `reference`.",
@@ -163,50 +196,183 @@ class _Reader:
             self.progress.read_row()
             self._take_flat(record)
 
-    def _table(self) -> FileTable:
-        if self.format is Format.PARQUET:
-            wanted = [self._column(field) for field in FLAT_FIELDS]
-            return parquet_table(self.path, self.problems, name=self.name, wanted=wanted)
-        wanted = [self._column(field) for field in FLAT_REQUIRED]
-        return csv_table(self.path, self.problems, wanted=wanted)
+    def _settle(self) -> None:
+        """Make the layout whole: the column of every field that the file has, and what stands for the others.
 
-    def _check_columns(self, table: FileTable) -> None:
-        there = ", ".join(printable(column) for column in table.columns)
-        missing = [field for field in FLAT_REQUIRED if self._column(field) not in table.columns]
-        if missing:
-            fields = ", ".join(f"`{self._column(field)}`" for field in missing)
-            wanted = " and ".join(f"`{field}`" for field in missing)
-            raise unreadable(
-                f"there is no column {fields}. Columns that are there: {there}. If one has another name, "
-                f"say which column is {wanted}.",
-                line=None if self.format is Format.PARQUET else 1,
-                column=self._column(missing[0]),
-                remedy=Remedy.MAP,
+        Raises ImportRefused where a column is missing.
+        """
+        self._check_fields(FLAT_FIELDS, "flat")
+        if self.layout.preset:
+            self._follow_preset()
+        columns = self.layout.columns()
+        absent = [name for name, column in columns.items() if not self._has(column)]
+        for name in absent:
+            if name in self.layout.mapping and not self._is_json:
+                raise self._no_such_column(name, columns[name])
+        self._refuse_missing([name for name in FLAT_REQUIRED if name not in columns or name in absent])
+        self.layout = self.layout.without(
+            name for name in absent if name not in self.layout.mapping and not self._stays(name)
+        )
+        self._tell_made()
+        self._fill_in()
+
+    @property
+    def _is_json(self) -> bool:
+        return self.format in {Format.JSONL, Format.JSON_LIST}
+
+    def _stays(self, name: str) -> bool:
+        """Whether a field is looked for in every row although the first ones do not have it."""
+        return self._is_json and name not in {"document_id", "system"}
+
+    def _has(self, column: str) -> bool:
+        return column in self.look.columns or root(column) in self.look.columns
+
+    def _no_such_column(self, name: str, column: str) -> Exception:
+        return unreadable(
+            f"the column {column!r} is given for {name}, and there is no such column. Columns that "
+            f"are there: {self._there()}.",
+            column=column,
+            remedy=Remedy.MAP,
+        )
+
+    def _there(self) -> str:
+        return ", ".join(printable(column) for column in self.look.columns if column == root(column))
+
+    def _follow_preset(self) -> None:
+        found = self.look.guess(preset=self.layout.preset)
+        given = {*self.layout.mapping.values(), *self.layout.systems}
+        guessed = {name: column for name, column in found.layout.mapping.items() if column not in given}
+        systems = self.layout.systems
+        if not systems and "summary" not in self.layout.mapping:
+            systems = tuple(column for column in found.layout.systems if column not in given)
+        self.layout = replace(
+            self.layout,
+            mapping={**guessed, **self.layout.mapping},
+            systems=systems,
+            system=self.layout.system or found.layout.system,
+            is_whole=True,
+        )
+        read = ", ".join(f"{name}={printable(column)}" for name, column in self.layout.columns().items())
+        self.warnings.add(f"Columns are read{f' as {found.title}' if found.title else ''}: {read}.")
+        for note in found.notes:
+            self.warnings.add(note)
+
+    def _refuse_missing(self, missing: Collection[str]) -> None:
+        """Raises ImportRefused where a field has no column and nothing can stand for it, or a column looks like it."""
+        told = [name for name in FLAT_REQUIRED if name in missing and not self._is_made_up(name)]
+        if not told:
+            return
+        proposal = self.look.guess()
+        proposed = {name: column for name, column in proposal.layout.mapping.items() if name != column}
+        proposed.update({f"summary ({column})": column for column in proposal.layout.systems})
+        is_like = not self.layout.is_whole and (
+            bool(proposal.layout.systems) or not proposed.keys().isdisjoint(told)
+        )
+        if self._is_json and not is_like and not self.layout.is_whole:
+            # Each row then says what it has instead.
+            return
+        fields = ", ".join(f"`{self._column(name)}`" for name in told)
+        wanted = " and ".join(f"`{name}`" for name in told)
+        like = " ".join(f"{name.partition(' ')[0]}={column}" for name, column in proposed.items())
+        title = f" {proposal.title}:" if proposal.title else ""
+        way_out = (
+            f"Say which column is {wanted}; where none is, add it to the file."
+            if self.layout.is_whole
+            else f"If one has another name, say which column is {wanted}."
+        )
+        raise unreadable(
+            f"there is no column {fields}. Columns that are there: {self._there()}."
+            f"{f' They read like{title} {printable(like)}.' if is_like else ''} {way_out}",
+            line=1 if self.format is Format.CSV else None,
+            column=self._column(told[0]),
+            remedy=Remedy.PRESET if is_like else Remedy.MAP,
+        )
+
+    def _is_made_up(self, name: str) -> bool:
+        """Whether something stands for a field without a column."""
+        if name == "summary" and self.layout.systems:
+            return True
+        if name == "system" and (self.layout.systems or self.layout.system):
+            return True
+        if name not in {"document_id", "system"} or name in self.layout.mapping:
+            return False
+        # A column that looks like it is not passed over in silence.
+        return self.layout.is_whole or name not in self.look.guess().layout.mapping
+
+    def _tell_made(self) -> None:
+        columns = self.layout.columns()
+        if "document_id" not in columns:
+            self.warnings.add(
+                "`document_id` is made from a hash of the document: rows with the same document are one document set."
             )
-        for name, column in self.mapping.items():
-            if column not in table.columns:
-                raise unreadable(
-                    f"the column {column!r} is given for {name}, and there is no such column. Columns that "
-                    f"are there: {there}.",
-                    column=column,
-                    remedy=Remedy.MAP,
-                )
-        self._note_unread(table.columns)
+        if self.layout.systems:
+            named = ", ".join(f"`{printable(column)}`" for column in self.layout.systems)
+            self.warnings.add(f"Each of these columns is one system: {named}.")
+        elif "system" not in columns:
+            named = printable(self.layout.system or DEFAULT_SYSTEM)
+            self.warnings.add(f"No column names a system: every summary is by “{named}”.")
+        target = self.layout.target
+        self.target = self._reference_target() if target == "reference" else target
+        if self.target is None and not self._has(columns.get("target_words", "")):
+            self.warnings.add("There is no target length: brevity and composite stay blank.")
+
+    def _reference_target(self) -> int:
+        """The median length of the references: one target, for scores are never averaged across several."""
+        lengths: list[int] = []
+        columns = self.layout.columns()
+        given = {} if "reference" in columns else {"reference": None}
+        for record in table_of(
+            self.path, self.name, self.format, Problems(), wanted=self.look.columns
+        ).records:
+            texts = Fields(record, columns, Problems(), given=given).references()
+            lengths += [
+                count_length(text, self.length_unit)
+                for text in texts
+                if isinstance(text, str) and text.strip()
+            ]
+        if not lengths:
+            raise unreadable(
+                "The target length is to be that of the references, and there are none. Give a number, or none."
+            )
+        target = max(1, round(median(lengths)))
+        self.warnings.add(
+            f"The target length is {target:,} {self.length_unit}, the median of the references."
+        )
+        return target
+
+    def _fill_in(self) -> None:
+        columns = self.layout.columns()
+        self.read_columns = frozenset({*columns.values(), *self.layout.systems})
+        given: dict[str, object] = {name: None for name in FLAT_FIELDS if name not in columns}
+        if self.layout.systems:
+            self.variants = [
+                ({**columns, "summary": column}, _besides(given, "summary") | {"system": column})
+                for column in self.layout.systems
+            ]
+        else:
+            if "system" not in columns:
+                given["system"] = self.layout.system or DEFAULT_SYSTEM
+            self.variants = [(columns, given)]
 
     def _read_json(self) -> None:
-        records = json_records(self.path, self.problems)
-        first = next(records, None)
+        records = table_of(self.path, self.name, self.format, self.problems).records
+        asked, first = self.layout.mapping, next(records, None)
         if first is None:
             return
         is_nested = self._is_nested(first)
         if is_nested:
             self.format = Format.NESTED_JSONL
             self._check_fields((*NESTED_FIELDS, *NESTED_OPTIONAL), "nested")
+            if self.layout.preset or self.layout.systems or self.layout.target or self.layout.system:
+                raise unreadable(
+                    f"{self.name} is nested: its lines name systems themselves. Leave preset, system and target "
+                    "length out."
+                )
         else:
-            self._check_fields(FLAT_FIELDS, "flat")
+            self._settle()
         for record in chain([first], records):
             self.progress.read_row()
-            self.mapped.update(column for column in self.mapping.values() if column in record.values)
+            self.mapped.update(column for column in asked.values() if column in record.values)
             if (self._column("systems") in record.values) is not is_nested:
                 self.problems.add(record.line, "", _other_shape(first.line, is_nested=is_nested))
             elif is_nested:
@@ -214,7 +380,7 @@ class _Reader:
             else:
                 self._note_unread(record.values)
                 self._take_flat(record)
-        self._check_mapping()
+        self._check_mapping(asked)
 
     def _is_nested(self, first: Record) -> bool:
         """Nested lines hold a list of systems, flat ones a system and its summary; nothing is both."""
@@ -228,12 +394,12 @@ class _Reader:
         return is_nested
 
     def _note_unread(self, names: Iterable[str]) -> None:
-        read = {self._column(field) for field in FLAT_FIELDS}
+        read = {*self.read_columns, *map(root, self.read_columns)}
         self.unread.update(dict.fromkeys(name for name in names if name not in read))
 
-    def _check_mapping(self) -> None:
-        for name, column in self.mapping.items():
-            if column not in self.mapped and name not in _INNER:
+    def _check_mapping(self, asked: Mapping[str, str]) -> None:
+        for name, column in asked.items():
+            if column not in self.mapped and name not in _INNER and not self._has(column):
                 self.problems.add(
                     None,
                     column,
@@ -242,13 +408,18 @@ class _Reader:
                 )
 
     def _take_flat(self, record: Record) -> None:
-        fields = Fields(record, self.mapping, self.problems)
-        row = _flat_row(fields, self.warnings)
-        for name, reason in self.dataset.add(row) if row else ():
-            fields.complain(name, reason)
+        for mapping, given in self.variants:
+            fields = Fields(record, mapping, self.problems, given=given)
+            if self.layout.systems and fields.raw("summary") is None:
+                self.warnings.add(f"There is no summary by {mapping['summary']!r}.", line=record.line)
+                continue
+            for one in _one_reference_each(fields):
+                row = _flat_row(one, self.warnings, self.target)
+                for name, reason in self.dataset.add(row) if row else ():
+                    one.complain(name, reason)
 
     def _take_nested(self, record: Record) -> None:
-        fields = Fields(record, self.mapping, self.problems)
+        fields = Fields(record, self.layout.mapping, self.problems)
         row = nested_row(fields, self.warnings, self.unread)
         if row is None:
             return
@@ -269,20 +440,37 @@ class _Reader:
             )
 
 
-def _flat_row(fields: Fields, warnings: Warnings) -> FlatRow | None:
+def _besides(values: Mapping[str, object], name: str) -> dict[str, object]:
+    return {one: value for one, value in values.items() if one != name}
+
+
+def _one_reference_each(fields: Fields) -> Iterator[Fields]:
+    """The fields of a row, once for each reference of a list; these are named by their places."""
+    references = fields.references()
+    if len(references) == 1 and not isinstance(fields.raw("reference"), list | tuple):
+        yield fields
+        return
+    for place, text in enumerate(references, start=1):
+        named = {"reference_id": str(place)} if len(references) > 1 else {}
+        yield replace(fields, given={**fields.given, "reference": text, **named})
+
+
+def _flat_row(fields: Fields, warnings: Warnings, target: int | None) -> FlatRow | None:
     """The row, or None where something in it is wrong; every such thing is then noted in `fields`.
 
     A summary that is there and blank is a summary: it is imported with a warning. A blank
     reference is none.
     """
     reference = fields.optional_text("reference")
+    documents = fields.documents("document")
+    is_named = fields.given.get("document_id", ...) is not None
     row = FlatRow(
         line=fields.line,
-        document_id=fields.identifier("document_id", required=True),
-        documents=fields.documents("document"),
+        document_id=fields.identifier("document_id", required=True) if is_named else document_hash(documents),
+        documents=documents,
         system=fields.identifier("system", required=True),
-        target=fields.target(),
-        summary=fields.required_text("summary"),
+        target=fields.target() or target,
+        summary=fields.summary(),
         reference=reference if reference.strip() else None,
         reference_id=fields.identifier("reference_id"),
         reference_author=fields.identifier("reference_author"),

@@ -29,6 +29,7 @@ from annotation.imports.existing import (
 )
 from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
@@ -105,7 +106,7 @@ def import_dataset(
     project: Project,
     path: Path,
     by: User | None,
-    mapping: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
@@ -117,7 +118,7 @@ def import_dataset(
         project=project,
         files=[NamedFile(file_name or path.name, path)],
         by=by,
-        mapping=mapping,
+        layout=layout,
         claims_side=claims_side,
         dry_run=dry_run,
         skip_invalid=skip_invalid,
@@ -130,7 +131,7 @@ def import_files(
     project: Project,
     files: Sequence[NamedFile],
     by: User | None,
-    mapping: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
@@ -150,7 +151,7 @@ def import_files(
     """
     require(by, project, Verb.IMPORT)
     name, progress = _name_of(files), progress or Progress()
-    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid, progress=progress)
+    reading = _read(project, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     plan = _plan(project, name)
     if dry_run:
         _count(plan, reading, name, progress)
@@ -175,7 +176,7 @@ def import_new_project(
     by: User | None,
     path: Path | None = None,
     files: Sequence[NamedFile] = (),
-    mapping: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
@@ -190,9 +191,10 @@ def import_new_project(
     if path is not None:
         files = [NamedFile(file_name or path.name, path), *files]
     name, progress = _name_of(files), progress or Progress()
-    reading = _read(files, mapping, claims_side, skip_invalid=skip_invalid, progress=progress)
     # Never saved: there is nothing in it to look for.
-    plan = _plan(Project(slug=slug, name=slug), name)
+    project = Project(slug=slug, name=slug)
+    reading = _read(project, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
+    plan = _plan(project, name)
     stale: set[int] = set()
     is_apart = is_needed() and not dry_run and _is_large(files, reading)
     with transaction.atomic():
@@ -224,14 +226,21 @@ def _name_of(files: Sequence[NamedFile]) -> str:
 
 
 def _read(
+    project: Project,
     files: Sequence[NamedFile],
-    mapping: Mapping[str, str] | None,
+    layout: Layout | None,
     claims_side: Side | None,
     *,
     skip_invalid: bool,
     progress: Progress,
 ) -> FileReading:
-    reading = read_files(files, mapping=mapping, claims_side=claims_side, progress=progress)
+    reading = read_files(
+        files,
+        layout=layout,
+        claims_side=claims_side,
+        length_unit=score_rules(project).length_unit,
+        progress=progress,
+    )
     progress.sets = len(reading.dataset.sets)
     if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
         way_out = "" if skip_invalid else " Correct them, or leave those rows out."

@@ -103,14 +103,40 @@ def json_records(path: Path, problems: Problems) -> Iterator[Record]:
                 yield Record(line=lines.number, values=values)
 
 
+def listed_records(path: Path, problems: Problems, *, name: str) -> Iterator[Record]:
+    """The objects of a file that is one JSON list, counted from 1; an item that is no object is a problem.
+
+    Raises ImportRefused where the list cannot be read to its end.
+    """
+    if path.stat().st_size > MAX_LINE_BYTES:
+        raise unreadable(
+            f"{name} is one JSON list of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
+            "(JSONL), as jq -c '.[]' does."
+        )
+    try:
+        items = load_json(path.read_bytes().removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise unreadable(f"{name} {_not_utf8(error.object[error.start], error.start + 1)}") from error
+    except NotJson as error:
+        raise unreadable(f"{name} {error}") from error
+    for number, item in enumerate(items if isinstance(items, list) else (), start=1):
+        values = _object(item, number, problems, "Each item")
+        if values is not None:
+            yield Record(line=number, values=values)
+
+
 def _json_object(text: str, line: int, problems: Problems) -> dict[str, object] | None:
     try:
         values = load_json(text)
     except NotJson as error:
         problems.add(line, "", str(error))
         return None
+    return _object(values, line, problems, "Each line")
+
+
+def _object(values: object, line: int, problems: Problems, each: str) -> dict[str, object] | None:
     if not isinstance(values, dict):
-        problems.add(line, "", 'is not a JSON object. Each line must be one, such as {"document_id": …}.')
+        problems.add(line, "", f'is not a JSON object. {each} must be one, such as {{"document_id": …}}.')
         return None
     return values
 
@@ -152,7 +178,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> FileTable:
     """A CSV file in UTF-8, with or without a byte order mark, with any line ends inside of quotes.
 
-    Separated by commas, or by semicolons or tabs where only those give the wanted columns.
+    Separated by commas, or by semicolons or tabs where only those give the wanted columns, or more columns.
     Raises ImportRefused where the header cannot be read.
     """
     # The module's own limit of 131,072 characters would end long documents with a riddle.
@@ -173,14 +199,16 @@ _DELIMITER_NAMES = {";": "semicolons", "\t": "tabs"}
 def _delimiter(path: Path, wanted: Collection[str]) -> str:
     with path.open("rb") as stream:
         first = next(iter(_Lines(stream)), "")
+    columns: dict[str, int] = {}
     for delimiter in _DELIMITERS:
         try:
             cells = {cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])}
         except csv.Error:
             continue
-        if cells.issuperset(wanted):
+        if cells.issuperset(wanted) and wanted:
             return delimiter
-    return ","
+        columns[delimiter] = len(cells)
+    return max(columns, key=lambda delimiter: columns[delimiter], default=",")
 
 
 def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Record]:
@@ -243,7 +271,7 @@ def _uneven(cells: int, columns: int) -> str:
 
 
 def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collection[str]) -> FileTable:
-    """A Parquet file, read in small batches; only the wanted columns are read.
+    """A Parquet file, read in small batches; only the wanted columns are read, all where none is named.
 
     Raises ImportRefused where it is damaged.
     """
@@ -257,7 +285,7 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
     for column in columns:
         if columns.count(column) > 1:
             raise unreadable(f"the column {column!r} is there twice.", column=column)
-    chosen = [column for column in columns if column in wanted]
+    chosen = [column for column in columns if not wanted or column in wanted]
     return FileTable(columns=columns, records=_parquet_records(source, chosen, problems, name))
 
 

@@ -1,37 +1,44 @@
-"""A manager brings files into the project: checked first, told what they come to, and then imported.
+"""A manager brings files into the project: sends them, says what their columns hold, and imports them.
 
-The checked files are sent again with the import, and their digest with them, so that what is imported is what was
-checked; nothing of theirs is kept in between. Large ones are kept, and a worker checks and imports them.
+What was sent is kept on the server for a while between the steps, for this person alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.text_faults import printable
 from annotation.imports.background import cancel_import as cancel
 from annotation.imports.background import (
+    choices_of,
     error_of,
+    files_of,
+    import_kept,
     imports_of,
     is_for_a_worker,
+    is_kept,
+    keep_upload,
     refusal_of,
     report_of,
-    request_import,
     state_of,
     time_left,
 )
-from annotation.imports.background import import_checked as begin_import
 from annotation.imports.dataset import Side
-from annotation.imports.fields import mapping_of
-from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.services import ImportReport, import_files
+from annotation.imports.fields import FLAT_FIELDS
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, layout_of
+from annotation.imports.layouts.look import Look, look_at_rows
+from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.rejects import rejected
+from annotation.imports.services import ImportReport
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Import
@@ -44,9 +51,9 @@ MOST_BYTES = 64 * 1024 * 1024
 INSTEAD = "Import a part at a time, or ask whoever runs this server to import them at the machine itself."
 
 REMEDY_WORDS = {
-    Remedy.MAP: "Under “Columns and claims”, type which column a field has, such as summary=output.",
-    Remedy.CLAIMS_SIDE: "Under “Columns and claims”, say whose the claims are.",
-    Remedy.SKIP_INVALID: "Or tick “Leave bad rows out, and name them”, and check again.",
+    Remedy.MAP: "Choose above what each column holds.",
+    Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose whose the claims are.",
+    Remedy.SKIP_INVALID: "To import the others, choose “Leave bad rows out”.",
 }
 
 KINDS = {
@@ -64,25 +71,74 @@ KINDS = {
     "published_percents": "Published unit scores",
 }
 
-TOO_OTHER = "These are not the files, or not the choices, that were checked. This is what these come to."
+FIELDS = {
+    "document": "Source document",
+    "reference": "Reference summary",
+    "summary": "Summary to evaluate",
+    "system": "System name",
+    "document_id": "Document ID",
+    "target_words": "Target length",
+    "reference_id": "Reference ID",
+    "reference_author": "Reference author",
+    "group": "Group",
+    "language": "Language",
+    "metadata": "Metadata",
+    "questions": "Questions",
+}
+"""What a column may hold, as the page names it."""
+
+CELL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the page asks for, as it was typed."""
+    """What the second step asks for, as it was chosen: a field for each column, and the rest."""
 
-    skip_invalid: bool = False
-    mapping: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    system: str = ""
+    target: str = "none"
+    words: str = ""
     side: str = ""
+    skip_invalid: bool = False
 
     @classmethod
-    def of(cls, request: Request) -> Form:
+    def of(cls, request: Request, look: Look | None) -> Form:
         sent = request.POST
-        return cls("skip_invalid" in sent, sent.get("mapping", ""), sent.get("side", ""))
+        return cls(
+            {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
+            sent.get("system", ""),
+            sent.get("target", "none"),
+            sent.get("words", ""),
+            sent.get("side", ""),
+            "skip_invalid" in sent,
+        )
 
-    @property
-    def claims_side(self) -> Side | None:
+    @classmethod
+    def kept(cls, asked: Import, look: Look | None) -> Form:
+        """As it was chosen before; else as the file looks."""
+        chosen = choices_of(asked)
+        layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
+        columns = {column: name for name, column in layout.columns().items()}
+        columns.update(dict.fromkeys(layout.systems, "summary"))
+        return cls(
+            columns,
+            layout.system or DEFAULT_SYSTEM,
+            "number" if isinstance(layout.target, int) else layout.target or "none",
+            str(layout.target) if isinstance(layout.target, int) else "",
+            chosen.get("claims_side") or "",
+            chosen.get("skip_invalid", False),
+        )
+
+    def choices(self, look: Look | None) -> dict[str, Any]:
         """Raises Invalid."""
+        layout = None
+        if look is not None and not look.is_nested:
+            pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
+            target = self.words if self.target == "number" else self.target
+            layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
+        return {"layout": layout, "claims_side": self._claims_side(), "skip_invalid": self.skip_invalid}
+
+    def _claims_side(self) -> Side | None:
         for side in get_args(Side):
             if self.side == side:
                 return "reference" if side == "reference" else "peer"
@@ -90,94 +146,170 @@ class Form:
             raise Invalid("The claims are the model summaries' or the peers'.", field="side")
         return None
 
-    def seal(self, digest: str) -> str:
-        """What stands for these files, imported in this way."""
-        return "|".join((digest, f"{self.skip_invalid:d}", self.side, *self.pairs))
-
-    @property
-    def pairs(self) -> list[str]:
-        """One a line, for the name of a column may hold spaces."""
-        return [line.strip() for line in self.mapping.splitlines() if line.strip()]
-
 
 @screen("GET")
 def imports(request: Request, slug: str) -> HttpResponse:
-    return _show(request, enter(request, slug, Verb.IMPORT, here="import"))
+    return _show_upload(request, enter(request, slug, Verb.IMPORT, here="import"))
 
 
 @screen("POST")
 def import_upload(request: Request, slug: str) -> HttpResponse:
-    """Check the files, or import those that were checked. Without a check before it nothing is written."""
+    """Keep the files that were sent, and go on to the second step."""
     room = enter(request, slug, Verb.IMPORT, here="import")
-    form = Form.of(request)
     try:
-        with staged(_uploads(request), most_bytes=MOST_BYTES, instead=INSTEAD) as sent:
-            seal = form.seal(sent.digest)
-            is_asked = request.POST.get("act") == "import"
-            is_import = is_asked and request.POST.get("checked") == seal
-            choices: dict[str, Any] = {
-                "project": room.project,
-                "files": sent.files,
-                "by": request.user,
-                "mapping": mapping_of(form.pairs),
-                "claims_side": form.claims_side,
-                "skip_invalid": form.skip_invalid,
-                "dry_run": not is_import,
-            }
-            if is_for_a_worker(sent.files):
-                return _follow(request, request_import(**choices))
-            report = import_files(**choices)
-    except (Conflict, Invalid) as refusal:
-        return _show(request, room, form=form, refusal=refusal)
-    note = TOO_OTHER if is_asked and not is_import else ""
-    return _show(request, room, form=form, report=report, seal=seal, note=note)
+        with staged(_uploads(request), most_bytes=MOST_BYTES, instead=INSTEAD) as files:
+            look_at_rows(files)
+            asked = keep_upload(project=room.project, files=files, by=request.user)
+    except Invalid as refusal:
+        return _show_upload(request, room, refusal)
+    return redirect(_address(asked))
 
 
 @screen("GET")
 def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.IMPORT, here="import")
-    return _show_progress(request, room, found(imports_of(room.project), import_id, "import"))
+    """The second step; then how far the import is, and what came of it."""
+    room, asked = _asked(request, slug, import_id)
+    return _show(request, room, asked)
 
 
 @screen("POST")
-def import_checked(request: Request, slug: str, import_id: str) -> HttpResponse:
-    """Bring in files that a worker has checked, and still has."""
-    room = enter(request, slug, Verb.IMPORT, here="import")
-    asked = found(imports_of(room.project), import_id, "import")
-    return _follow(request, begin_import(asked=asked, by=request.user))
+def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
+    """Check files that are kept, or import them."""
+    room, asked = _asked(request, slug, import_id)
+    is_import = request.POST.get("act") == "import"
+    form, look = Form(), None
+    try:
+        look = look_at_rows(files_of(asked)) if is_kept(asked) else None
+        form = Form.of(request, look)
+        asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))
+    except (Conflict, Invalid) as refusal:
+        return _show(request, room, asked, form=form, refusal=refusal)
+    if not asked.finished_at or (is_import and not asked.refusal):
+        return _follow(request, asked)
+    return _show(request, room, asked, form=form)
 
 
 @screen("POST")
 def cancel_import(request: Request, slug: str, import_id: str) -> HttpResponse:
+    _, asked = _asked(request, slug, import_id)
+    return _follow(request, cancel(asked=asked, by=request.user))
+
+
+@screen("GET")
+def import_rejects(request: Request, slug: str, import_id: str) -> StreamingHttpResponse:
+    """The rows that cannot come in, with the reasons."""
+    _, asked = _asked(request, slug, import_id)
+    files = files_of(asked)
+    if len(files) != 1 or not files[0].path.is_file():
+        raise NotFound("The file is no longer here. Send it again.")
+    refusal, report = refusal_of(asked), report_of(asked)
+    known = refusal.problems if refusal else report.problems if report else ()
+    choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
+    name, text = rejected(files[0], known, choices)
+    response = StreamingHttpResponse(text, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _asked(request: Request, slug: str, import_id: str) -> tuple[Room, Import]:
+    """Raises NotFound, also for what somebody else has sent and not begun."""
     room = enter(request, slug, Verb.IMPORT, here="import")
     asked = found(imports_of(room.project), import_id, "import")
-    return _follow(request, cancel(asked=asked, by=request.user))
+    if not asked.jobs.exists() and asked.requested_by != request.user:
+        raise NotFound("There is no such import.")
+    return room, asked
+
+
+def _address(asked: Import) -> str:
+    return reverse("import-progress", args=[asked.project.slug, asked.public_id])
 
 
 def _follow(request: Request, asked: Import) -> HttpResponse:
     """To the page that shows how far the import is."""
-    address = reverse("import-progress", args=[asked.project.slug, asked.public_id])
     if not request.htmx:
-        return redirect(address)
+        return redirect(_address(asked))
     following = HttpResponse(status=204)
-    following["HX-Redirect"] = address
+    following["HX-Redirect"] = _address(asked)
     return following
 
 
-def _show_progress(request: Request, room: Room, asked: Import) -> HttpResponse:
-    state, report, refusal = state_of(asked), report_of(asked), refusal_of(asked)
+def _show(
+    request: Request,
+    room: Room,
+    asked: Import,
+    *,
+    form: Form | None = None,
+    refusal: Conflict | Invalid | None = None,
+) -> HttpResponse:
+    state, report = state_of(asked), report_of(asked)
+    is_open = bool(asked.jobs.all()) and state in OPEN
     context = {
         "room": room,
         "asked": asked,
         "state": state,
-        "is_open": state in OPEN,
+        "is_open": is_open,
         "is_worker_alive": is_worker_alive(),
         "time_left": time_left(asked),
         "error": error_of(asked),
-        **_outcome(report, refusal),
+        **_outcome(None if refusal else report, refusal or refusal_of(asked)),
+    }
+    context["has_rejects"] = bool(context["problems"]) and len(asked.files) == 1
+    if asked.requested_by == request.user and is_kept(asked):
+        context.update(_second_step(asked, form))
+    is_posted = request.method == "POST"
+    is_invalid = isinstance(refusal, Invalid) or (is_posted and not refusal and bool(asked.refusal))
+    return page_or_fragment(
+        request,
+        page="imports/progress.html",
+        fragment="imports/_report.html" if is_posted else "imports/_progress.html",
+        context=context,
+        status=422 if is_invalid else status_of(refusal) if refusal else 200,
+    )
+
+
+def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
+    """The columns with what they are taken for, and the first rows."""
+    files = files_of(asked)
+    look = look_at_rows(files)
+    form = form or Form.kept(asked, look)
+    is_flat = look is not None and not look.is_nested
+    rows = [[_short(value) for value in row] for row in look.shown()] if look else []
+    return {
+        "is_kept": True,
+        "is_large": is_for_a_worker(files),
+        "look": look,
+        "form": form,
+        "guess": look.guess() if look and is_flat else None,
+        "is_flat": is_flat,
+        "rows": rows,
+        "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
+        "fields": FIELDS.items(),
+    }
+
+
+def _columns(look: Look | None) -> list[tuple[int, str]]:
+    return list(enumerate(look.columns)) if look else []
+
+
+def _short(value: object) -> str:
+    text = "" if value is None else value if isinstance(value, str) else repr(value)
+    return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
+
+
+def _show_upload(request: Request, room: Room, refusal: Invalid | None = None) -> HttpResponse:
+    context = {
+        "room": room,
+        **_outcome(None, refusal),
+        "under_way": imports_of(room.project).filter(finished_at=None, jobs__state__in=OPEN).distinct(),
+        "most_mb": MOST_BYTES // 1024**2,
+        "most_files": MOST_FILES,
     }
     return page_or_fragment(
-        request, page="imports/progress.html", fragment="imports/_progress.html", context=context
+        request,
+        page="imports/page.html",
+        fragment="imports/_report.html",
+        context=context,
+        status=422 if refusal else 200,
     )
 
 
@@ -191,46 +323,17 @@ def _uploads(request: Request) -> list[Upload]:
     return [Upload(one.name or "", one.size or 0, one.chunks()) for one in files]
 
 
-def _show(
-    request: Request,
-    room: Room,
-    *,
-    form: Form | None = None,
-    report: ImportReport | None = None,
-    seal: str = "",
-    note: str = "",
-    refusal: Conflict | Invalid | None = None,
-) -> HttpResponse:
-    context = {
-        "room": room,
-        "form": form or Form(),
-        **_outcome(report, refusal),
-        "seal": seal,
-        "note": note,
-        "under_way": imports_of(room.project).filter(finished_at=None, jobs__state__in=OPEN).distinct(),
-        "most_mb": MOST_BYTES // 1024**2,
-        "most_files": MOST_FILES,
-    }
-    return page_or_fragment(
-        request,
-        page="imports/page.html",
-        fragment="imports/_report.html",
-        context=context,
-        status=422 if isinstance(refusal, Invalid) else status_of(refusal) if refusal else 200,
-    )
-
-
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
     """What a report, or a refusal, is shown by."""
     return {
         "report": report,
         "counts": _counts(report) if report else [],
         "has_removed": report is not None and any(count.removed for count in report.counts.by_kind.values()),
-        "place": report.place.capitalize() if report else "",
+        "place": (report.place if report else getattr(refusal, "word", "line")).capitalize(),
         "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
         "refusal": refusal,
-        "problems": _problems(refusal),
-        "more_problems": _more(refusal),
+        "problems": _problems(report, refusal),
+        "more_problems": _more(report, refusal),
     }
 
 
@@ -242,14 +345,19 @@ def _ways(refusal: Conflict | Invalid | None) -> list[str]:
     return ways_out(refusal.remedies, REMEDY_WORDS) if isinstance(refusal, ImportRefused) else []
 
 
-def _problems(refusal: Conflict | Invalid | None) -> list[str]:
-    """The problems, one a line; none where the refusal's message is the only one."""
+def _problems(report: ImportReport | None, refusal: Conflict | Invalid | None) -> tuple[Problem, ...]:
+    """The first problems; none where the refusal's message is the only one."""
+    if report is not None:
+        return report.problems
     if not isinstance(refusal, ImportRefused):
-        return []
+        return ()
     told = [problem.describe(refusal.word) for problem in refusal.problems]
-    return [] if told == [refusal.message] else told
+    return () if told == [refusal.message] else refusal.problems
 
 
-def _more(refusal: Conflict | Invalid | None) -> int:
+def _more(report: ImportReport | None, refusal: Conflict | Invalid | None) -> int:
     """How many problems are not listed."""
-    return refusal.problem_count - len(refusal.problems) if isinstance(refusal, ImportRefused) else 0
+    one = report or refusal
+    if isinstance(one, ImportReport | ImportRefused):
+        return one.problem_count - len(one.problems)
+    return 0

@@ -11,7 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.fields import mapping_of
+from annotation.imports.layouts.layout import layout_of
+from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.progress import Progress
@@ -22,6 +23,7 @@ SECONDS_BETWEEN_LINES = 2.0
 
 REMEDY_WORDS = {
     Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
+    Remedy.PRESET: "To read the columns in this way: --preset auto. In another way: --map FIELD=COLUMN.",
     Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
     Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
 }
@@ -31,7 +33,7 @@ class Command(BaseCommand):
     # They would load every page and statistic of the site.
     requires_system_checks = ()
     help = (
-        "Import a CSV, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
+        "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
         "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."
     )
 
@@ -50,7 +52,20 @@ class Command(BaseCommand):
             action="extend",
             default=[],
             metavar="field=column",
-            help="read a field from a column of another name",
+            help="read a field from a column of another name; several columns of summary are one system each",
+        )
+        parser.add_argument(
+            "--preset",
+            default="",
+            choices=PRESETS,
+            help="whose layout the columns have; auto takes the likeliest",
+        )
+        parser.add_argument("--system", default="", help="who wrote the summaries, where no column says so")
+        parser.add_argument(
+            "--target-length",
+            default="none",
+            metavar="reference|none|N",
+            help="of rows that name none: the median length of the references, none, or a number",
         )
         parser.add_argument(
             "--claims-side",
@@ -62,13 +77,19 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, project: str, file: list[Path], create: bool, **options: Any) -> None:
         try:
-            mapping = mapping_of(options["map"])
+            layout = layout_of(
+                options["map"],
+                system=options["system"],
+                target=options["target_length"],
+                preset=options["preset"],
+            )
         except Invalid as refusal:
-            raise CommandError(f"--map: {refusal.message}") from refusal
+            option = "map" if refusal.field == "mapping" else (refusal.field or "").replace("_", "-")
+            raise CommandError(f"--{option}: {refusal.message}") from refusal
         choices: dict[str, Any] = {
             "files": [NamedFile(_name(path, file), path) for path in file],
             "by": None,
-            "mapping": mapping,
+            "layout": layout,
             "claims_side": options["claims_side"],
             "dry_run": options["dry_run"],
             "skip_invalid": options["skip_invalid"],

@@ -11,6 +11,7 @@ import pytest
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 
+LAYOUTS = Path(__file__).parent / "layouts"
 DOCUMENT = "Rain fell in Oslo on Monday. Trams stopped for an hour."
 REFERENCE = "Rain stopped the trams in Oslo."
 HEADER = "document_id,document,reference,system,summary,target_words\n"

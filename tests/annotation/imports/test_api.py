@@ -19,7 +19,7 @@ from tests.annotation.imports.duc.packages import (
     see_page,
     zipped,
 )
-from tests.annotation.imports.files import jsonl, row
+from tests.annotation.imports.files import LAYOUTS, jsonl, row
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -168,3 +168,25 @@ def test_what_people_answered_in_a_file_is_no_metadata_for_reviewers(
     for summary in Summary.objects.filter(document_set__external_id="D0901-A"):
         answer = client_of("rex").get(f"/api/v1/projects/harbour/summaries/{summary.public_id}/")
         assert answer.json()["metadata"] == {}
+
+
+def test_a_layout_in_wide_use_is_read_by_its_preset(world: World, client_of: ApiDoor) -> None:
+    files = {"odd.csv": (LAYOUTS / "cnn_dailymail_ids.csv").read_text()}
+    refused = inline(client_of("mona"), files).json()["error"]
+    assert "They read like CNN/DailyMail" in refused["message"]
+    assert refused["details"]["remedies"] == ["preset"]
+    choices = {"preset": "cnn-dailymail", "system": "elm", "target_length": "30"}
+    report = inline(client_of("mona"), files, **choices).json()
+    assert report["counts"]["peer_summaries"]["created"] == 3
+    assert report["warnings"][0].startswith(
+        "Columns are read as CNN/DailyMail: document_id=id, document=article"
+    )
+    peer = Summary.objects.get(document_set__external_id="7f3a", is_peer=True)
+    assert (peer.system.name, peer.target_words) == ("elm", 30)
+
+
+def test_choices_that_make_no_layout_are_refused_by_their_fields(world: World, client_of: ApiDoor) -> None:
+    files = {"t": ROW_2002}
+    error = inline(client_of("mona"), files, target_length="long").json()["error"]
+    assert error["field"] == "target_length"
+    assert inline(client_of("mona"), files, preset="xsam").status_code == 400

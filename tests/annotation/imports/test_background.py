@@ -71,8 +71,9 @@ def test_the_page_leads_from_the_check_to_the_import(
     world: World, mona: Client, tmp_path: Path, settings: Any
 ) -> None:
     sent = SimpleUploadedFile("sets.jsonl", jsonl(tmp_path, *LINES).read_bytes())
-    answer = mona.post(f"{PAGE}upload/", {"files": [sent], "act": "check"}, headers=HTMX)
-    address = answer["HX-Redirect"]
+    address = mona.post(f"{PAGE}upload/", {"files": [sent]})["Location"]
+    answer = mona.post(f"{address}begin/", {"act": "check"}, headers=HTMX)
+    assert answer["HX-Redirect"] == address
     waiting = mona.get(address).content.decode()
     assert "every 1s" in waiting
     assert "Waits for a worker." in waiting
@@ -82,7 +83,7 @@ def test_the_page_leads_from_the_check_to_the_import(
     assert "Checked: an import would bring this" in checked
     assert "every 1s" not in checked
     assert new_sets(world) == 0
-    assert mona.post(f"{address}begin/")["Location"] == address
+    assert mona.post(f"{address}begin/", {"act": "import"})["Location"] == address
     work()
     assert "Imported" in mona.get(address).content.decode()
     assert new_sets(world) == len(LINES)
@@ -121,9 +122,14 @@ def test_a_refused_file_shows_its_problems(
     assert [problem["line"] for problem in told["problems"]] == [13]
     page = mona.get(f"{PAGE}{asked.public_id}/").content.decode()
     assert "Nothing was imported" in page
-    assert "line 13" in page
+    assert '<td dir="auto">13</td>' in page
     assert new_sets(world) == 0
-    assert kept(settings) == []
+    # They are kept, for another choice may help.
+    assert len(kept(settings)) == 1
+    answer = mona.post(f"{PAGE}{asked.public_id}/begin/", {"act": "import", "skip_invalid": "on"})
+    assert answer.status_code == 302
+    work()
+    assert (state(), new_sets(world)) == ("done", 12)
 
 
 def test_one_that_waits_is_cancelled_at_once(

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
 from tests.annotation.imports.duc.packages import ROW_2001, see_page
-from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, nested, raw, row
+from tests.annotation.imports.files import DOCUMENT, HEADER, LAYOUTS, jsonl, nested, raw, row
 
 pytestmark = pytest.mark.django_db
 
@@ -127,3 +127,29 @@ def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
     )
     assert lines[-1] == "Bad rows are left out, and named, with --skip-invalid."
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]
+
+
+def test_columns_of_other_names_are_mapped_either_way_round(tmp_path: Path) -> None:
+    path = LAYOUTS / "cnn_dailymail_outputs.csv"
+    told = refused("trams", path, "--create")
+    assert "--preset auto" in told
+    pairs = ["article=document", "highlights=reference", "system=model", "summary=output"]
+    answer = said("trams", path, "--create", "--map", *pairs)
+    assert "  document sets           3        0          0" in answer
+    assert "Warning: `document_id` is made from a hash of the document" in answer
+
+
+def test_a_preset_a_system_and_a_target_length_are_chosen(tmp_path: Path) -> None:
+    path = LAYOUTS / "deepeval_test_cases.csv"
+    choices = ("--preset", "deepeval", "--system", "birch", "--target-length", "reference")
+    answer = said("trams", path, "--create", *choices)
+    assert "Warning: The target length is 14 words, the median of the references." in answer
+    peers = Summary.objects.filter(is_peer=True)
+    assert set(peers.values_list("system__name", "target_words")) == {("birch", 14)}
+
+
+def test_a_target_length_that_is_none_is_refused_by_its_option(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, row())
+    assert refused("trams", path, "--create", "--target-length", "long").startswith(
+        "--target-length: The target length is a whole number of at least 1"
+    )

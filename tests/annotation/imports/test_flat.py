@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.core.refusals import Invalid
+from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import (
@@ -145,42 +146,43 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "line 1, summary: there is no column `summary`. Columns that are there: document_id, document, "
-        "reference, system, output, target_words. If one has another name, say which column is `summary`."
+        "reference, system, output, target_words. They read like summary=output. If one has another name, say "
+        "which column is `summary`."
     )
 
 
 def test_columns_are_renamed(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
-    one = read_dataset(path, mapping={"summary": "output"}).dataset.sets["d1"]
+    one = read_dataset(path, layout=Layout({"summary": "output"})).dataset.sets["d1"]
     assert one.peers["alder", 10].text.text == "Two."
 
 
 def test_problem_of_a_renamed_column_names_the_file_s_own(tmp_path: Path) -> None:
     path = jsonl(tmp_path, row(summary=..., output=None))
-    assert problems_of(path, mapping={"summary": "output"}) == [(1, "output", "has no value.")]
+    assert problems_of(path, layout=Layout({"summary": "output"})) == [(1, "output", "has no value.")]
 
 
 def test_mapping_to_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert "the column 'topic' is given for group, and there is no such column" in refusal_of(
-        path, mapping={"group": "topic"}
+        path, layout=Layout({"group": "topic"})
     )
 
 
 def test_mapping_that_no_json_line_has_is_a_problem(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, row()), mapping={"group": "topic"})
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row()), layout=Layout({"group": "topic"}))
     assert (line, column) == (None, "topic")
     assert "no line has a field of that name" in reason
 
 
-def test_mapping_of_an_unknown_field_is_refused(tmp_path: Path) -> None:
+def test_mapping_of_an_unknown_field_is_refused() -> None:
     with pytest.raises(Invalid, match="There is no field 'sumary' to map"):
-        read_dataset(jsonl(tmp_path, row()), mapping={"sumary": "output"})
+        layout_of(["sumary=output"])
 
 
 def test_mapping_of_a_nested_field_in_a_flat_file_is_refused(tmp_path: Path) -> None:
     assert "given for the field doc_id, which a flat file does not have" in refusal_of(
-        jsonl(tmp_path, row()), mapping={"doc_id": "document_id"}
+        jsonl(tmp_path, row()), layout=Layout({"doc_id": "document_id"})
     )
 
 
@@ -191,8 +193,9 @@ def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
 
 def test_csv_without_references_is_told(tmp_path: Path) -> None:
     path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
-    [warning] = read_dataset(path).warnings.shown
-    assert warning.startswith("There is no column `reference`, so nothing is compared")
+    length, reference = read_dataset(path).warnings.shown
+    assert reference.startswith("There is no column `reference`, so nothing is compared")
+    assert length == "There is no target length: brevity and composite stay blank."
 
 
 def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:

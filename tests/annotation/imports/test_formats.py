@@ -20,6 +20,7 @@ from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_o
         ("a.jsonl", '{"a": 1}', Format.JSONL),
         ("a.txt", '\n {"a": 1}', Format.JSONL),
         ("a.jsonl", "\ufeff{}", Format.JSONL),
+        ("a.json", "[{}]", Format.JSON_LIST),
         # A broken first line of a JSONL file is named later, like any other line.
         ("a.jsonl", "oops", Format.JSONL),
     ],
@@ -48,7 +49,8 @@ def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> Non
         ("a.csv", b'{"document_id": 1}', "is named like CSV but reads like JSONL"),
         ("a.csv", b"PAR1....", "is named like CSV but reads like Parquet"),
         ("a.parquet", b"a,b\n1,2\n", "does not begin with PAR1"),
-        ("a.jsonl", b'[{"document_id": 1}]', "is one JSON list"),
+        ("a.json", b'[{"document_id": 1}', "is not JSON"),
+        ("a.csv", b'[{"document_id": 1}]', "there is no column"),
         ("a.csv", "a,b\n".encode("utf-16"), "is UTF-16"),
         ("a.csv", b"PK\x03\x04rest", "save the sheet as CSV"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "Unpack it first"),

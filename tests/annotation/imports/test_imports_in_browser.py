@@ -1,4 +1,4 @@
-"""A manager checks files and imports them, in a real browser under the strict content policy."""
+"""A manager sends files, says what they hold and imports them, in a real browser under the strict content policy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import PublishedScore
+from annotation.models import DocumentSet, PublishedScore, Summary
 from tests.accessibility import violations
 from tests.annotation.imports.duc.packages import ROW_2002, row_2002
 from tests.annotation.web.test_flow_in_browser import sign_in
@@ -31,18 +31,52 @@ def test_files_are_checked_mended_and_imported(
     page = sign_in(desk(**view), "mona")
     page.goto("/p/harbour/")
     page.get_by_role("navigation", name="Project").get_by_role("link", name="Import").click()
-    page.get_by_label("Files to import").set_input_files([good, bad])
-    page.get_by_role("button", name="Check").click()
-    page.get_by_text("more.table, line 2, column 27").wait_for()
+    page.get_by_label("Choose files").set_input_files([good, bad])
+    page.get_by_role("button", name="Continue").click()
+    # The files are checked as soon as they are there, and whenever a choice changes.
+    page.get_by_role("cell", name="more.table, 2").wait_for()
     assert violations(page) == []
-    # What was chosen is still there, and so the tick alone is enough.
-    page.get_by_label("Leave bad rows out, and name them").check()
-    page.get_by_role("button", name="Check").click()
+    page.get_by_label("Leave bad rows out").check()
     page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
-    assert page.evaluate("document.activeElement.id") == "outcome"
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert not PublishedScore.objects.exists()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()
     assert PublishedScore.objects.count() == 2
+
+
+@pytest.mark.parametrize("view", [{}, {"viewport": PHONE, "color_scheme": "dark"}], ids=["desktop", "phone"])
+def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
+    world: World, desk: Desk, tmp_path: Path, view: dict[str, Any]
+) -> None:
+    path = tmp_path / "outputs.csv"
+    rows = [
+        f"Rain fell on town {number}. Its trams stopped.,It rained in town {number}.,alder,Trams stopped {number}."
+        for number in range(50)
+    ]
+    path.write_text("\n".join(["article,highlights,model,output", *rows]))
+    page = sign_in(desk(**view), "mona")
+    page.goto("/p/harbour/import/")
+    page.get_by_label("Choose files").set_input_files(path)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
+    assert page.get_by_label("article holds").input_value() == "document"
+    assert page.get_by_label("output holds").input_value() == "summary"
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_label("highlights holds").focus()
+    page.keyboard.press("Home")
+    page.get_by_text("There is no column `reference`").wait_for()
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights holds"
+    page.get_by_label("highlights holds").select_option("Reference summary")
+    page.get_by_text("There is no column `reference`").wait_for(state="detached")
+    page.get_by_label("Target length, where no column has it").select_option("reference")
+    page.get_by_text("The target length is 5 words").wait_for()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("heading", name="Imported").wait_for()
+    sets = DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-")
+    assert sets.count() == 50
+    peers = Summary.objects.filter(document_set__in=sets, is_peer=True)
+    assert set(peers.values_list("system__name", "target_words")) == {("alder", 5)}
+    assert Summary.objects.filter(document_set__in=sets, is_model=True).count() == 50

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of
 
@@ -120,7 +121,7 @@ def test_nested_fields_are_renamed(tmp_path: Path) -> None:
         "systems": [{"model": "alder", "output": "Trams stopped."}],
     }
     mapping = {"doc_id": "id", "source_text": "text", "system": "model", "summary_text": "output"}
-    one = read_dataset(jsonl(tmp_path, line), mapping=mapping).dataset.sets["d9"]
+    one = read_dataset(jsonl(tmp_path, line), layout=Layout(mapping)).dataset.sets["d9"]
     assert one.peers["alder", None].text.text == "Trams stopped."
 
 

@@ -10,6 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of, raw, row
 
@@ -54,7 +55,7 @@ def test_none_are_none(tmp_path: Path, value: Any) -> None:
 
 
 def test_the_column_may_have_another_name(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, row(asked=TWO)), mapping={"questions": "asked"})
+    reading = read_dataset(jsonl(tmp_path, row(asked=TWO)), layout=Layout({"questions": "asked"}))
     assert reading.dataset.sets["d1"].questions == tuple(TWO)
 
 

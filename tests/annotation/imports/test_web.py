@@ -1,4 +1,4 @@
-"""Files are checked on a page, and what was checked is imported."""
+"""Files are sent, their columns are looked at, and then they are imported."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.imports import background
 from annotation.imports import web as imports
-from annotation.models import Event, PublishedScore, Summary
+from annotation.models import DocumentSet, Event, Import, PublishedScore, Summary
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.duc.packages import PEER_UNITS, ROW_2001, ROW_2002, row_2002, see_page, zipped
-from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, row
+from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,74 +28,207 @@ PAGE = "/p/harbour/import/"
 UPLOAD = f"{PAGE}upload/"
 
 
+ODD = ["article,highlights,model,output"] + [
+    f"{DOCUMENT} Part {number}.,Rain stopped the trams.,alder,Trams stopped {number}." for number in range(3)
+]
+
+
+@pytest.fixture(autouse=True)
+def _kept_here(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path / "var"
+
+
 @pytest.fixture
 def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(world.mona)
 
 
-def send(client: Client, files: dict[str, bytes], *, htmx: bool = True, **fields: str) -> Any:
+def table(*lines: str) -> dict[str, bytes]:
+    return {"odd.csv": "\n".join(lines).encode()}
+
+
+def send(client: Client, files: dict[str, bytes]) -> Any:
     given = [SimpleUploadedFile(name, content) for name, content in files.items()]
-    return client.post(UPLOAD, {"files": given, **fields}, headers=HTMX if htmx else {})
+    return client.post(UPLOAD, {"files": given})
 
 
-def seal(answer: Any) -> str:
-    found = re.search(r'name="checked" value="([^"]+)"', answer.content.decode())
-    return found[1] if found else ""
+def sent(client: Client, files: dict[str, bytes]) -> str:
+    """The address of the second step."""
+    answer = send(client, files)
+    assert answer.status_code == 302, answer.content.decode()
+    return str(answer["Location"])
+
+
+def chosen(page: str) -> dict[str, str]:
+    """What the drop-downs of a page stand at, by their names."""
+    found = {}
+    for name, options in re.findall(r'<select name="(column-[0-9]+)".*?>(.*?)</select>', page, re.DOTALL):
+        selected = re.search(r'value="([a-z_]*)" selected', options)
+        found[name] = selected[1] if selected else ""
+    return found
+
+
+def act(client: Client, address: str, *, act: str = "check", htmx: bool = True, **fields: str) -> Any:
+    """Press a button of the second step; the drop-downs as they are unless `fields` says else."""
+    fields = {**chosen(client.get(address).content.decode()), **fields, "act": act}
+    return client.post(f"{address}begin/", fields, headers=HTMX if htmx else {})
 
 
 def test_a_check_tells_what_would_come_and_writes_nothing(mona: Client) -> None:
-    answer = send(mona, {"t": ROW_2002.encode()}, act="check")
+    answer = act(mona, sent(mona, {"t": ROW_2002.encode()}))
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="report"')
     assert b"Checked: an import would bring this" in answer.content
     assert not PublishedScore.objects.exists()
 
 
-def test_what_was_checked_is_imported(world: World, mona: Client) -> None:
-    files = {"t": ROW_2002.encode()}
-    answer = send(mona, files, act="import", checked=seal(send(mona, files, act="check")))
-    assert b"Imported" in answer.content
+def test_files_are_imported_and_the_page_says_so(world: World, mona: Client) -> None:
+    address = sent(mona, {"t": ROW_2002.encode()})
+    assert act(mona, address, act="import")["HX-Redirect"] == address
+    assert b"Imported" in mona.get(address).content
     assert PublishedScore.objects.get().system == "19"
     assert Event.objects.get(verb="import").actor == world.mona
 
 
-def test_without_scripts_the_whole_page_comes_back_with_the_report(mona: Client) -> None:
-    files = {"t": ROW_2002.encode()}
-    checked = send(mona, files, htmx=False, act="check")
+def test_it_works_without_scripts(mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    checked = act(mona, address, htmx=False)
     assert b"<h1>Import</h1>" in checked.content
-    assert b"Choose the same files once more" in checked.content
-    send(mona, files, htmx=False, act="import", checked=seal(checked))
-    assert PublishedScore.objects.exists()
+    assert b"Checked: an import would bring this" in checked.content
+    assert act(mona, address, act="import", htmx=False)["Location"] == address
+    assert Summary.objects.filter(text="Trams stopped 2.").exists()
 
 
-@pytest.mark.parametrize("change", [{"files": {"t": b"x"}}, {"skip_invalid": "on"}, {"checked": ""}])
-def test_what_was_not_checked_is_not_imported(mona: Client, change: dict[str, Any]) -> None:
-    files = {"t": ROW_2002.encode()}
-    fields = {"act": "import", "checked": seal(send(mona, files, act="check")), **change}
-    if files_now := fields.pop("files", None):
-        files = {"t": row_2002(c8="20").encode(), **({} if files_now == {"t": b"x"} else files_now)}
-    answer = send(mona, files, **fields)
-    assert b"that were checked. This is what these come to." in answer.content
-    assert not PublishedScore.objects.exists()
+def test_the_odd_csv_comes_in_as_it_was_guessed(world: World, mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    page = mona.get(address).content.decode()
+    assert "The columns read like CNN/DailyMail" in page
+    assert list(chosen(page).values()) == ["document", "reference", "system", "summary"]
+    assert "Trams stopped 2." in page
+    report = act(mona, address).content.decode()
+    assert "is made from a hash of the document" in report
+    act(mona, address, act="import")
+    assert DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-").count() == 3
 
 
-def test_problems_are_listed_by_file_and_line_with_what_to_do(mona: Client) -> None:
-    files = {"t": f"{ROW_2002}\n{row_2002(c27='7')}".encode(), "u": row_2002(c8="20").encode()}
-    answer = send(mona, files, act="check")
+def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    refused = act(mona, address, **{"column-3": ""})
+    assert refused.status_code == 422
+    assert "there is no column `summary`" in refused.content.decode()
+    assert "Choose above what each column holds." in refused.content.decode()
+    fields = {
+        "column-1": "",
+        "column-2": "",
+        "column-3": "summary",
+        "system": "birch",
+        "target": "number",
+        "words": "12",
+    }
+    act(mona, address, act="import", **fields)
+    peer = Summary.objects.get(text="Trams stopped 1.")
+    assert (peer.system.name, peer.target_words) == ("birch", 12)
+    assert not Summary.objects.filter(document_set=peer.document_set, is_model=True).exists()
+
+
+def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    act(mona, address, **{"column-1": "", "system": "birch", "target": "reference"})
+    page = mona.get(address).content.decode()
+    assert chosen(page)["column-1"] == ""
+    act(mona, address, **{"column-2": "", "column-1": "reference", "system": "birch", "target": "reference"})
+    page = mona.get(address).content.decode()
+    assert 'value="birch"' in page
+    assert '<option value="reference" selected>From the references' in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"column-0": "reference"}, "The field reference is given two columns"),
+        ({"target": "number", "words": ""}, "The target length is a whole number of at least 1"),
+        ({"system": "x" * 201}, "at most 200 characters"),
+        ({"side": "ours"}, "The claims are the model summaries"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str], message: str) -> None:
+    answer = act(mona, sent(mona, table(*ODD)), act="import", **fields)
     assert answer.status_code == 422
-    page = answer.content.decode()
-    assert "t, line 2, column 27: " in page
-    assert "Or tick “Leave bad rows out, and name them”, and check again." in page
-    assert "--skip-invalid" not in page
-    assert seal(answer) == ""
+    assert message in answer.content.decode()
+    assert not DocumentSet.objects.filter(external_id__startswith="doc-").exists()
 
 
-def test_rows_that_are_left_out_are_named(mona: Client) -> None:
-    files = {"t": f"{ROW_2002}\n{row_2002(c27='7')}".encode()}
-    checked = send(mona, files, act="check", skip_invalid="on")
-    assert b"Left out: 1 line" in checked.content
-    send(mona, files, act="import", skip_invalid="on", checked=seal(checked))
-    assert PublishedScore.objects.count() == 1
+def test_a_nested_file_has_a_side_and_no_columns(mona: Client, tmp_path: Path) -> None:
+    address = sent(mona, {"n.jsonl": jsonl(tmp_path, nested(doc_id="n1")).read_bytes()})
+    page = mona.get(address).content.decode()
+    assert chosen(page) == {}
+    assert "Claims of a nested file" in page
+    act(mona, address, act="import", side="reference")
+    assert DocumentSet.objects.filter(external_id="n1").exists()
+
+
+def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
+    bad = f"{DOCUMENT},,birch,\x00"
+    address = sent(mona, table(*ODD, bad, "x,y"))
+    answer = act(mona, address).content.decode()
+    assert '<th scope="col">What to do</th>' in answer
+    assert "To import the others, choose “Leave bad rows out”." in answer
+    assert "--skip-invalid" not in answer
+    rejects = mona.get(f"{address}rejects/")
+    assert rejects["Content-Disposition"] == 'attachment; filename="rejected.csv"'
+    lines = b"".join(rejects).decode().splitlines()  # type: ignore[attr-defined]
+    assert lines[0] == "import_row,import_problem,article,highlights,model,output"
+    assert lines[1].startswith('5,"output: holds a NUL character')
+    assert lines[2].startswith("6,")
+    assert len(lines) == 3
+
+
+def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_path: Path) -> None:
+    rows = [row(document_id="r1"), row(document_id="r2", target_words=0)]
+    address = sent(mona, {"r.jsonl": jsonl(tmp_path, *rows).read_bytes()})
+    act(mona, address, act="import", skip_invalid="on")
+    assert "Left out: 1 line" in mona.get(address).content.decode()
+    rejects = mona.get(f"{address}rejects/")
+    text = b"".join(rejects).decode()  # type: ignore[attr-defined]
+    assert rejects["Content-Disposition"] == 'attachment; filename="rejected.jsonl"'
+    assert text.count("\n") == 1
+    assert '"import_row": 2' in text
+    assert '"document_id": "r2"' in text
+
+
+def test_files_of_rows_are_read_before_they_are_kept(mona: Client) -> None:
+    answer = send(mona, {"a.csv": "a,b".encode("utf-16")})
+    assert answer.status_code == 422
+    assert b"is UTF-16, not UTF-8" in answer.content
+    assert not Import.objects.exists()
+
+
+def test_what_somebody_sent_is_nobody_else_s(
+    world: World, mona: Client, signed_in: Callable[[User], Client]
+) -> None:
+    address = sent(mona, table(*ODD))
+    olga = signed_in(world.users["olga"])
+    assert olga.get(address).status_code == 404
+    assert olga.post(f"{address}begin/", {"act": "import"}).status_code == 404
+    assert olga.get(f"{address}rejects/").status_code == 404
+
+
+def test_files_are_gone_when_they_are_imported_or_too_old(
+    mona: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = sent(mona, table(*ODD))
+    kept = list((settings.VAR_DIR / "imports").iterdir())
+    assert len(kept) == 1
+    act(mona, address, act="import")
+    assert not kept[0].exists()
+    again = mona.post(f"{address}begin/", {"act": "import"})
+    assert again.status_code == 409
+    assert b"Send them again" in again.content
+    forgotten = sent(mona, table(*ODD))
+    monkeypatch.setattr(background, "KEPT_FOR", -background.KEPT_FOR)
+    background.drop_stale_uploads()
+    assert list((settings.VAR_DIR / "imports").iterdir()) == []
+    assert mona.get(forgotten).status_code == 404
 
 
 def test_a_package_brings_texts_and_what_was_mended_is_told(
@@ -102,42 +236,33 @@ def test_a_package_brings_texts_and_what_was_mended_is_told(
 ) -> None:
     pages = {"peers/D04.M.050.A.1.html": see_page(*PEER_UNITS), "results1_table.txt": ROW_2001 + "\n"}
     files = {"duc.zip": zipped(tmp_path, pages).path.read_bytes()}
-    checked = send(mona, files, act="check")
-    assert "0, 25, 50, 75 and 100 %" in checked.content.decode()
-    send(mona, files, act="import", checked=seal(checked))
+    address = sent(mona, files)
+    assert "0, 25, 50, 75 and 100 %" in act(mona, address).content.decode()
+    act(mona, address, act="import")
     assert Summary.objects.filter(
         document_set__external_id="D04", document_set__project=world.project
     ).exists()
 
 
-def test_columns_of_other_names_are_said_on_the_page(mona: Client) -> None:
-    table = (HEADER.replace("summary", "my output") + f"d1,{DOCUMENT},,alder,Two.,10\n").encode()
-    refused = send(mona, {"a.csv": table}, act="check")
-    assert "type which column a field has, such as summary=output" in refused.content.decode()
-    checked = send(mona, {"a.csv": table}, act="check", mapping="summary=my output\n")
-    send(mona, {"a.csv": table}, act="import", mapping="summary=my output", checked=seal(checked))
-    assert Summary.objects.filter(is_peer=True, document_set__external_id="d1", text="Two.").exists()
-
-
 def test_what_a_table_no_longer_holds_is_shown_before_it_goes(mona: Client) -> None:
     whole, short = {"t": f"{ROW_2002}\n{row_2002(c8='20')}".encode()}, {"t": ROW_2002.encode()}
-    send(mona, whole, act="import", checked=seal(send(mona, whole, act="check")))
-    checked = send(mona, short, act="check")
-    assert b"Taken away" in checked.content
+    act(mona, sent(mona, whole), act="import")
+    address = sent(mona, short)
+    assert b"Taken away" in act(mona, address).content
     assert PublishedScore.objects.count() == 2
-    send(mona, short, act="import", checked=seal(checked))
+    act(mona, address, act="import")
     assert PublishedScore.objects.count() == 1
 
 
 def test_too_much_at_once_is_refused(mona: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(imports, "MOST_BYTES", 1024**2)
-    answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2}, act="check")
+    answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2})
     assert answer.status_code == 422
     assert b"more than 1 MB together. Import a part at a time" in answer.content
 
 
 def test_no_file_is_refused(mona: Client) -> None:
-    answer = mona.post(UPLOAD, {"act": "check"}, headers=HTMX)
+    answer = mona.post(UPLOAD, {})
     assert answer.status_code == 422
     assert b"Choose the files to import." in answer.content
 
@@ -145,10 +270,4 @@ def test_no_file_is_refused(mona: Client) -> None:
 def test_a_form_of_another_site_is_refused(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
-    assert send(client, {"t": ROW_2002.encode()}, act="check").status_code == 403
-
-
-def test_nothing_stays_on_the_disk(mona: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    send(mona, {"t": ROW_2002.encode()}, act="check")
-    assert list(tmp_path.iterdir()) == []
+    assert send(client, {"t": ROW_2002.encode()}).status_code == 403

@@ -29,7 +29,9 @@ __all__ = ["llm_server"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
 
 MOST_CLICKS = 12
-PLACES = ("mill", "barn", "school", "bridge", "church")
+PLACES = [
+    f"{kind} {number}" for number in range(5) for kind in ("mill", "barn", "school", "bridge", "church")
+]
 
 
 class Clicks:
@@ -45,18 +47,18 @@ class Clicks:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
-    """Two systems on five documents: alder says what the reference says, birch says nothing of it."""
+    """A file as others write it, 50 rows: alder says what the reference says, birch says nothing of it."""
     path = tmp_path / "rows.csv"
     with path.open("w", newline="") as file:
         write = csv.writer(file)
-        write.writerow(("document_id", "document", "reference", "system", "summary", "target_words"))
+        write.writerow(("article", "highlights", "model", "output"))
         for place in PLACES:
             text = f"The {place} burned down at night. Nobody was hurt."
             for system, summary in (
                 ("alder", f"The {place} burned down at night."),
                 ("birch", "It rained in spring."),
             ):
-                write.writerow((place, text, f"The {place} burned down at night.", system, summary, 20))
+                write.writerow((text, f"The {place} burned down at night.", system, summary))
     return path
 
 
@@ -75,8 +77,8 @@ def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
     page.get_by_label("Name", exact=True).fill("Fire study")
     assert page.locator("#slug").input_value() == "fire-study"
     clicks.on(page.get_by_role("button", name="Make the project"))
-    page.get_by_label("Files to import").set_input_files(rows)
-    clicks.on(page.get_by_role("button", name="Check"))
+    page.get_by_label("Choose files").set_input_files(rows)
+    clicks.on(page.get_by_role("button", name="Continue"))
     clicks.on(page.get_by_role("button", name="Import", exact=True))
     clicks.on(page.get_by_role("link", name="Next: Judge"))
 
@@ -85,9 +87,9 @@ def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
 def working(environment: dict[str, str], page: Page, clicks: Clicks) -> Iterator[None]:
     with workers(environment):
         yield
-        page.get_by_role("link", name="See the scores").wait_for()
+        page.get_by_role("link", name="See the ranking").wait_for()
         assert Run.objects.get().state == "finished"
-        clicks.on(page.get_by_role("link", name="See the scores"))
+        clicks.on(page.get_by_role("link", name="See the ranking"))
 
 
 def ranking(page: Page) -> list[str]:

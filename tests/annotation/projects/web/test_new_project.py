@@ -116,13 +116,8 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
         "runs": False,
     }
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
-    checked = client.post(
-        "/p/mill/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows), "act": "check"}
-    )
-    client.post(
-        "/p/mill/import/upload/",
-        {"files": SimpleUploadedFile("rows.csv", rows), "act": "import", "checked": checked.context["seal"]},
-    )
+    kept = client.post("/p/mill/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
+    client.post(f"{kept['Location']}begin/", {"act": "import"})
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
     assert "Choose a judge" in client.get("/").content.decode()

@@ -1,0 +1,207 @@
+"""Files as other projects lay them out come in as they are, or with at most two corrections.
+
+Their headers are those of the projects' documentation, their texts are invented.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.core.refusals import Invalid
+from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
+from annotation.imports.layouts.look import look_at
+from annotation.imports.read import FileReading, read_dataset
+from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
+
+TWO = {"lead", "sprout-2"}
+ONE = {DEFAULT_SYSTEM}
+SUMMARY = "summary=highlights"
+
+
+def read(name: str, *corrections: str, target: str = "") -> FileReading:
+    assert len(corrections) <= 2
+    return read_dataset(LAYOUTS / name, layout=layout_of(corrections, preset="auto", target=target))
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "corrections", "systems", "references"),
+    [
+        ("own.csv", "", (), TWO, 1),
+        ("cnn_dailymail_outputs.csv", "CNN/DailyMail", (), TWO, 1),
+        ("cnn_dailymail_ids.csv", "CNN/DailyMail", (), ONE, 1),
+        ("cnn_dailymail_alone.csv", "CNN/DailyMail", (SUMMARY,), ONE, 0),
+        ("xsum_outputs.jsonl", "", (), TWO, 1),
+        ("xsum_alone.tsv", "", (), ONE, 0),
+        ("xsum_wide.jsonl", "", (), {"lead", "sprout"}, 1),
+        ("summeval_paired.jsonl", "SummEval", (), {"M1", "M2"}, 2),
+        ("summeval_lists.jsonl", "", ("summary=machine_summaries[0]", "reference=human_summaries"), ONE, 2),
+        ("qags_mturk.jsonl", "QAGS", (), ONE, 0),
+        ("frank_benchmark_data.json", "FRANK", (), TWO, 1),
+        ("deepeval_test_cases.csv", "DeepEval", (), ONE, 1),
+        ("deepeval_goldens.json", "DeepEval", (), ONE, 1),
+        ("langfuse_traces.jsonl", "Langfuse", (), TWO, 0),
+        ("langfuse_dataset_run.csv", "Langfuse", (), ONE, 1),
+        ("langfuse_chat.csv", "Langfuse", (), ONE, 0),
+        ("langsmith_examples.jsonl", "LangSmith", (), TWO, 1),
+        ("langsmith_experiment.csv", "LangSmith", (), ONE, 1),
+        ("wide.csv", "", (), TWO, 1),
+        ("wide_two_languages.csv", "", ("reference=Referenz",), {"System A", "System B"}, 1),
+        ("messages.jsonl", "", (), ONE, 1),
+    ],
+)
+def test_a_layout_comes_in(
+    name: str, title: str, corrections: tuple[str, ...], systems: set[str], references: int
+) -> None:
+    found = look_at(LAYOUTS / name, name=name).guess()
+    assert found.title == title
+    reading = read(name, *corrections)
+    assert reading.problems.count == 0
+    sets = list(reading.dataset.sets.values())
+    assert len(sets) == 3
+    for one in sets:
+        assert {system for system, _ in one.peers} == systems
+        assert len(one.references) == references
+        assert len(one.documents[0]) > max(len(peer.text.text) for peer in one.peers.values())
+
+
+def test_every_layout_is_read_by_a_test() -> None:
+    [mark] = [mark for mark in test_a_layout_comes_in.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
+    read_here = {case[0] for case in mark.args[1]} | {"summeval_unpaired.jsonl"}
+    assert {path.name for path in LAYOUTS.iterdir()} == read_here
+
+
+def test_a_file_without_documents_is_refused_with_the_way_out() -> None:
+    told = refusal_of(LAYOUTS / "summeval_unpaired.jsonl", layout=Layout(preset="summeval"))
+    assert "there is no column `document`" in told
+    assert told.endswith("Say which column is `document`; where none is, add it to the file.")
+
+
+def test_nothing_is_guessed_unasked() -> None:
+    told = refusal_of(LAYOUTS / "cnn_dailymail_outputs.csv")
+    assert (
+        "They read like CNN/DailyMail: document=article summary=output reference=highlights system=model."
+        in told
+    )
+
+
+def test_all_four_columns_mapped_by_hand_are_enough() -> None:
+    pairs = ["article=document", "highlights=reference", "model=system", "output=summary"]
+    reading = read_dataset(LAYOUTS / "cnn_dailymail_outputs.csv", layout=layout_of(pairs))
+    assert (reading.problems.count, len(reading.dataset.sets)) == (0, 3)
+
+
+def test_how_the_columns_are_read_is_told() -> None:
+    told = read("deepeval_test_cases.csv").warnings.shown
+    assert told[0] == (
+        "Columns are read as DeepEval: document=input, summary=actual_output, reference=expected_output."
+    )
+    assert any("made from a hash of the document" in warning for warning in told)
+    assert any("every summary is by “system 1”" in warning for warning in told)
+
+
+def test_a_system_can_be_named() -> None:
+    layout = layout_of(preset="deepeval", system="birch")
+    sets = read_dataset(LAYOUTS / "deepeval_test_cases.csv", layout=layout).dataset.sets
+    assert {system for one in sets.values() for system, _ in one.peers} == {"birch"}
+
+
+def test_rows_with_the_same_document_are_one_set() -> None:
+    sets = read("cnn_dailymail_outputs.csv").dataset.sets
+    assert {name: len(one.peers) for name, one in sets.items()} == dict.fromkeys(
+        (document_hash(one.documents) for one in sets.values()), 2
+    )
+
+
+def test_sentences_of_a_list_make_one_summary() -> None:
+    one = next(iter(read("qags_mturk.jsonl").dataset.sets.values()))
+    text = one.peers[DEFAULT_SYSTEM, None].text.text
+    assert text.startswith("The ferry to Marrow Island stopped")
+    assert text.endswith("waited for a tug.")
+
+
+@pytest.mark.parametrize(("target", "expected"), [("30", 30), ("reference", 14), ("none", None), ("", None)])
+def test_the_target_length_is_one_for_the_file(target: str, expected: int | None) -> None:
+    # The references have 15, 10 and 14 words.
+    reading = read("cnn_dailymail_outputs.csv", target=target)
+    targets = {target for one in reading.dataset.sets.values() for _, target in one.peers}
+    assert targets == {expected}
+    told = " ".join(reading.warnings.shown)
+    assert ("14 words, the median of the references" in told) == (target == "reference")
+    assert ("brevity and composite stay blank" in told) == (expected is None)
+
+
+def test_the_target_length_is_counted_as_the_project_counts() -> None:
+    layout = layout_of(preset="auto", target="reference")
+    path = LAYOUTS / "cnn_dailymail_outputs.csv"
+    reading = read_dataset(path, layout=layout, length_unit="characters")
+    assert "characters, the median of the references" in " ".join(reading.warnings.shown)
+
+
+def test_a_target_of_no_references_is_refused() -> None:
+    told = refusal_of(LAYOUTS / "qags_mturk.jsonl", layout=layout_of(preset="qags", target="reference"))
+    assert told.endswith("and there are none. Give a number, or none.")
+
+
+def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:
+    rows = [
+        {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
+    ]
+    path = jsonl(tmp_path, *rows)
+    found = look_at(path, name="a.jsonl").guess()
+    assert "document_id" not in found.layout.mapping
+    assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
+    [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
+    assert len(one.peers) == 2
+
+
+def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
+    path = raw(tmp_path, "article,highlights,output,response\nA text.,A.,One.,Two.\n", "a.csv")
+    found = look_at(path, name="a.csv").guess()
+    assert found.layout.mapping["summary"] == "output"
+    assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
+
+
+def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
+    long = "It rained in the town all day."
+    rows = [
+        {"document": long * 3, "reference": long, "alder": long, "birch": long + " Yes."},
+        {"document": long * 4, "reference": long, "alder": long, "birch": None},
+    ]
+    reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
+    assert [len(one.peers) for one in reading.dataset.sets.values()] == [2, 1]
+    assert "Line 2: There is no summary by 'birch'." in reading.warnings.shown
+
+
+def test_items_of_a_json_list_are_named_by_their_places(tmp_path: Path) -> None:
+    path = raw(tmp_path, '[{"input": "A text.", "actual_output": "One."},\n 7]', "a.json")
+    reading = read_dataset(path, layout=layout_of(preset="deepeval"))
+    assert [problem.describe(reading.format.place) for problem in reading.problems.shown] == [
+        'item 2: is not a JSON object. Each item must be one, such as {"document_id": …}.'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choices", "field", "message"),
+    [
+        ({"preset": "xsam"}, "preset", "There is no preset 'xsam'"),
+        (
+            {"target": "short"},
+            "target_length",
+            "a whole number of at least 1, reference or none, not 'short'",
+        ),
+        ({"target": "0"}, "target_length", "a whole number of at least 1"),
+        ({"system": "x" * 201}, "system", "at most 200 characters"),
+        ({"pairs": ["reference=a", "reference=b"]}, "mapping", "The field reference is given two columns"),
+        (
+            {"pairs": ["summary=a", "summary=b", "system=c"]},
+            "mapping",
+            "and system is given a column besides",
+        ),
+    ],
+)
+def test_choices_that_make_no_layout_are_refused(choices: dict[str, str], field: str, message: str) -> None:
+    with pytest.raises(Invalid, match=message) as caught:
+        layout_of(**choices)  # type: ignore[arg-type]
+    assert caught.value.field == field
