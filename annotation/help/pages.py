@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -96,7 +97,7 @@ def _made(path: Path, _changed: int) -> HelpPage:
 
 def _give_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
     headings = []
-    for opening, inline in zip(tokens, tokens[1:], strict=False):
+    for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
             text = "".join(part.content for part in inline.children or ())
             opening.attrSet("id", anchor_of(text))
