@@ -81,11 +81,6 @@ TUTORIAL: ViewportSize = {"width": 1000, "height": 560}
 def tutorial(link: str, folder: Path) -> None:
     """What the tutorial says, step by step, with a picture where it shows one."""
 
-    def shoot(name: str) -> None:
-        page.wait_for_timeout(300)
-        page.screenshot(path=folder / f"tutorial-{name}.png")
-        sys.stdout.write(f"tutorial-{name}.png\n")
-
     with browsers.running() as browser:
         page = browser.new_page(viewport=TUTORIAL, device_scale_factor=1, color_scheme="light")
         page.set_default_timeout(browsers.PATIENCE_MS)
@@ -99,16 +94,15 @@ def tutorial(link: str, folder: Path) -> None:
         page.get_by_role("button", name="Make the project").click()
         page.get_by_label("Files to import").set_input_files(DOCS / "example.csv")
         page.get_by_role("button", name="Check").click()
-        page.get_by_role("button", name="Import", exact=True).scroll_into_view_if_needed()
-        shoot("import")
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_role("link", name="Next: Judge").click()
         page.get_by_role("button", name="Use lexical").click()
         page.get_by_role("link", name="Next: Start").click()
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_role("link", name="See the scores").click()
+        page.get_by_role("link", name="See the ranking").click()
         page.get_by_role("link", name="birch").first.wait_for()
-        shoot("ranking")
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / "tutorial-ranking.png")
 
 
 def main(address: str, folder: str) -> None:
