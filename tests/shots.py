@@ -1,4 +1,8 @@
-"""Take the pictures of README from a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`."""
+"""Take the pictures of README and of the tutorial.
+
+From a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`. Those of the tutorial, by walking through it,
+from the setup link of an empty one: `python -m tests.shots http://127.0.0.1:8000/setup/SECRET/ docs`.
+"""
 
 import re
 import sys
@@ -61,6 +65,7 @@ def scores(page: Page) -> None:
     page.goto("/p/harbour/scores/?target=60")
 
 
+DOCS = Path(__file__).parents[1] / "docs"
 SHOTS: dict[str, Shot] = {
     "see-form": Shot("ana", see_form),
     "see-form-dark": Shot("ana", see_form, scheme="dark"),
@@ -70,7 +75,40 @@ SHOTS: dict[str, Shot] = {
 }
 
 
+TUTORIAL: ViewportSize = {"width": 1000, "height": 560}
+
+
+def tutorial(link: str, folder: Path) -> None:
+    """What the tutorial says, step by step, with a picture where it shows one."""
+
+    with browsers.running() as browser:
+        page = browser.new_page(viewport=TUTORIAL, device_scale_factor=1, color_scheme="light")
+        page.set_default_timeout(browsers.PATIENCE_MS)
+        page.goto(link)
+        page.locator("#username").fill("nora")
+        page.get_by_label("Password", exact=True).fill("six tall harbours")
+        page.get_by_label("Password once more").fill("six tall harbours")
+        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("link", name="New project").click()
+        page.get_by_label("Name", exact=True).fill("First study")
+        page.get_by_role("button", name="Make the project").click()
+        page.get_by_label("Files to import").set_input_files(DOCS / "example.csv")
+        page.get_by_role("button", name="Check").click()
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_role("link", name="Next: Judge").click()
+        page.get_by_role("button", name="Use lexical").click()
+        page.get_by_role("link", name="Next: Start").click()
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.get_by_role("link", name="See the ranking").click()
+        page.get_by_role("link", name="birch").first.wait_for()
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / "tutorial-ranking.png")
+
+
 def main(address: str, folder: str) -> None:
+    if "/setup/" in address:
+        tutorial(address, Path(folder))
+        return
     with browsers.running() as browser:
         for name, shot in SHOTS.items():
             with signed_in(browser, address, shot) as page:

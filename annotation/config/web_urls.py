@@ -16,6 +16,7 @@ from annotation.analysis.pictures import web as pictures
 from annotation.analysis.sensitivity import web as sensitivity
 from annotation.assessing.web import assess, assignments
 from annotation.exports import web as exports
+from annotation.help import web as manual
 from annotation.imports import web as imports
 from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
@@ -179,6 +180,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("reset/<str:key>/<str:token>/", account_web.reset, name="reset-password"),
     path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
+    path("help/", manual.help_index, name="help"),
+    path("help/files/<str:name>", manual.help_attachment, name="help-file"),
+    path("help/<str:name>/", manual.help_text, name="help-page"),
     path("notices/", notices.notices, name="notices"),
     path("notices/read/", notices.read_notices, name="read-notices"),
     path("notices/<slug:notice_id>/open/", notices.open_notice, name="open-notice"),

@@ -1,0 +1,157 @@
+"""Pages of `docs/` as HTML. The same files read well on a code host: links between them lead to `name.md` there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import OptionsDict
+
+INDEX = "README"
+"""The page of /help/ itself, which a code host shows for the folder."""
+
+FILE_TYPES = {".png": "image/png", ".csv": "text/csv; charset=utf-8"}
+"""What else is served from `docs/`."""
+
+_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z]+")
+_PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A part of a page: `anchor` is its id, as code hosts make it."""
+
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HelpPage:
+    """`headings` are those of the second level, in order; `html` begins with the page's h1."""
+
+    title: str
+    html: SafeString
+    headings: tuple[Heading, ...]
+
+
+def docs_folder() -> Path:
+    """Where the pages stand."""
+    folder: Path = settings.BASE_DIR / "docs"
+    return folder
+
+
+def help_page(name: str) -> HelpPage | None:
+    """The page `docs/<name>.md`; None where there is none. Read again when the file has changed."""
+    if name != INDEX and not _PAGE_NAME.fullmatch(name):
+        return None
+    path = docs_folder() / f"{name}.md"
+    if not path.is_file():
+        return None
+    return _made(path, path.stat().st_mtime_ns)
+
+
+def help_file(name: str) -> Path | None:
+    """A picture or example beside the pages; None for a name or type that is not served."""
+    path = docs_folder() / name
+    is_served = bool(_FILE_NAME.fullmatch(name)) and path.suffix in FILE_TYPES and path.is_file()
+    return path if is_served else None
+
+
+def anchor_of(text: str) -> str:
+    """The id that code hosts give to a heading: `anchor_of("A judge's price")` is "a-judges-price"."""
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+@lru_cache(maxsize=64)
+def _made(path: Path, _changed: int) -> HelpPage:
+    environment: dict[str, Any] = {}
+    tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"), environment)
+    headings = _give_anchors(tokens)
+    for token in tokens:
+        for part in token.children or ():
+            _lead_here(part)
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, environment)
+    title = next((text for level, text in headings if level == "h1"), path.stem)
+    # The project's own files, and the parser shows HTML in them as text.
+    return HelpPage(
+        title,
+        mark_safe(html),  # noqa: S308
+        tuple(Heading(anchor_of(text), text) for level, text in headings if level == "h2"),
+    )
+
+
+def _give_anchors(tokens: Sequence[Token]) -> list[tuple[str, str]]:
+    headings = []
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            text = "".join(part.content for part in inline.children or ())
+            opening.attrSet("id", anchor_of(text))
+            headings.append((opening.tag, text))
+    return headings
+
+
+def _lead_here(part: Token) -> None:
+    """A link or picture of the folder gets the address that it has in the app."""
+    name = {"link_open": "href", "image": "src"}.get(part.type)
+    if name is None:
+        return
+    address = urlsplit(str(part.attrGet(name)))
+    if address.scheme:
+        part.attrSet("rel", "noopener noreferrer")
+    elif address.path:
+        part.attrSet(name, _address(address.path) + (f"#{address.fragment}" if address.fragment else ""))
+
+
+def _address(path: str) -> str:
+    if path == f"{INDEX}.md":
+        return reverse("help")
+    if path.endswith(".md"):
+        return reverse("help-page", args=[path.removesuffix(".md")])
+    return reverse("help-file", args=[path])
+
+
+def _scrolling_table(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: object
+) -> str:
+    return '<div class="scroll" role="group" aria-label="Table" tabindex="0">' + renderer.renderToken(
+        tokens, index, options, {}
+    )
+
+
+def _end_of_table(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: object
+) -> str:
+    return renderer.renderToken(tokens, index, options, {}) + "</div>\n"
+
+
+def _code(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
+) -> str:
+    # Code may be wider than the page, and then it has to scroll by keyboard too.
+    return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("table_open", _scrolling_table)
+    parser.add_render_rule("table_close", _end_of_table)
+    parser.add_render_rule("fence", _code)
+    return parser
+
+
+_MARKDOWN = _parser()

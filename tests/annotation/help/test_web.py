@@ -1,0 +1,68 @@
+"""/help/: open to everybody, the same for all, and nothing of a project in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+
+from tests.accessibility import violations
+from tests.browser import PHONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.django_db
+
+
+def test_help_is_there_for_strangers() -> None:
+    answer = Client().get("/help/")
+    assert answer.status_code == 200
+    assert b'href="/help/tutorial/"' in answer.content
+    assert "private" in answer["Cache-Control"]
+    tutorial = Client().get("/help/tutorial/").content.decode()
+    assert '<a href="#3-import-the-file">3. Import the file</a>' in tutorial
+    assert 'href="/help/files/example.csv"' in tutorial
+
+
+def test_pages_and_files_that_there_are_not_are_404() -> None:
+    for path in ("/help/nothing/", "/help/..%2fREADME/", "/help/files/words.md", "/help/files/none.png"):
+        assert (path, Client().get(path).status_code) == (path, 404)
+
+
+def test_help_is_only_read() -> None:
+    for path in ("/help/", "/help/tutorial/", "/help/files/example.csv"):
+        assert Client().post(path).status_code == 405
+        assert Client().head(path).status_code == 200
+
+
+def test_a_picture_is_shown_and_an_example_downloaded() -> None:
+    picture = Client().get("/help/files/see-form.png")
+    assert picture["Content-Type"] == "image/png"
+    assert "attachment" not in picture["Content-Disposition"]
+    example = Client().get("/help/files/example.csv")
+    assert example["Content-Disposition"] == 'attachment; filename="example.csv"'
+    assert example["X-Content-Type-Options"] == "nosniff"
+    assert b"".join(example).startswith(b"document_id,")  # type: ignore[attr-defined]
+
+
+def test_the_way_to_help_stands_on_the_first_page_and_in_the_menu(
+    client: Client, django_user_model: type
+) -> None:
+    assert b'href="/help/"' in client.get("/").content
+    client.force_login(django_user_model.objects.create_user("nora"))  # type: ignore[attr-defined]
+    assert b'<a href="/help/">Help</a>' in client.get("/help/faq/").content
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit_on_a_phone(desk: Callable[..., Page], scheme: str) -> None:
+    page = desk(color_scheme=scheme, viewport=PHONE)
+    for name in ("", "tutorial/", "blind-study/", "formats/", "comparison/"):
+        page.goto(f"/help/{name}")
+        assert (name, violations(page)) == (name, [])
+        assert (name, page.evaluate("document.documentElement.scrollWidth <= innerWidth")) == (name, True)

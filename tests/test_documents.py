@@ -1,0 +1,242 @@
+"""README and the pages of docs/ say what the code does: commands, names, examples and links are tried against it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import BaseCommand
+from django.urls import resolve
+
+from annotation.help.pages import FILE_TYPES, anchor_of, help_page
+from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
+from annotation.judging.recipes import RECIPES
+from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.models import SCORES
+from tests.annotation.judging.processes import manage
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.glob("*.md"))]
+TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+SETTINGS = ROOT / "annotation" / "config" / "settings"
+RECIPES_OF_CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipe")[2]
+
+COMMANDS = sorted(
+    {
+        command.strip()
+        for text in TEXTS.values()
+        for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+        for command in line.split(" && ")
+    }
+)
+EXAMPLES = [
+    pytest.param(example, id=f"{path.stem}-{number}")
+    for path, text in TEXTS.items()
+    for number, example in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL), 1)
+]
+LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
+FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}
+OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotation"}
+
+
+def first_column(name: str, heading: str = "") -> list[str]:
+    """What stands as code at the beginning of the rows of tables, below a heading if one is named."""
+    text = TEXTS[DOCS / f"{name}.md"]
+    part = re.split(r"^## ", text.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else text
+    return re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE)
+
+
+def parser_of(name: str) -> ArgumentParser:
+    command: BaseCommand = load_command_class(get_commands()[name], name)
+    return command.create_parser("manage.py", name)
+
+
+# Examples
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_gives_the_values_in_its_comments(example: str) -> None:
+    names: dict[str, Any] = {}
+    exec(example, names)  # the project's own words, read from its own file
+    told = re.findall(r"^(.*?)  # ([0-9.]+)$", example, re.MULTILINE)
+    assert told
+    for line, value in told:
+        statement = ast.parse(line.strip()).body[0]
+        assert isinstance(statement, ast.Expr | ast.Assign), line
+        assert eval(ast.unparse(statement.value), names) == pytest.approx(float(value)), line
+
+
+def test_the_example_file_has_every_column_and_is_imported_by_the_commands_that_the_pages_name(
+    subprocess_env: dict[str, str], tmp_path: Path
+) -> None:
+    example = DOCS / "example.csv"
+    assert set(example.read_text(encoding="utf-8").splitlines()[0].split(",")) == {
+        *FLAT_REQUIRED,
+        *FLAT_OPTIONAL,
+    }
+    shutil.copy(example, tmp_path / "summaries.csv")
+    block = TEXTS[DOCS / "commands.md"].partition("## A study from the command line")[2]
+    lines = re.findall(r"^\.venv/bin/python manage\.py (.*)$", block.partition("```\n")[0], re.MULTILINE)
+    assert len(lines) == 5
+    said = []
+    for line in lines:
+        words = [str(tmp_path / word) if word.endswith(".csv") else word for word in shlex.split(line)]
+        done = manage(subprocess_env, *words)
+        assert done.returncode == 0, (line, done.stderr)
+        said.append(done.stdout)
+    ranking = re.findall(r"^ +\d +(\w+) +([\d.]+).*?([\d.]+)  3 ", said[2], re.MULTILINE)
+    told = re.findall(
+        r"^\| (\w+) \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$", TEXTS[DOCS / "tutorial.md"], re.MULTILINE
+    )
+    assert ranking == told
+    assert len(told) == 2
+    assert (tmp_path / "claims.csv").read_text().count("\n") > 10
+
+
+# Commands
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_one_that_there_is(command: str) -> None:
+    program, *words = shlex.split(command, comments=True)
+    if program == ".venv/bin/python" and words[0] == "manage.py":
+        # Raises SystemExit for an option, a choice or a number of arguments that there is not.
+        parser_of(words[1]).parse_args(words[2:])
+    elif program == "make":
+        targets = [word for word in words if "=" not in word]
+        assert all(f"\n{target}:" in (ROOT / "Makefile").read_text() for target in targets)
+    elif program == "curl":
+        path = next(word for word in words if word.startswith("http")).split(":8000")[1]
+        assert resolve(path).route.startswith("api/v1/")
+    elif program.startswith(".venv/bin/"):
+        assert (ROOT / program).exists() or shutil.which(Path(program).name)
+        module = next((word for word in words if word.startswith("annotation.")), None)
+        assert module is None or (ROOT / f"{module.replace('.', '/')}.py").exists()
+        if words[0] == "-c":
+            ast.parse(words[1])
+    else:
+        assert program in FOREIGN_PROGRAMS
+
+
+def test_every_command_of_our_own_is_told_with_all_its_options() -> None:
+    text = TEXTS[DOCS / "commands.md"]
+    assert set(re.findall(r"^## `(\w+)`$", text, re.MULTILINE)) == OWN_COMMANDS
+    common = set(BaseCommand().create_parser("manage.py", "any")._option_string_actions)
+    for name in OWN_COMMANDS - {"runserver"}:
+        part = re.split(r"^## ", text.partition(f"## `{name}`\n")[2], flags=re.MULTILINE)[0]
+        told = set(re.findall(r"^\| `(--[\w-]+)` \|", part, re.MULTILINE))
+        known = {option for option in parser_of(name)._option_string_actions if option.startswith("--")}
+        assert (name, told) == (name, known - common)
+
+
+def test_every_metric_of_a_run_is_told() -> None:
+    told = re.search(r"Metrics: (.*?)\.\n", TEXTS[DOCS / "commands.md"])
+    assert told
+    assert re.findall(r"`(\w+)`", told[1]) == list(RUN_METRICS)
+
+
+# Names
+
+
+def test_the_columns_of_files_are_those_that_are_read() -> None:
+    assert tuple(first_column("columns", "Needed")) == FLAT_REQUIRED
+    assert tuple(first_column("columns", "Optional")) == FLAT_OPTIONAL
+    assert tuple(first_column("columns", "Nested JSONL")) == NESTED_FIELDS
+    told = re.search(r"^(.*) may stand in a line too\.", TEXTS[DOCS / "columns.md"], re.MULTILINE)
+    assert told
+    assert tuple(re.findall(r"`(\w+)`", told[1])) == NESTED_OPTIONAL
+
+
+def test_the_metrics_are_those_of_the_scores() -> None:
+    assert tuple(first_column("metrics")) == SCORES
+
+
+def test_the_settings_are_those_that_are_read_from_the_environment() -> None:
+    sources = {
+        name: (SETTINGS / f"{name}.py").read_text() for name in ("base", "local", "demo", "production")
+    }
+    read = {name for text in sources.values() for name in re.findall(r"""env\.\w+\(\s*["'](\w+)["']""", text)}
+    assert len(read) > 15
+    assert set(first_column("settings")) == read
+    at_its_top = sources["production"].split('"""')[1]
+    required = re.findall(r"[A-Z_]+", at_its_top.split("Required: ")[1].split(". Optional:")[0])
+    assert first_column("settings", "Needed in production") == required
+    assert {name for name in read if name not in at_its_top} == set()
+
+
+def test_the_servers_are_those_that_the_app_proposes() -> None:
+    rows = re.findall(
+        r"^\| ([^|]*) \| `(http[^`]*)` \| `([^`]*)` \|(.*)\|$", TEXTS[DOCS / "llm-server.md"], re.MULTILINE
+    )
+    told = [(name, url, model, key.strip(" `")) for name, url, model, key in rows]
+    assert told == [recipe[:4] for recipe in RECIPES]
+
+
+def test_what_the_tutorial_says_to_press_stands_on_a_page() -> None:
+    pressed = re.findall(r"(?:[Pp]ress|and) \*\*([^*]+)\*\*", TEXTS[DOCS / "tutorial.md"])
+    places = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "annotation").rglob("*.py")]
+    words = "\n".join(path.read_text(encoding="utf-8") for path in places)
+    assert len(pressed) > 6
+    assert [name for name in pressed if name not in words] == []
+
+
+def test_every_column_of_a_table_has_a_name() -> None:
+    heads = [line for text in TEXTS.values() for line in re.findall(r"^(\|.*)\n\|-", text, re.MULTILINE)]
+    assert len(heads) > 20
+    assert [head for head in heads if not all(cell.strip() for cell in head.strip("|").split("|"))] == []
+
+
+# Links
+
+
+@pytest.mark.parametrize(
+    ("path", "link"), LINKS, ids=lambda part: part.name if isinstance(part, Path) else part
+)
+def test_a_link_leads_somewhere(path: Path, link: str) -> None:
+    if "://" in link:
+        return
+    name, _, anchor = link.partition("#")
+    target = (path.parent / name).resolve() if name else path
+    assert target.is_file()
+    if path != README:
+        # The app serves the folder and nothing else.
+        assert target.parent == DOCS
+        assert target.suffix in {".md", *FILE_TYPES}
+    if anchor:
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        assert anchor in {anchor_of(heading.replace("`", "")) for heading in headings}
+
+
+def test_every_page_is_reached_from_the_first() -> None:
+    linked = {link.partition("#")[0] for path, link in LINKS if path == DOCS / "README.md"}
+    assert linked == {path.name for path in DOCS.glob("*.md")} - {"README.md"}
+
+
+def test_every_page_is_one_that_the_app_can_show() -> None:
+    for path in DOCS.glob("*.md"):
+        assert help_page(path.stem) is not None, path.name
+
+
+# Contributing
+
+
+def test_every_file_that_a_recipe_names_is_there() -> None:
+    folder, missing = ROOT, []
+    for name in re.findall(r"`([\w/<>]+(?:\.(?:py|js|css|html|md)|/))`", RECIPES_OF_CONTRIBUTING):
+        # A bare name stands in the folder of the file named before it, or at the top.
+        folder = (ROOT / name).parent if "/" in name else folder
+        wanted = re.sub("<.*?>", "*", Path(name).name)
+        if not [*folder.glob(wanted), *ROOT.glob(wanted)]:
+            missing.append(name)
+    assert folder != ROOT
+    assert missing == []
