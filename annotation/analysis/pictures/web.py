@@ -103,7 +103,7 @@ def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
     shown = PICTURES[picture][2](request, room)
     # On the page intervals may follow; a file would be without them for good.
     if shown.picture is None or shown.made.is_missing:
-        raise NotFound("There is nothing to draw yet.")
+        raise NotFound("There is nothing to plot yet.")
     return picture_file(request, shown.picture, project=room.project)
 
 

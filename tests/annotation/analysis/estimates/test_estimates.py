@@ -59,7 +59,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "5 of 6 are answered; until all are there is no estimate from it." in estimate_in_words(found)
+    assert "5 of 6 are answered. An estimate needs all of them." in estimate_in_words(found)
 
 
 @pytest.mark.django_db

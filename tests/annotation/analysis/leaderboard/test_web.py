@@ -334,7 +334,7 @@ def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
 
 def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
-    assert "nothing has been drawn at random for people yet" in page
+    assert "review a random sample first" in page
     assert "There is no estimate yet." in page
 
 

@@ -245,8 +245,8 @@ def test_a_preview_says_how_much_of_a_draw_nobody_gets(world: World) -> None:
         == "1 sitting for 1 person, 1 each; 2 summaries; 3 of the 4 drawn get no assessor."
     )
     assert tuple(plan_notes(plan))[1:] == (
-        "3 of the 4 drawn get no assessor, because the people asked have them already: the recorded chances "
-        "will not hold for an unbiased estimate.",
+        "3 of the 4 drawn get no assessor, because the people asked have them already: the recorded inclusion "
+        "probabilities will not hold for an unbiased estimate.",
     )
     # Each of the 4 sets has 2 summaries, told one by one where each has assessors of its own.
     alone = seen(world, Way.PLAN, "ana", by_summary=True, **columns)

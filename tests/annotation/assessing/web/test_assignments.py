@@ -108,7 +108,7 @@ def test_the_form_keeps_what_was_typed_beside_the_preview(world: World, mona: Cl
     assert 'name="way" value="plan" checked' in page
     assert 'name="draw" value="sets" checked' in page
     assert 'name="people" value="ben" checked' in page
-    assert "1 of 2 document sets drawn at random" in page
+    assert "1 of 2 document sets in a random sample" in page
 
 
 def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> None:
@@ -210,7 +210,7 @@ def test_what_waits_for_nobody_is_told_with_what_to_do(
     mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything"})
     assert b"2 of 8 wait for nobody." in mona.get(ROOM).content
     done = mona.post(f"{ROOM}withdraw/", headers=headers, follow=True)
-    assert b"2 sittings were taken out of the queue." in done.content
+    assert b"2 assignments were removed from the queue." in done.content
     assert b"for nobody" not in mona.get(ROOM).content
 
 
@@ -227,7 +227,7 @@ def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: 
 def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
     page = mona.get(f"{ROOM}draws/").content.decode()
     assert "No sets have been drawn yet." in page
-    assert '<a href="/p/harbour/review/draws/">Draws of checks</a>' in page
+    assert '<a href="/p/harbour/review/draws/">Random samples of checks</a>' in page
 
 
 def test_long_lists_come_in_pages_that_hold_everything_once(world: World, mona: Client) -> None:

@@ -61,8 +61,8 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.get_by_text("2 of 8 wait for nobody.").wait_for()
     assert violations(page) == []
     page.get_by_role("button", name="Take 2 out of the queue").click()
-    page.get_by_text("2 sittings were taken out of the queue.").wait_for()
-    for name in ("In the queue 6", "Closed 0", "Taken away 2", "Open 0"):
+    page.get_by_text("2 assignments were removed from the queue.").wait_for()
+    for name in ("In the queue 6", "Closed 0", "Withdrawn 2", "Open 0"):
         page.get_by_role("link", name=name).click()
         page.locator(f"a[aria-current=true]:has-text('{name}')").wait_for()
     page.get_by_role("link", name="In the queue 6").click()
