@@ -85,7 +85,7 @@ class SystemLine(NamedTuple):
 
 @screen("GET")
 def plan(request: Request, slug: str) -> HttpResponse:
-    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="scores"))
+    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="plan"))
 
 
 plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
@@ -93,7 +93,7 @@ plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
 
 @screen("POST")
 def draw_plan(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.ASSIGN, here="scores")
+    room = enter(request, slug, Verb.ASSIGN, here="plan")
     # The blind may draw, and see nothing of the plan.
     may_look = Verb.VIEW_SCORES in room.verbs
     try:

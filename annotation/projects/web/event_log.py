@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from annotation.models import Event
 
-HERE = "project-settings"
+HERE = "log"
 LONGEST_WORD = 150
 
 
