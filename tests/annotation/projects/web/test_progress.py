@@ -70,7 +70,7 @@ def test_how_far_sets_are_and_what_has_stalled(world: World, signed_in: SignIn) 
     held = pull(project=world.project, by=world.ben)
     Sitting.objects.filter(pk=held.pk).update(lease_until=timezone.now())
     page = text_of(signed_in(world.mona), PROGRESS)
-    assert "1 sitting closed, 1 open, 0 waiting in the queue." in page
+    assert "1 assignment closed, 1 open, 0 waiting in the queue." in page
     assert "4 of 4" in page
     assert "0 of 4" in page
     assert "Stalled leases" in page
@@ -197,7 +197,7 @@ def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:
     Sitting.objects.filter(pk=sitting.pk).update(lease_until=timezone.now())
     lapse_leases(project=world.project)
     client = signed_in(world.ana)
-    assert "Take it up again" in text_of(client, WORK)
+    assert "Resume" in text_of(client, WORK)
     client.post(f"{WORK}sets/{sitting.public_id}/take-up/")
     assert "Go on" in text_of(client, WORK)
 

@@ -38,7 +38,7 @@ def test_what_can_be_said_is_said_in_words(world: World, signed_in: SignIn) -> N
     assert "4 (24 %) became the judge" in text
     assert "two people gave the same answer in 9 of 12 pairs (75 %)." in text
     assert "control items (" not in text
-    assert "No more wrong verdicts are planted at present" in text
+    assert "No control items are shown at present" in text
 
 
 def test_answers_with_a_planted_verdict_are_not_counted_and_that_is_said(

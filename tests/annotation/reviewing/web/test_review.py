@@ -881,7 +881,7 @@ def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Clie
     data = {"expected": offer.count, "fingerprint": offer.fingerprint}
     answer = rex.post(f"{QUEUE}batch/accept/?side=reference", data)
     assert answer.status_code == 409
-    assert "Take over 5 verdicts" in answer.content.decode()
+    assert "Accept 5 verdicts" in answer.content.decode()
     assert not VerdictBatch.objects.exists()
 
 
@@ -1012,7 +1012,10 @@ def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so
 ) -> None:
     reveal(world, "shown")
     mona = signed_in(world.mona)
-    assert "nobody can give the answers that a draw needs" in mona.get(f"{QUEUE}draws/").content.decode()
+    assert (
+        "nobody can give the blind answers that a random sample needs"
+        in mona.get(f"{QUEUE}draws/").content.decode()
+    )
     refused = mona.post(f"{QUEUE}draws/draw/", lot("50"))
     assert (refused.status_code, Draw.objects.count()) == (422, 0)
     assert "nobody could give them" in refused.content.decode()
