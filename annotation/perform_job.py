@@ -62,7 +62,7 @@ def _pull_in_thread(lane: Lane) -> None:
     try:
         pull(lane)
     except Exception:
-        # The boundary of a worker's thread: what it had is taken up again when its lease has run out.
+        # The boundary of a worker's thread: what it had is reopened when its lease has run out.
         logger.exception("The work on %s broke off", lane)
     finally:
         connection.close()

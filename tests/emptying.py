@@ -24,7 +24,7 @@ def only_what_is_filled() -> Iterator[None]:
 
 
 def empty() -> None:
-    """Take away every row but those that migrations made."""
+    """Withdraw every row but those that migrations made."""
     tables = sorted(set(connection.introspection.django_table_names()) - FILLED_BY_MIGRATIONS)
     questions = (f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables)
     # References are checked at the end of the transaction, so the order of tables does not matter.

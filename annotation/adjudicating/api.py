@@ -1,4 +1,4 @@
-"""Adjudication: the queue of what differs, and decisions on checks and on units of comparisons.
+"""Adjudication: the queue of what is different, and decisions on checks and on units of comparisons.
 
 The answers of a dispute come without names, in an order of their own for each adjudicator.
 """
@@ -188,7 +188,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute that you have in hand for five minutes, null where none is left."""
+    """The dispute that you have open for five minutes, null where none is left."""
 
     dispute = DisputeDetail(allow_null=True)
 
@@ -197,13 +197,13 @@ class Judgment(serializers.Serializer[Any]):
     """What every decision takes beside its answer."""
 
     adopt = serializers.CharField(
-        default="", allow_blank=True, help_text="Id of one of the answers, to take it over."
+        default="", allow_blank=True, help_text="Id of one of the answers, to accept it."
     )
     reason = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=LONGEST_REASON,
-        help_text="Compulsory where nobody among the voices gave the answer.",
+        help_text="Compulsory where nobody of those who answered gave the answer.",
     )
     error_type: Any = ErrorTypeField(default="", allow_blank=True)
     is_guideline_gap = serializers.BooleanField(
@@ -247,7 +247,7 @@ class Disputes(ApiView):
 
     @operation("list_disputes", parameters=[DisputeQuery, PageQuery], responses=DisputeRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List what waits for adjudicators, or was settled.
+        """List what waits for adjudicators, or was resolved.
 
         Needs the verb "adjudicate".
         """
@@ -269,10 +269,10 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the worst dispute in hand that nobody else has.
+        """Take the worst dispute that nobody else has.
 
         It is yours for five minutes. Those that hold an answer of your own are left out, unless the
-        project lets people settle them.
+        project lets people resolve them.
         """
         project = self.enter(Verb.ADJUDICATE)
         asked = self.body(NextDispute)
@@ -297,9 +297,9 @@ class DisputeDecisions(ApiView):
 
     @operation("decide_dispute", request=NewDisputeDecision, responses={201: AdjudicationRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Settle a dispute.
+        """Resolve a disagreement.
 
-        The decision stands above every other answer, and the scores follow at once. Nobody settles
+        The decision stands above every other answer, and the scores follow at once. Nobody resolves
         what they have judged themselves, unless the project allows it.
         """
         project = self.enter(Verb.ADJUDICATE)
@@ -313,7 +313,7 @@ class DisputeReopen(ApiView):
 
     @operation("reopen_dispute", request=DisputeReopening, responses=DisputeDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take a settled dispute up again.
+        """Reopen a resolved dispute.
 
         Every decision on it is withdrawn; the rows are kept. One that is open stays as it is.
         """
@@ -327,7 +327,7 @@ class DisputeRelease(ApiView):
 
     @operation("release_dispute", responses=DisputeDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Lay a dispute down, whoever has it in hand."""
+        """Release a dispute, wherever it is open."""
         project = self.enter(Verb.ADJUDICATE)
         release_dispute(dispute=dispute_of(project, public_id), by=self.person)
         return Response(_detail(project, public_id, self))
@@ -338,7 +338,7 @@ class CheckAdjudications(ApiView):
 
     @operation("adjudicate_check", request=NewDecision, responses={201: AdjudicationRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Settle a check: the label stands above every verdict.
+        """Resolve a check: the label stands above every verdict.
 
         Needs the verb "adjudicate". A reason is compulsory where nobody gave that answer. The scores
         follow at once.
@@ -355,7 +355,7 @@ class ComparisonAdjudications(ApiView):
 
     @operation("adjudicate_unit", request=NewUnitDecision, responses={201: AdjudicationRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Settle how much of a model unit the peer summary of a comparison expresses.
+        """Resolve how much of a model unit the peer summary of a comparison expresses.
 
         Needs the verb "adjudicate". The percent stands above every assessor's. A reason is
         compulsory where nobody gave that percent. The scores follow at once.

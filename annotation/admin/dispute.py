@@ -85,15 +85,15 @@ class KindFilter(admin.SimpleListFilter):
 class DecisionForm(forms.Form):
     """A decision on one dispute: one of the answers taken over, or another, with its reason."""
 
-    adopt = forms.ChoiceField(widget=forms.RadioSelect, required=False, label="Take over")
+    adopt = forms.ChoiceField(widget=forms.RadioSelect, required=False, label="Accept")
     label = forms.ChoiceField(
         choices=[("", "–"), *Label.choices],
         required=False,
         label="Answer",
-        help_text="Your own answer, where you take over none.",
+        help_text="Your own answer, where you accept none.",
     )
     percent = forms.IntegerField(
-        min_value=0, max_value=100, required=False, help_text="Your own answer, where you take over none."
+        min_value=0, max_value=100, required=False, help_text="Your own answer, where you accept none."
     )
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3}),
@@ -177,7 +177,7 @@ class DisputeAdmin(Rows):
         text = text_of(dispute)
         return text if len(text) <= LONGEST_LISTED_TEXT else f"{text[:LONGEST_LISTED_TEXT]}…"
 
-    @admin.display(description="in hand")
+    @admin.display(description="open")
     def in_hand(self, dispute: Dispute) -> str:
         return str(dispute.leased_to) if _is_held(dispute) else ""
 
@@ -185,11 +185,11 @@ class DisputeAdmin(Rows):
         """For the actions; the services decide again for each dispute."""
         return may_somewhere(request, Verb.ADJUDICATE)
 
-    @admin.action(description="Settle as most answers say", permissions=["adjudicate"])
+    @admin.action(description="Resolve with the majority answer", permissions=["adjudicate"])
     def decide_as_most(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
         return confirm_or_do(AS_MOST, request, with_words(queryset), self)
 
-    @admin.action(description="Take up again: withdraw the decisions", permissions=["adjudicate"])
+    @admin.action(description="Reopen: withdraw the decisions", permissions=["adjudicate"])
     def take_up_again(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
         return confirm_or_do(AGAIN, request, with_words(queryset), self)
 
@@ -230,7 +230,7 @@ class DisputeAdmin(Rows):
             field = refusal.field if isinstance(refusal, Invalid) else None
             form.add_error(field if field in form.fields else None, refusal.message)
             return self._page(request, row, view, form, typed=TypedDecision.of(request.POST, view))
-        self.message_user(request, f"Settled: {decision}.", messages.SUCCESS)
+        self.message_user(request, f"Resolved: {decision}.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))
 
     def _conflict(self, request: HttpRequest, row: Dispute, refusal: Conflict) -> HttpResponse:
@@ -331,8 +331,8 @@ def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
 
 def _lease(dispute: Dispute, _by: User) -> BulkStep:
     if not _is_held(dispute):
-        return BulkStep(f"“{text_of(dispute)}”: nobody has it in hand", is_possible=False)
-    return BulkStep(f"“{text_of(dispute)}”: {dispute.leased_to} has it in hand, and no longer")
+        return BulkStep(f"“{text_of(dispute)}”: nobody has it open", is_possible=False)
+    return BulkStep(f"“{text_of(dispute)}”: {dispute.leased_to} no longer has it open")
 
 
 def _end_lease(dispute: Dispute, by: User, _held: str, _reason: str) -> object:
@@ -341,19 +341,17 @@ def _end_lease(dispute: Dispute, by: User, _held: str, _reason: str) -> object:
 
 AS_MOST = Bulk(
     name="decide_as_most",
-    title="Settle as most answers say",
-    done="settled as most answers say",
+    title="Resolve with the majority answer",
+    done="resolved with the majority answer",
     plan=_as_most,
     act=_settle,
 )
 AGAIN = Bulk(
     name="take_up_again",
-    title="Take up again",
-    done="taken up again",
+    title="Reopen",
+    done="reopened",
     plan=_standing,
     act=_reopen,
     asks_reason=True,
 )
-RELEASE = Bulk(
-    name="release", title="End leases", done="no longer in anybody's hands", plan=_lease, act=_end_lease
-)
+RELEASE = Bulk(name="release", title="End leases", done="released", plan=_lease, act=_end_lease)

@@ -20,7 +20,7 @@ class AdjudicationRow(serializers.Serializer[Adjudication]):
     reason = serializers.CharField()
     error_type = serializers.CharField(help_text="Empty where none was named.")
     is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
-    is_against_all = serializers.BooleanField(help_text="Nobody among the voices had given this answer.")
+    is_against_all = serializers.BooleanField(help_text="Nobody of those who answered had given this answer.")
     by = serializers.CharField(source="decided_by.username")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
@@ -53,13 +53,13 @@ class HeldShape(serializers.Serializer[Any]):
 
 
 class CheckDrawRow(serializers.Serializer[Any]):
-    """A random draw of checks. Answered are those that somebody answered who knew nothing of the judge's verdict."""
+    """A random sample of checks. Answered are those that somebody answered who knew nothing of the judge's verdict."""
 
     id = serializers.CharField(source="draw_id")
     method = NamedChoice("DrawMethod", Draw.Method.choices)
     share = serializers.FloatField()
     seed = serializers.IntegerField()
-    frame = serializers.IntegerField(help_text="Checks that could have been drawn.")
+    frame = serializers.IntegerField(help_text="Checks that could have been sampled.")
     drawn = serializers.IntegerField()
     answered = serializers.IntegerField()
     held = HeldShape(

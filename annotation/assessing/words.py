@@ -15,12 +15,12 @@ def plan_in_words(plan: AssignmentPlan) -> str:
     if order.way in (Way.HAND, Way.MORE):
         return f"{_many(plan.sittings, 'document set')} for {order.people[0]}; {what}."
     if order.way == Way.QUEUE:
-        who = f"{_many(plan.sittings, 'sitting')} in the queue"
+        who = f"{_many(plan.sittings, 'assignment')} in the queue"
     else:
         busy = sorted({load.sets for load in plan.loads})
         between = "or" if busy[-1] - busy[0] == 1 else "to"
         each = f"{busy[0]} each" if len(busy) == 1 else f"{busy[0]} {between} {busy[-1]} each"
-        who = f"{_many(plan.sittings, 'sitting')} for {_many(len(plan.loads), 'person', 'people')}, {each}"
+        who = f"{_many(plan.sittings, 'assignment')} for {_many(len(plan.loads), 'person', 'people')}, {each}"
     unit = "summary" if order.by_summary else "set"
     is_whole = plan.seats and not plan.short and not plan.enough
     if plan.unjudged:
@@ -36,15 +36,15 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
         item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
         items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
         yield (
-            f"{plan.drawn} of {_many(len(plan.frame), item, items)} drawn at random; what was drawn, and with "
-            "which chance, is kept for ever."
+            f"{plan.drawn} of {_many(len(plan.frame), item, items)} in a random sample; sampling probabilities "
+            "are recorded permanently."
         )
     if plan.unjudged:
         them = "it" if plan.unjudged == 1 else "them"
         yield (
             f"{_left(plan)}, because the people asked have {them} already"
-            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded chances will not "
-            "hold for an unbiased estimate."
+            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded inclusion probabilities "
+            "will not hold for an unbiased estimate."
         )
     if plan.left_out:
         yield f"{order.people[0]} has {_listed(plan.left_out)} already."
@@ -59,12 +59,13 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
         )
     if plan.stranded:
         yield (
-            f"{_many(plan.stranded, 'sitting')} would wait for nobody: everybody else who may assess has the set "
-            "already, or a copy of it waits for them. Add an assessor first, or ask for fewer for each set."
+            f"{_many(plan.stranded, 'assignment')} would have nobody to take them: everybody else who may assess "
+            "has the set already, or a copy of it waits for them. Add an assessor first, or ask for fewer for each set."
         )
     if plan.for_authors_alone:
         yield (
-            f"For {_many(plan.for_authors_alone, 'sitting')} only people who wrote a summary in the set are left: the "
+            f"For {_many(plan.for_authors_alone, 'assignment')} only people who wrote a summary in the set are "
+            "left: the "
             "queue hands it to them last. Add an assessor if that must not be."
         )
     if order.by_summary:
@@ -76,7 +77,7 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
 
 def _left(plan: AssignmentPlan) -> str:
     verb = "gets" if plan.unjudged == 1 else "get"
-    return f"{plan.unjudged:,} of the {plan.at_stake:,} drawn {verb} no assessor"
+    return f"{plan.unjudged:,} of the {plan.at_stake:,} sampled {verb} no assessor"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -99,14 +100,16 @@ def nothing_to_give(order: AssignmentOrder, plan: AssignmentPlan) -> str:
         return f"There is no set left that {order.people[0]} could be given."
     if plan.enough:
         return "Every set has as many assessors as you ask for."
-    return "There is no peer summary held against a model summary that anybody here could be given."
+    return "There is no peer summary compared with a model summary that anybody here could be given."
 
 
 def given_in_words(order: AssignmentOrder, sittings: int) -> str:
     """What was done, once it is."""
     if order.way in (Way.HAND, Way.MORE):
         return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
-    return f"{_many(sittings, 'sitting')} {'wait in the queue' if order.way == Way.QUEUE else 'given out'}."
+    return (
+        f"{_many(sittings, 'assignment')} {'wait in the queue' if order.way == Way.QUEUE else 'given out'}."
+    )
 
 
 def recalled_in_words(sitting: GivenSitting) -> str:

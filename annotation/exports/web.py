@@ -25,8 +25,8 @@ EXPORTS_SHOWN = 30
 
 LEVEL_WORDS = {
     "scores": "one row per peer summary",
-    "units": "one row per model unit held against a summary",
-    "claims": "one row per claim held against a text, with every label",
+    "units": "one row per model unit compared with a summary",
+    "claims": "one row per claim compared with a text, with every label",
     "judgments": "one row per judgment of a person or judge",
     "systems": "means and intervals per system",
     "bundle": "all of these in one zip",

@@ -43,7 +43,7 @@ STEP_WORDS: Mapping[Step, StepWords] = {
     ),
     "align_summary": StepWords(
         "Align a summary with its source",
-        "Asked once for each peer summary where alignment is measured: its claims, each held against the source.",
+        "Asked once for each peer summary where alignment is measured: its claims, each compared with the source.",
         {"wanted": "where claims of some units alone are wanted"},
     ),
     "cover_summary": StepWords(
@@ -51,7 +51,7 @@ STEP_WORDS: Mapping[Step, StepWords] = {
         "Asked once for each peer summary where questions or ratings are wanted: all of it is answered from "
         "the summary alone, without its source.",
         {
-            "claims": "where claims are held against the summary",
+            "claims": "where claims are compared with the summary",
             "questions": "where there are questions to answer",
             "topics": "where topics are looked for",
             "ratings": "where the summary is rated",
@@ -59,7 +59,7 @@ STEP_WORDS: Mapping[Step, StepWords] = {
     ),
     "check_covered": StepWords(
         "Check claims against a summary",
-        "Asked where claims alone are held against a summary, and for those that had no usable answer.",
+        "Asked where claims alone are compared with a summary, and for those that had no usable answer.",
         {},
     ),
     "check_supported": StepWords(

@@ -28,7 +28,7 @@ class Draw(PublicRow):
         EVERYTHING = "everything", "Everything"
         UNIFORM = "uniform", "Uniform random share"
         STRATIFIED = "stratified", "Random share of each system and length"
-        ACTIVE = "active", "Random, the doubtful more often"
+        ACTIVE = "active", "Random, uncertain claims more often"
 
     class Item(models.TextChoices):
         DOCUMENT_SET = "document_set", "Document sets, with all their summaries"
@@ -40,7 +40,7 @@ class Draw(PublicRow):
     item = models.CharField(max_length=12, choices=Item, default=Item.DOCUMENT_SET)
     share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
-    frame = models.JSONField(help_text="Public ids of all items that could have been drawn.")
+    frame = models.JSONField(help_text="Public ids of all items that could have been sampled.")
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(
         null=True, blank=True, help_text="Nobody is asked for its answers since, and no estimate uses them."
@@ -51,7 +51,7 @@ class Draw(PublicRow):
         constraints = (models.CheckConstraint(name="draw_share_0_1", condition=Q(share__gt=0, share__lte=1)),)
 
     def __str__(self) -> str:
-        return f"{self.method} draw {self.public_id}"
+        return f"{self.method} sample {self.public_id}"
 
 
 AWAITED = Q(verdict__isnull=True, draw__cancelled_at__isnull=True)
@@ -105,7 +105,7 @@ class Sitting(PublicRow):
     class Recalled(models.TextChoices):
         BY_HAND = "by_hand", "Recalled"
         REASSIGNED = "reassigned", "Given to somebody else"
-        LAPSED = "lapsed", "Lease lapsed"
+        LAPSED = "lapsed", "Expired"
 
     assessor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="sittings"
@@ -180,7 +180,7 @@ class Sitting(PublicRow):
         )
 
     def __str__(self) -> str:
-        return f"{self.assessor or 'nobody yet'} on {self.document_set}"
+        return f"{self.assessor or 'unassigned'} on {self.document_set}"
 
     @property
     def is_open(self) -> bool:
@@ -211,7 +211,7 @@ class Assignment(PublicRow):
         related_name="review_assignments",
     )
     checks = models.ManyToManyField(Check, blank=True, related_name="assignments")
-    position = models.PositiveIntegerField(default=1, help_text="Order within the sitting.")
+    position = models.PositiveIntegerField(default=1, help_text="Order within the assignment.")
     repeat_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="repeats"
     )
@@ -219,7 +219,7 @@ class Assignment(PublicRow):
         Draw, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments"
     )
     selected_by = models.CharField(
-        max_length=20, default="hand", help_text="hand, or the method of the draw."
+        max_length=20, default="hand", help_text="hand, or the method of the sample."
     )
     inclusion_probability = models.FloatField(null=True, blank=True)
     is_own_model = models.BooleanField(default=False, help_text="The assessor wrote the model summary.")

@@ -195,7 +195,7 @@ class Check(PublicRow):
     """The question whether a claim is expressed in, or supported by, a text.
 
     On the reference side a claim of the model summary (or of the documents, where there is no
-    model summary) is held against the peer summary; on the peer side a claim of the peer
+    model summary) is compared with the peer summary; on the peer side a claim of the peer
     summary is held against its source documents. `peer` is the summary that the answer scores.
 
     The columns below `judge_label` are derived from verdicts and adjudications. Only the
@@ -243,7 +243,7 @@ class Check(PublicRow):
     is_disputed = models.BooleanField(default=False)
     doubt = models.FloatField(default=1.0, help_text="1 where the judge cannot say, 0 where it is certain.")
     effect = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
-    queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for draws and tie-breaks.")
+    queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
 
     class Meta:
         ordering = ("id",)
@@ -341,7 +341,7 @@ class VerdictBatch(PublicRow):
         ordering = ("-id",)
 
     def __str__(self) -> str:
-        return f"{self.count} verdicts taken over by {self.by}"
+        return f"{self.count} verdicts accepted by {self.by}"
 
 
 class Verdict(PublicRow):
@@ -359,7 +359,7 @@ class Verdict(PublicRow):
     class Shown(models.TextChoices):
         NOTHING = "nothing", "Nothing"
         JUDGE = "judge", "The judge's verdict"
-        PLANTED = "planted", "A wrong verdict, planted"
+        PLANTED = "planted", "A wrong verdict, a control item"
         PERSON = "person", "Another's answer"
 
     # Not `check`: that is a class method of every Django model.
@@ -375,7 +375,7 @@ class Verdict(PublicRow):
     label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
-    evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text held against.")
+    evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text compared with.")
     quotes = models.JSONField(
         default=list,
         blank=True,

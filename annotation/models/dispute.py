@@ -28,7 +28,7 @@ class Dispute(PublicRow):
 
     class State(models.TextChoices):
         OPEN = "open", "Open"
-        SETTLED = "settled", "Settled"
+        SETTLED = "settled", "Resolved"
         AGREED = "agreed", "Agreed since"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")

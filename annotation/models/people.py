@@ -94,8 +94,8 @@ class Notice(PublicRow):
         MENTION = "mention", "Mentioned"
         ASSIGNED = "assigned", "Work assigned"
         REOPENED = "reopened", "Work opened again"
-        RECALLED = "recalled", "Work taken away"
-        DRAWN = "drawn", "Checks drawn"
+        RECALLED = "recalled", "Work withdrawn"
+        DRAWN = "drawn", "Checks sampled"
         EXPORT = "export", "Export ready"
         DISPUTE = "dispute", "Disputes opened"
 

@@ -121,14 +121,14 @@ class Project(PublicRow):
         max_length=6,
         choices=Voices,
         default=Voices.PEOPLE,
-        help_text="Whose answers are held against each other for that.",
+        help_text="Whose answers are compared with each other for that.",
     )
     audit_share = models.FloatField(
         default=0.05,
         help_text="Share of what people agree on that adjudicators look at all the same (0 to 1).",
     )
     own_adjudication = models.BooleanField(
-        default=False, help_text="Adjudicators may settle what they have judged themselves."
+        default=False, help_text="Adjudicators may resolve what they have judged themselves."
     )
     planted_share = models.FloatField(
         default=0.0,

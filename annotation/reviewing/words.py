@@ -24,8 +24,8 @@ TITLES = {
 }
 OPTIONS: dict[str, dict[str, str]] = {
     "order": {
-        Order.DOUBT: "Most doubtful",
-        Order.EFFECT: "Largest effect",
+        Order.DOUBT: "Most uncertain",
+        Order.EFFECT: "Largest score impact",
         Order.DOCUMENT: "By document",
     },
     "only": {
@@ -69,7 +69,7 @@ def _narrowed(query: Mapping[str, str], names: Mapping[str, Mapping[str, str]]) 
         if name in names:
             words = names[name].get(value, UNKNOWN)
         elif name == "draw":
-            words = "drawn at random"
+            words = "random sample"
         else:
             words = OPTIONS.get(name, {}).get(value, value)
         yield Narrowed(name, title, words)

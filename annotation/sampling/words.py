@@ -11,11 +11,11 @@ from annotation.models import Draw, Event
 from annotation.sampling.queries.check_samples import HeldChecks
 
 _METHOD_WORDS: dict[str, str] = {
-    Draw.Method.UNIFORM: "by lot",
-    Draw.Method.STRATIFIED: "by lot within each system and length",
-    Draw.Method.ACTIVE: "the doubtful more often",
+    Draw.Method.UNIFORM: "simple random sample",
+    Draw.Method.STRATIFIED: "random within each system and length",
+    Draw.Method.ACTIVE: "uncertain claims more often",
 }
-_PLANNED_STRATA = "by lot within each system, length and doubt of the judge"
+_PLANNED_STRATA = "random within each system, length and judge uncertainty"
 """What a stratified draw of the plan is: its strata are finer than those of others."""
 SAMPLE_TERMS = (
     "Reviewers are told, and Review serves them these claims first. Estimates use the random sample once every claim "

@@ -32,7 +32,7 @@ def share_percent(share: float) -> str:
 
 @register.filter
 def how_sampled(work: SampleWork) -> str:
-    """How checks were drawn for reviewers."""
+    """How checks were sampled for review."""
     return words.method_in_words(work.draw.method, work.event)
 
 

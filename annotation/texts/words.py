@@ -32,12 +32,12 @@ def settled_by(names: Sequence[str]) -> str:
     """That a claim on which decisions rest is changed by adjudicators alone; empty where none does.
 
     >>> settled_by(["cleo"])
-    'cleo settled what was asked of this claim. Only somebody who may adjudicate changes it: ask an adjudicator.'
+    'cleo resolved what was asked of this claim. Only somebody who may adjudicate changes it: ask an adjudicator.'
     """
     if not names:
         return ""
     return (
-        f"{listed(names)} settled what was asked of this claim. Only somebody who may adjudicate changes it: "
+        f"{listed(names)} resolved what was asked of this claim. Only somebody who may adjudicate changes it: "
         "ask an adjudicator."
     )
 
@@ -46,14 +46,14 @@ def decisions_fall(names: Sequence[str]) -> str:
     """What becomes of adjudicators' decisions when the claim is changed; empty where there are none.
 
     >>> decisions_fall(["cleo"])
-    'cleo settled what was asked of this claim: the decision stays with these words and counts no more.'
+    'cleo resolved what was asked of this claim: the decision stays with these words and counts no more.'
     """
     if not names:
         return ""
     decisions = "the decisions stay" if names[1:] else "the decision stays"
     counts = "count" if names[1:] else "counts"
     return (
-        f"{listed(names)} settled what was asked of this claim: {decisions} with these words and {counts} "
+        f"{listed(names)} resolved what was asked of this claim: {decisions} with these words and {counts} "
         "no more."
     )
 
@@ -78,7 +78,7 @@ def if_deleted(loss: ClaimLoss) -> str:
         return f"Alignment is then the share of yes over {_claims(left)} instead of {left + 1}."
     if not left:
         return (
-            "It is the only claim of this text: nothing is then asked of the summaries that are held against it, and "
+            "It is the only claim of this text: nothing is then asked of the summaries that are compared with it, and "
             "they have no coverage by claims."
         )
     if loss.kind == "documents":
@@ -153,7 +153,7 @@ def dropped_in_words(dropped: Dropped) -> str:
     if dropped.reopened:
         said.append(
             f"Sets are opened again for: {', '.join(dropped.reopened)}. Nothing that they said in them counts "
-            "until they close them anew, and by now they may have seen what others said."
+            "until they close them again, and by now they may have seen what others said."
         )
     if dropped.evidence:
         one = dropped.evidence == 1

@@ -39,7 +39,7 @@ PAGE_STATUS: dict[type[Refusal], int] = {
 HEADINGS = {
     400: "That could not be read",
     413: "That is too much at once",
-    404: "There is nothing here",
+    404: "Page not found",
     403: "This is closed to you",
     409: "Something changed in the meantime",
     422: "That cannot be done as it stands",

@@ -18,21 +18,51 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound="Model")
 
-DOORS: tuple[tuple[str, str, Verb], ...] = (
-    ("Overview", "project", Verb.VIEW_PROJECT),
-    ("My work", "work", Verb.ASSESS),
-    ("Review", "review", Verb.REVIEW),
-    ("Adjudicate", "adjudicate", Verb.ADJUDICATE),
-    ("Scores", "scores", Verb.VIEW_SCORES),
-    ("Runs", "runs", Verb.VIEW_RUNS),
-    ("Import", "import", Verb.IMPORT),
-    ("Units", "unit-texts", Verb.CHANGE_UNITS),
-    ("Assignments", "assignments", Verb.ASSIGN),
-    ("Progress", "progress", Verb.ASSIGN),
-    ("Exports", "exports", Verb.EXPORT),
-    ("Settings", "project-settings", Verb.CHANGE_PROJECT),
+GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
+    (
+        "Work",
+        (
+            ("My work", "work", Verb.ASSESS),
+            ("Review", "review", Verb.REVIEW),
+            ("Adjudicate", "adjudicate", Verb.ADJUDICATE),
+            ("Assignments", "assignments", Verb.ASSIGN),
+            ("Progress", "progress", Verb.ASSIGN),
+        ),
+    ),
+    (
+        "Results",
+        (
+            ("Leaderboard", "scores", Verb.VIEW_SCORES),
+            ("Agreement", "agreement", Verb.VIEW_SCORES),
+            ("Judge", "judge", Verb.VIEW_SCORES),
+            ("Plan", "plan", Verb.VIEW_SCORES),
+            ("Sensitivity", "sensitivity", Verb.VIEW_SCORES),
+            ("Pictures", "pictures", Verb.VIEW_SCORES),
+        ),
+    ),
+    (
+        "Data",
+        (
+            ("Import", "import", Verb.IMPORT),
+            ("Units", "unit-texts", Verb.CHANGE_UNITS),
+            ("Runs", "runs", Verb.VIEW_RUNS),
+            ("Exports", "exports", Verb.EXPORT),
+        ),
+    ),
+    (
+        "Settings",
+        (
+            ("Project", "project-settings", Verb.CHANGE_PROJECT),
+            ("Judges", "judges", Verb.VIEW_RUNS),
+            ("Prompts", "prompts", Verb.VIEW_RUNS),
+            ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
+            ("People", "people", Verb.MANAGE_MEMBERS),
+            ("Log", "log", Verb.VIEW_EVENTS),
+            ("Bias watch", "bias", Verb.VIEW_BIAS),
+        ),
+    ),
 )
-"""Name on screen, address, and the verb that opens it."""
+"""The pages of a project by group: name on screen, address, and the verb that opens it. The overview stands before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +70,18 @@ class Door:
     name: str
     url_name: str
     is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pages that belong together, those alone that the person may open."""
+
+    name: str
+    doors: list[Door]
+
+    @property
+    def is_here(self) -> bool:
+        return any(door.is_here for door in self.doors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +93,14 @@ class Room:
     here: str
 
     @property
-    def doors(self) -> list[Door]:
-        return [
-            Door(name=name, url_name=url_name, is_here=url_name == self.here)
-            for name, url_name, verb in DOORS
-            if verb in self.verbs
-        ]
+    def groups(self) -> list[Group]:
+        groups = (
+            Group(
+                name, [Door(words, url, url == self.here) for words, url, verb in doors if verb in self.verbs]
+            )
+            for name, doors in GROUPS
+        )
+        return [group for group in groups if group.doors]
 
     @property
     def guidelines(self) -> InForce | None:

@@ -174,7 +174,7 @@ def ask_for_a_file(project: Project) -> float:
 
 
 def kill_one(run: Run, processes: list[subprocess.Popen[bytes]]) -> float:
-    """Kill a worker at a random moment, start another, and tell after how long all that it had was taken up again."""
+    """Kill a worker at a random moment, start another, and tell after how long all that it had was reopened."""
     from annotation.models import Job
     from annotation.workers import worker_command
 

@@ -86,7 +86,7 @@ def _measure(what: str, fault: Callable[[], None], outside: dict[str, str]) -> l
         Row(f"{what}: verdicts doubled", told["doubled"], "verdicts", at_most=0),
         Row(f"{what}: scores that cannot be rebuilt", not told["is_exact"], "projects", at_most=0),
         Row(f"{what}: calls paid twice", twice, "calls", at_most=AT_ONCE),
-        Row(f"{what}: taken up again after", silence, "s", at_most=TAKEN_UP_SECONDS, note=note),
+        Row(f"{what}: reopened after", silence, "s", at_most=TAKEN_UP_SECONDS, note=note),
     ]
 
 

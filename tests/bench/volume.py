@@ -98,7 +98,7 @@ def _killed(database: str, outside: dict[str, str]) -> list[Row]:
         Row(f"{what}: verdicts doubled", told["doubled"], "verdicts", at_most=0),
         Row(f"{what}: scores that cannot be rebuilt", not told["is_exact"], "projects", at_most=0),
         Row(f"{what}: calls made again", again, "calls", at_most=KILLS * AT_ONCE),
-        Row(f"{what}: taken up again after, longest", max(told["taken_up"]), "s", at_most=TAKEN_UP_SECONDS),
+        Row(f"{what}: reopened after, longest", max(told["taken_up"]), "s", at_most=TAKEN_UP_SECONDS),
     ]
 
 

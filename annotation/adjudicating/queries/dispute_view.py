@@ -285,7 +285,7 @@ def _decisions(dispute: Dispute, person: User, voices: Sequence[NamelessVoice]) 
 
 
 def _letter_of(decision: Adjudication, voices: Sequence[NamelessVoice]) -> str:
-    """The letter of the voice that was taken over, where it still stands."""
+    """The letter of the voice that was accepted, where it still stands."""
     for voice in voices:
         is_verdict = voice.verdict is not None and voice.verdict.pk == decision.adopted_verdict_id
         is_judgment = voice.judgment is not None and voice.judgment.pk == decision.adopted_judgment_id

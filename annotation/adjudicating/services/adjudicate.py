@@ -74,7 +74,7 @@ def settle(
     is_guideline_gap: bool = False,
     seen: str = NOT_LOOKED,
 ) -> Adjudication:
-    """Settle a dispute by a label where a check is disputed, by a percent where a unit is, or by an answer taken over.
+    """Resolve a disagreement by a label where a check is disputed, a percent where a unit is, or an accepted answer.
 
     With `again` the decisions that stand are taken back first, as by `reopen_dispute`: both or neither. All else is as
     for `decide_check` and `decide_unit`, also what is raised; Invalid for a percent on a check and a label on a unit.
@@ -158,7 +158,7 @@ def _decide_check(check: Check, label: str, said: DecisionDetails) -> Adjudicati
     chosen = (voice.label if voice else "") or label
     _compare(Adjudication.objects.filter(check_row=check), said, yours={"label": chosen})
     if not chosen or (voice is not None and label not in ("", voice.label)):
-        raise Invalid("Take over one of the answers, or give one of your own.", field="label")
+        raise Invalid("Accept one of the answers, or give one of your own.", field="label")
     is_new = voice is None and all(each.label != chosen for each in voices)
     decision = Adjudication(check_row=check, label=chosen, is_against_all=is_new)
     return _keep(decision, said, voices, voice, told={"label": chosen})
@@ -185,7 +185,7 @@ def _decide_unit(
     decisions = Adjudication.objects.filter(comparison=comparison, **place)
     _compare(decisions, said, yours={"percent": chosen})
     if chosen is None or (voice is not None and percent not in (None, voice.percent)):
-        raise Invalid("Take over one of the percents, or give one of your own.", field="percent")
+        raise Invalid("Accept one of the percents, or give one of your own.", field="percent")
     is_new = voice is None and all(each.percent != chosen for each in voices)
     decision = Adjudication(comparison=comparison, **place, percent=chosen, is_against_all=is_new)
     return _keep(decision, said, voices, voice, told={"unit": unit.public_id, "percent": chosen})
@@ -315,7 +315,7 @@ def _adopted(voices: Sequence[NamelessVoice], token: str) -> NamelessVoice | Non
     voice = adopted(voices, token)
     if voice is None:
         raise Conflict(
-            "The answer that you took over was changed or taken back since you opened the page. Look at what is "
+            "The answer that you accepted was changed or taken back since you opened the page. Look at what is "
             "said now, then decide.",
             code="newer_voices",
         )
@@ -345,8 +345,9 @@ def _keep_decision_apart(decision: Adjudication, by: User) -> None:
 
 def _own_judgment() -> NotAllowed:
     return NotAllowed(
-        "You have judged this yourself, and in this project nobody settles that, also where they have taken their "
-        "own answer back. Leave it to another adjudicator.",
+        "You have judged this yourself. This project does not let adjudicators resolve what they have judged, "
+        "even after "
+        "they withdraw their answer. Leave it to another adjudicator.",
         code="own_judgment",
     )
 
@@ -387,13 +388,13 @@ def _check_error_type(error_type: str) -> None:
 def _check_cut(unit: Unit | Claim) -> None:
     if isinstance(unit, Unit) and not Unit.objects.filter(pk=unit.pk).exists():
         raise Conflict(
-            "This unit was joined or split since you opened the page. Load it anew, then decide on the units that "
+            "This unit was joined or split since you opened the page. Reload it, then decide on the units that "
             "stand now.",
             code="newer_cut",
         )
     if isinstance(unit, Claim) and not Claim.objects.filter(pk=unit.pk, claim_set__is_active=True).exists():
         raise Conflict(
-            "The claims were changed since you opened the page. Load it anew, then decide on those that stand now.",
+            "The claims were changed since you opened the page. Reload it, then decide on those that stand now.",
             code="newer_cut",
         )
 

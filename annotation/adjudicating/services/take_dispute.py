@@ -23,7 +23,7 @@ TRIED_AT_ONCE = 8
 
 
 def take_next(*, project: Project, by: User, filters: DisputeFilter, after: str = "") -> Dispute | None:
-    """The worst dispute that nobody else has in hand, leased to `by` for five minutes; None where none is left.
+    """The worst dispute that nobody else has in progress, leased to `by` for five minutes; None where none is left.
 
     `after` is the public id of the one that was just on screen: what follows it comes first, then the queue from
     its top. A lease is taken by a conditional update, so two people are never handed the same one. Whatever else

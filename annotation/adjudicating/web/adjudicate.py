@@ -119,7 +119,7 @@ def reopen_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
         )
     except Conflict as refusal:
         return _show(request, room, dispute_of(room.project, dispute_id), refusal=refusal)
-    return _go_to(request, room, dispute_id, note="Taken up again: decide anew.")
+    return _go_to(request, room, dispute_id, note="Reopened: decide again.")
 
 
 def _typed(request: Request) -> dict[str, str]:
@@ -251,8 +251,8 @@ def _percents(view: DisputeView) -> list[tuple[int, str, bool]]:
 
 
 def _in_words(decision: Adjudication, moved: Sequence[ScoreChange]) -> str:
-    """What a decision did, such as "Settled: yes. Coverage 0.500 → 0.750."."""
-    told = f"Settled: {decision.label or f'{decision.percent} %'}."
+    """What a decision did, such as "Resolved: yes. Coverage 0.500 → 0.750."."""
+    told = f"Resolved: {decision.label or f'{decision.percent} %'}."
     return f"{told} {in_words([change for change in moved if change.is_moved])}"
 
 
@@ -289,7 +289,7 @@ def _choices(filters: DisputeFilter) -> list[tuple[str, list[tuple[str, str, boo
         ]
 
     return [
-        ("Show", switch("state", [("Open", "open"), ("Settled", "settled"), ("Agreed since", "agreed")])),
+        ("Show", switch("state", [("Open", "open"), ("Resolved", "settled"), ("Agreed since", "agreed")])),
         ("Kind", switch("kind", [("Both", ""), ("Claims", "check"), ("Units", "unit")])),
         ("Why", switch("why", [("Both", ""), ("Answers differ", "differs"), ("Audit", "audit")])),
     ]

@@ -19,7 +19,7 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def agreement(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="agreement")
     stored = figures(room.project, Analysis.Kind.AGREEMENT)
     scales = (stored.payload or EMPTY)["scales"]
     context = {"scale": _chosen(scales, request.GET.get("scale", ""))}

@@ -41,8 +41,10 @@ class KnownOfSystem(serializers.Serializer[Any]):
     system = serializers.CharField()
     system_id = serializers.CharField()
     judge = MeanWithInterval(allow_null=True, help_text="By the deciding judge alone.")
-    estimate = MeanWithInterval(allow_null=True, help_text="What people would say, from the latest draw.")
-    people = MeanWithInterval(allow_null=True, help_text="People's drawn answers alone.")
+    estimate = MeanWithInterval(
+        allow_null=True, help_text="What people would say, from the latest random sample."
+    )
+    people = MeanWithInterval(allow_null=True, help_text="People's sampled answers alone.")
     least = _number(
         help_text="Width if every check of these document sets were answered, or of people's own scores where all "
         "are; null where nobody can say."
@@ -58,12 +60,12 @@ class KnownWords(serializers.Serializer[Any]):
 class PlanOutlook(serializers.Serializer[Any]):
     """What one design would bring at a size."""
 
-    mean = _number(help_text="Mean width over systems; null where the width of any is not foretold.")
+    mean = _number(help_text="Mean width over systems; null where the width of any is not forecast.")
     widest = _number(
-        help_text="Width that no system's interval exceeds in half of such draws; null as the mean."
+        help_text="Width that no system's interval exceeds in half of such samples; null as the mean."
     )
     documents = serializers.FloatField(
-        help_text="Document sets with an answer that no system falls short of in half of such draws."
+        help_text="Document sets with an answer that no system falls short of in half of such samples."
     )
     is_few = serializers.BooleanField(help_text="Too few of these to use the judge: people alone stand.")
     systems = serializers.DictField(
@@ -71,7 +73,7 @@ class PlanOutlook(serializers.Serializer[Any]):
     )
     strata = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
-        help_text="Expected checks by system and doubt of the judge.",
+        help_text="Expected checks by system and judge uncertainty.",
     )
 
 
@@ -109,18 +111,20 @@ class PlanTarget(serializers.Serializer[Any]):
     known = KnownWords()
     warning = serializers.CharField()
     unknown = serializers.CharField(
-        help_text="Why no width is foretold, where too few answers show how far document sets differ; else empty."
+        help_text="Why no width is forecast, where too few answers show how far document sets differ; else empty."
     )
     least_in_words = serializers.CharField(help_text="What the least widths rest on; may be empty.")
     systems = KnownOfSystem(many=True)
     outlooks = serializers.DictField(
-        child=serializers.DictField(child=PlanOutlook()), help_text="By size of the draw and design."
+        child=serializers.DictField(child=PlanOutlook()), help_text="By size of the sample and design."
     )
     wanted = PlanWish(many=True)
 
 
 class PlanSize(serializers.Serializer[Any]):
-    size = serializers.IntegerField(help_text="Checks of a whole draw, over all systems and target lengths.")
+    size = serializers.IntegerField(
+        help_text="Checks of a whole sample, over all systems and target lengths."
+    )
     hours = _number(help_text="At the median time; null where nobody's time is known.")
 
 
@@ -131,17 +135,17 @@ class PlanFigures(serializers.Serializer[Any]):
     )
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
     basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")
-    pilot = serializers.CharField(allow_null=True, help_text="The draw that it goes by.")
+    pilot = serializers.CharField(allow_null=True, help_text="The random sample that it uses.")
     pilot_answered = serializers.IntegerField(
-        help_text="Answered checks of that draw, 0 without one: a smaller draw would replace more answers."
+        help_text="Answered checks of that sample, 0 without one: a smaller one would replace more answers."
     )
     complete = serializers.CharField(
-        help_text="That people have answered every check, so that no draw adds to it; else empty."
+        help_text="That people have answered every check, so that no sample adds to it; else empty."
     )
     checks = serializers.IntegerField()
-    came_after = serializers.IntegerField(help_text="Checks that came after that draw.")
+    came_after = serializers.IntegerField(help_text="Checks that came after that sample.")
     drawn_before = serializers.IntegerField(
-        help_text="Checks with an answer of somebody who knew nothing, which a draw keeps."
+        help_text="Checks with an answer of somebody who knew nothing, which a sample keeps."
     )
     seconds = _number(help_text="Median time of an answer.")
     timed = serializers.IntegerField()
@@ -151,13 +155,13 @@ class PlanFigures(serializers.Serializer[Any]):
 
 
 class NewPlannedDraw(serializers.Serializer[Any]):
-    size = serializers.IntegerField(min_value=1, help_text="Checks to draw.")
+    size = serializers.IntegerField(min_value=1, help_text="Checks to sample.")
     design = NamedChoice("PlanDesign", [(design, design) for design in DRAWABLE])
     seed = serializers.IntegerField(
         required=False,
         min_value=0,
         max_value=2**SEED_BITS - 1,
-        help_text="A seed that has drawn already gives that draw back: send it again without harm.",
+        help_text="A seed that was used already gives that sample back: send it again without harm.",
     )
 
 
@@ -169,7 +173,7 @@ class PlanView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show what is known now, and how wide intervals would be with more answers of people.
 
-        Forecasts go by the latest answered draw of checks, else by the judge's own probabilities.
+        Forecasts go by the latest answered random sample of checks, else by the judge's own probabilities.
         """
         project = self.enter(Verb.VIEW_SCORES)
         return Response(PlanFigures(answered(project, Analysis.Kind.PLAN)).data)
@@ -181,7 +185,7 @@ class PlannedSamples(ApiView):
 
     @operation("draw_planned_checks", request=NewPlannedDraw, responses={201: CheckDrawRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Draw checks for reviewers as the plan foretells them, each with its recorded chance.
+        """Sample claims for review as the plan foretells them, each with its recorded chance.
 
         Needs the verb "assign".
         """

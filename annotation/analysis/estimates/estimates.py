@@ -116,7 +116,7 @@ class Estimates:
 
 
 def estimates(project: Project) -> Estimates:
-    """The estimates from the latest draw of which everything is answered, else why there are none."""
+    """The estimates from the latest random sample of which everything is answered, else why there are none."""
     draws = samples_of_coverage(project)
     complete = next((draw for draw in draws if draw.is_complete), None)
     newer = draws[0] if draws and draws[0] is not complete else None

@@ -53,9 +53,10 @@ class Outlook:
     """What a draw of one design would bring at a target length: widths over its systems, None where none is foretold.
 
     `mean` is that of the widths that are expected of the systems, which `systems` holds. `widest` is what none of them
-    exceeds in half of such draws: more than the largest that is expected, for widths scatter. `documents` is the number
-    of document sets with an answer that no system falls short of in half of such draws. `is_few` tells that these are
-    too few to lean on the judge: estimates would show people alone, so `mean` and `widest` are None.
+    exceeds in half of such samples: more than the largest that is expected, for widths scatter. `documents`
+    is the number
+    of document sets with an answer that no system falls short of in half of such samples. `is_few` tells that these are
+    too few to use the judge: estimates would show people alone, so `mean` and `widest` are None.
     `strata` is how many answers each system is expected to give in each stratum.
     """
 

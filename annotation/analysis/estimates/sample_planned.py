@@ -75,7 +75,7 @@ def refuse_plan(*, project: Project, size: int, design: str, seed: int) -> None:
 def _design(name: str) -> Design:
     wanted = next((known for known in DRAWABLE if known == name), None)
     if wanted is None:
-        raise Invalid(f"A draw is {', '.join(DRAWABLE)}, not {name!r}.", field="design")
+        raise Invalid(f"A sample is {', '.join(DRAWABLE)}, not {name!r}.", field="design")
     return wanted
 
 
@@ -83,7 +83,7 @@ def _frame(project: Project, size: int) -> dict[str, FramedCheck]:
     need_blind_answers(project)
     frame = frame_of(project, SIDE)
     if not 0 < size <= len(frame):
-        raise Invalid(f"Between 1 and {len(frame):,} checks can be drawn, not {size:,}.", field="size")
+        raise Invalid(f"Between 1 and {len(frame):,} checks can be sampled, not {size:,}.", field="size")
     return frame
 
 

@@ -41,8 +41,8 @@ from annotation.web.screen import screen
 from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
 
 HOW = {
-    "uniform": "every check alike, by lot within each system and length",
-    "stratified": "by lot within each system, length and doubt; most where the judge errs most",
+    "uniform": "simple random sample within each system and length",
+    "stratified": "random within each system, length and judge uncertainty; most where the judge errs most",
     "active": "each check by how far the judge is expected to be off",
 }
 SEVERAL = 2
@@ -85,7 +85,7 @@ class SystemLine(NamedTuple):
 
 @screen("GET")
 def plan(request: Request, slug: str) -> HttpResponse:
-    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="scores"))
+    return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="plan"))
 
 
 plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
@@ -93,7 +93,7 @@ plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
 
 @screen("POST")
 def draw_plan(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.ASSIGN, here="scores")
+    room = enter(request, slug, Verb.ASSIGN, here="plan")
     # The blind may draw, and see nothing of the plan.
     may_look = Verb.VIEW_SCORES in room.verbs
     try:
@@ -111,7 +111,7 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
             raise
         return _page(request, room, refusal=refusal)
     count = drawn.drawn_checks.count()
-    messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} drawn for reviewers.")
+    messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} sampled for review.")
     return redirect("plan" if may_look else "check-draws", slug)
 
 

@@ -17,7 +17,7 @@ from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design
 DESIGN_NAMES: dict[Design, str] = {
     "people": "people alone",
     "uniform": "uniform",
-    "stratified": "stratified by doubt",
+    "stratified": "stratified by judge uncertainty",
     "active": "active",
 }
 
@@ -43,12 +43,12 @@ CAPTION = (
     "in it"
 )
 CAPTION_OF_PEOPLE = (
-    "what people would say of all claims, for the population that the document sets stand for, from their drawn "
-    "answers alone"
+    "what people would say of all claims, for the population that the document sets stand for, from their "
+    "sampled answers alone"
 )
 NO_SAMPLE = (
-    "There is no estimate: nothing has been drawn at random for people yet. What reviewers choose to answer is "
-    "no random sample: it enters only where chance draws it too."
+    "No estimate yet: review a random sample first. Answers that reviewers chose to "
+    "give enter only where the sample contains them too."
 )
 ALL_ANSWERED = "There is no estimate and none is needed: people answered every check."
 ITEM_NOUNS = {Draw.Item.COMPARISON.value: "summaries", Draw.Item.DOCUMENT_SET.value: "document sets"}
@@ -65,9 +65,9 @@ def estimate_in_words(table: EstimateTable) -> str:
     if table.sample is None:
         return newer or (ALL_ANSWERED if table.is_all_answered else NO_SAMPLE)
     if not table.documents:
-        return f"The draw of {table.sample.day} holds nothing at this target length, so there is no estimate."
+        return f"The random sample of {table.sample.day} has nothing at this target length, so there is no estimate."
     after = (
-        f"{table.came_after:,} checks came after the draw, which says nothing of them."
+        f"{table.came_after:,} checks came after the random sample, which does not cover them."
         if table.came_after
         else ""
     )
@@ -77,23 +77,28 @@ def estimate_in_words(table: EstimateTable) -> str:
 
 def _sample_in_words(sample: SampleProgress) -> str:
     if sample.item == Draw.Item.CHECK:
-        return f"From the draw of {sample.day}: {sample.drawn:,} checks, answered before the judge's answer was shown."
-    return f"From the draw of {sample.day}: {sample.drawn:,} blind judgments of {ITEM_NOUNS[sample.item]}."
+        return (
+            f"From the random sample of {sample.day}: {sample.drawn:,} checks, answered before the judge's answer was "
+            "shown."
+        )
+    return f"From the random sample of {sample.day}: {sample.drawn:,} blind judgments of {ITEM_NOUNS[sample.item]}."
 
 
 def _state_in_words(table: EstimateTable) -> str:
     answered = table.answered_documents
     if not table.has_judge:
-        return "The judge recorded no probability for any of it, so people's drawn answers stand alone."
+        return "The judge recorded no probability for any of it, so only people's sampled answers are used."
     if answered < TOO_FEW_DOCUMENTS:
         why = no_interval_in_words(answered)
         return (
-            f"Not every system has answers in {TOO_FEW_DOCUMENTS} document sets (fewest: {answered}): too few to lean "
-            f"on the judge, so people's drawn answers stand alone{f', {why}' if why else ''}."
+            f"Not every system has answers in {TOO_FEW_DOCUMENTS} document sets (fewest: {answered}): too few "
+            f"to use the judge, so only people's sampled answers are used{f', {why}' if why else ''}."
         )
     fewest = f"Every system has answers in {answered} document sets or more"
     if table.state == EstimateState.PEOPLE:
-        return f"{fewest}. The judge would make no interval narrower, so people's drawn answers stand alone."
+        return (
+            f"{fewest}. The judge would make no interval narrower, so only people's sampled answers are used."
+        )
     if table.state == EstimateState.FEW:
         return f"{fewest}; below {FEW_DOCUMENTS} an interval may miss more often than it says."
     return f"{fewest}."
@@ -105,19 +110,20 @@ def _saved_in_words(table: EstimateTable) -> str:
         return ""
     if table.labels_saved < 1:
         return "The judge saves no answers here."
-    return f"The judge's answers are worth {table.labels_saved:,.0f} more of people's for each system, on average."
+    return f"The judge adds the precision of {table.labels_saved:,.0f} more human answers for each system, on average."
 
 
 def _open_in_words(newest: SampleProgress) -> str:
     """What is said of the newest draw where it is not answered yet."""
     if newest.withdrawn:
         return (
-            f"Of the draw of {newest.day}, {newest.withdrawn:,} judgments were taken away unanswered, so its chances "
-            f"no longer hold and it gives no estimate."
+            f"Of the random sample of {newest.day}, {newest.withdrawn:,} judgments were withdrawn unanswered. "
+            "Its inclusion "
+            f"probabilities no longer hold, so it gives no estimate."
         )
     return (
-        f"Of the draw of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered; until all are "
-        f"there is no estimate from it."
+        f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered. An "
+        f"estimate needs all of them."
     )
 
 
@@ -128,8 +134,8 @@ _ANSWERED = "every check in them answered"
 _TRUSTING = (
     "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
     "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
-    "as independent; where they rise and fall together, intervals come out wider. A first draw shows how far that "
-    "holds, and the next forecast goes by it."
+    "as independent; where they rise and fall together, intervals come out wider. A first sample shows how far "
+    "that holds, and the next forecast uses it."
 )
 
 
@@ -138,25 +144,25 @@ def basis_in_words(basis: str, pilot: SampleProgress | None) -> str:
     match basis:
         case ForecastBasis.PILOT if pilot is not None:
             return (
-                f"The forecast goes by the draw of {pilot.day}: how far the judge was off on its "
+                f"The forecast uses the random sample of {pilot.day}: how far the judge was off on its "
                 f"{pilot.drawn:,} answered checks, and how far document sets differ, over all systems of a target "
-                "length together. It assumes that people go on answering alike; the fewer these "
-                "answers are, the rougher it is. Estimates go by the latest draw that is answered, so a new one with "
-                "fewer checks would make intervals wider."
+                "length together. It assumes that people keep answering the same way; "
+                "the fewer these answers are, the rougher it is. Estimates use the latest answered sample, so a "
+                "new one with fewer checks would make intervals wider."
             )
         case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
             return (
-                f"The draw of {pilot.day} holds answers in fewer than two document sets for some "
+                f"The random sample of {pilot.day} has answers in fewer than two document sets for some "
                 f"system, so nothing is forecast from it. Instead {_TRUSTING}"
             )
         case ForecastBasis.TOO_FEW_SETS:
-            return "No system has two document sets or more with claims, so no interval can be foretold."
+            return "No system has two document sets or more with claims, so no interval can be forecast."
         case ForecastBasis.NOTHING:
             return (
-                "No judge has given a probability for any claim of the reference side, so nothing can be foretold. "
+                "No judge has given a probability for any claim of the reference side, so nothing can be forecast. "
                 "A run of the deciding judge gives them."
             )
-    return f"No draw has been answered yet: {_TRUSTING}"
+    return f"No random sample has been answered yet: {_TRUSTING}"
 
 
 def hours_in_words(seconds: float | None, timed: int) -> str:
@@ -170,7 +176,7 @@ def hours_in_words(seconds: float | None, timed: int) -> str:
 def complete_in_words(checks: int) -> str:
     """That no draw is needed, where people have answered everything."""
     answered = "the only check" if checks == 1 else f"all {checks:,} checks"
-    return f"People have answered {answered}: coverage on the leaderboard is theirs alone, and no draw adds to it."
+    return f"People have answered {answered}: coverage on the leaderboard is theirs alone, and no sample adds to it."
 
 
 def reached_in_words(width: float, now: float, systems: int) -> str:
@@ -184,9 +190,9 @@ def reached_in_words(width: float, now: float, systems: int) -> str:
 
 
 def unknown_in_words(clusters: Clusters) -> str:
-    """Why no width is foretold where the answers show no difference between document sets."""
+    """Why no width is forecast where the answers show no difference between document sets."""
     return (
-        f"It cannot be told from so few answers how far {clusters.nouns} differ, so no width is foretold: the answers' "
+        f"It cannot be told from so few answers how far {clusters.nouns} differ, so no width is forecast: the answers' "
         "own noise is as large."
     )
 
@@ -245,7 +251,7 @@ def wanted_in_words(
     if short:
         lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
         return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
-    often = "in more than half of such draws" if systems > 1 else "on average"
+    often = "in more than half of such samples" if systems > 1 else "on average"
     # With too few answers for the judge every draw is people alone: where they do, no design matters.
     if least is None or (people is not None and people < least):
         if people is None:
@@ -260,7 +266,7 @@ def wanted_in_words(
         alone = "people alone take as many"
     else:
         alone = f"people alone take {_between(people, ladder)}"
-    where = "in more than half of draws that are" if systems > 1 else "on average in a draw that is"
+    where = "in more than half of samples that are" if systems > 1 else "on average in a sample that is"
     return f"{goal}: {_between(least, ladder)} answers do it {where} {designs}; {alone}."
 
 
@@ -315,8 +321,8 @@ def documents_in_words(clusters: Clusters) -> str:
     none = f" ({why})" if why else ""
     if clusters.groups < TOO_FEW_DOCUMENTS:
         return (
-            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit} an estimate leans on people's drawn "
-            "answers alone, so nothing is foretold of what the judge would add."
+            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit} an estimate uses people's "
+            "sampled answers alone, so there is no forecast of what the judge would add."
         )
     if clusters.groups < FEW_DOCUMENTS:
         return f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit} an interval may miss more often than it says."
@@ -338,15 +344,15 @@ def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: boo
     `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing.
     """
     told = (
-        f"This is a new draw of {size:,}, not {size:,} more: once all of it is answered, the estimate goes by it "
-        "alone."
+        f"This is a new random sample of {size:,}, not {size:,} more: once all of it is answered, the estimate uses "
+        "it alone."
     )
     if not answered:
         return told
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
-    kept = f"{earlier} a blind answer already: where it is drawn it keeps that answer and nobody is asked"
+    kept = f"{earlier} a blind answer already: where it is sampled it keeps that answer and nobody is asked"
     about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
-    return f"{told} {kept}{about}; what is not drawn does not enter the estimate."
+    return f"{told} {kept}{about}; what is not sampled does not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
@@ -356,7 +362,7 @@ def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
     """
     if size > answered:
         return ""
-    kept = f"The latest answered draw holds {answered:,} checks."
+    kept = f"The latest answered sample has {answered:,} checks."
     if size == answered:
         return f"{kept} This one is as large and would replace it: estimates would rest on no more answers."
     if is_narrower:

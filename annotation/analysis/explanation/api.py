@@ -45,7 +45,7 @@ def _numbers(words: str) -> serializers.ListField:
 
 class DecisionRow(serializers.Serializer[ToldDecision]):
     adopted_from = serializers.CharField(
-        help_text="Who had given the answer that was taken over; empty for the adjudicator's own."
+        help_text="Who had given the answer that was accepted; empty for the adjudicator's own."
     )
     is_against_all = serializers.BooleanField(help_text="Nobody had given this answer.")
     is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
@@ -66,11 +66,11 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
     shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's answer: nothing, judge or planted; person where they "
+        help_text="What a reviewer had seen of the judge's answer: nothing, judge or control item; person where they "
         "knew another's answer alone."
     )
     planted = serializers.CharField(help_text="The wrong verdict that they were shown; empty where none was.")
-    in_list = serializers.IntegerField(help_text="Verdicts taken over in one act with this one; 0 for none.")
+    in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
@@ -237,7 +237,7 @@ class ExplanationRow(serializers.Serializer[Explanation]):
     comparisons = ExplainedComparisonRow(many=True)
     document_claims = ExplainedClaimRow(many=True, help_text="The reference where there is no model summary.")
     document_claims_gone = EarlierClaimRow(many=True)
-    peer_claims = ExplainedClaimRow(many=True, help_text="Held against the source.")
+    peer_claims = ExplainedClaimRow(many=True, help_text="Compared with the source.")
     peer_claims_gone = EarlierClaimRow(many=True)
     questions = ExplainedQuestionRow(many=True)
     published = PublishedFiguresRow(many=True)

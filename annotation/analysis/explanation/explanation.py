@@ -36,7 +36,7 @@ from evaluation.judging import Label
 from evaluation.metrics import ConcisenessTerms
 
 SOURCES: dict[UnitSource, str] = {
-    "adjudicated": "settled by an adjudicator",
+    "adjudicated": "resolved by an adjudicator",
     "assessors": "assessors' percents",
     "claims": "share of yes over the claims",
     "blend": "percents and claims, weighted",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ToldDecision:
     """What an adjudicator's decision says beyond its answer.
 
-    `adopted_from` names who had given the answer that was taken over; empty where it is the adjudicator's own.
+    `adopted_from` names who had given the answer that was accepted; empty where it is the adjudicator's own.
     """
 
     adopted_from: str

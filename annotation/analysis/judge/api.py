@@ -170,7 +170,7 @@ class JudgeQualityView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Show how far each judge can be trusted, where it errs and what it costs.
 
-        Held against what people answered before they saw any verdict of a judge.
+        Compared with what people answered before they saw any verdict of a judge.
         """
         project = self.enter(Verb.VIEW_SCORES)
         return Response(JudgeFigures(answered(project, Analysis.Kind.JUDGE)).data)

@@ -24,7 +24,7 @@ from evaluation.statistics import FEW_DOCUMENTS
 
 @screen("GET")
 def judge(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     stored = figures(room.project, Analysis.Kind.JUDGE)
     version = chosen_version((stored.payload or EMPTY)["versions"], request.GET.get("judge", ""))
     context = {

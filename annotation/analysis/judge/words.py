@@ -77,7 +77,7 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
             return f"People answered all {basis.frame:,} checks of {sides}: the figures describe {described}."
         case "drawn":
             others = (
-                f" {_checks(basis.others)} that people answered beyond the draw "
+                f" {_checks(basis.others)} that people answered beyond the sample "
                 f"{'is' if basis.others == 1 else 'are'} left out."
                 if basis.others
                 else ""
@@ -89,22 +89,25 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
                     "since, left out, the figures stand for the claims that kept their words."
                 )
             return (
-                f"{_checks(basis.drawn)} of {basis.frame:,} were drawn ({basis.method}) and all of them are answered: "
+                f"{_checks(basis.drawn)} of {basis.frame:,} were sampled ({basis.method}) and all of them are "
+                "answered: "
                 f"{stands_for}{others}"
             )
         case "uneven":
             return (
-                f"{_checks(basis.drawn)} were drawn with unequal chances, which are not evened out here: the figures "
+                f"{_checks(basis.drawn)} were sampled with unequal probabilities, which are not evened out "
+                "here: the figures "
                 f"describe the {checks:,} answered checks only, and those on which the judge was expected to be off "
                 "are over-represented."
             )
         case "open":
             return (
-                f"{basis.answered:,} of {basis.drawn:,} drawn checks are answered. Until all are, the figures describe "
+                f"{basis.answered:,} of {basis.drawn:,} sampled checks are answered. Until all are, the figures "
+                "describe "
                 f"the {checks:,} answered checks only."
             )
     return (
-        f"People chose which checks to answer; none were drawn at random. The figures describe those {checks:,} checks "
+        f"People chose which checks to answer; none are a random sample. The figures describe those {checks:,} checks "
         "only, and say nothing of the others."
     )
 
@@ -164,7 +167,7 @@ def _scope(basis: AnswerBasis) -> str:
         return " on the checks answered so far"
     if basis.kind == "uneven":
         chosen = ", or that people chose" if basis.others else ""
-        return f" on the checks that were drawn, with unequal chances{chosen}"
+        return f" on the checks that were sampled, with unequal probabilities{chosen}"
     return " on the checks that people answered, which are no random sample"
 
 

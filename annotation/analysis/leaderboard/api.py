@@ -90,10 +90,11 @@ class PlaceShape(serializers.Serializer[Any]):
     """Where a system stands in the order, and how sure that is."""
 
     low = serializers.IntegerField(
-        allow_null=True, help_text="The best rank in the middle 95 % of the draws of document sets."
+        allow_null=True,
+        help_text="The best rank in the middle 95 % of the bootstrap samples of document sets.",
     )
     high = serializers.IntegerField(allow_null=True, help_text="The worst rank there.")
-    letters = serializers.CharField(help_text="Systems that share a letter cannot be told apart.")
+    letters = serializers.CharField(help_text="Systems that share a letter are not significantly different.")
 
 
 class RankingShape(serializers.Serializer[Any]):
@@ -109,7 +110,7 @@ class RankingShape(serializers.Serializer[Any]):
     )
     groups = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="The largest groups of systems that cannot be told apart, best first.",
+        help_text="The largest groups of systems that are not significantly different, best first.",
     )
     places = serializers.DictField(child=PlaceShape(), help_text="By system.")
 
@@ -132,14 +133,14 @@ class ChangedShape(serializers.Serializer[Any]):
         help_text="Reviewers' answers that stand; counted where any of them came in a list."
     )
     in_lists = serializers.IntegerField(
-        help_text="Those of them that are the judge's verdicts, taken over in lists."
+        help_text="Those of them that are the judge's verdicts, accepted in lists."
     )
     systems = serializers.DictField(child=MovedShape(), help_text="By system.")
 
 
 class EstimatedShape(serializers.Serializer[Any]):
     shown = AverageRow()
-    people = AverageRow(help_text="What people's drawn answers alone give.")
+    people = AverageRow(help_text="What people's sampled answers alone give.")
     tuning = serializers.FloatField(
         help_text="The slope on the judge's answers; 0 where they count for nothing."
     )
@@ -149,7 +150,7 @@ class EstimatedShape(serializers.Serializer[Any]):
 
 
 class EstimateShape(serializers.Serializer[Any]):
-    """What people would say of everything, from a random draw that they answered and the judge's answers."""
+    """What people would say of everything, from a random sample that they answered and the judge's answers."""
 
     state = serializers.ChoiceField(choices=[state.value for state in EstimateState])
     sentence = serializers.CharField()
@@ -179,7 +180,7 @@ class LeaderboardTables(serializers.Serializer[Any]):
     score = serializers.CharField(help_text="What the systems are ranked by.")
     signature = serializers.CharField()
     confidence = serializers.FloatField()
-    draws = serializers.IntegerField(help_text="Bootstrap draws behind each interval.")
+    draws = serializers.IntegerField(help_text="Bootstrap samples behind each interval.")
     seed = serializers.IntegerField()
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
@@ -356,7 +357,7 @@ class Quality(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the mean answers to the quality questions by system, one table per target length.
 
-        Of closed sittings; hidden repeats count for nothing.
+        Of closed assignments; hidden repeats count for nothing.
         """
         project = self.enter(Verb.VIEW_SCORES)
         target = self.query(LeaderboardQuery).get("target_words", ALL)

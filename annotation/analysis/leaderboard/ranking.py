@@ -27,7 +27,8 @@ SIGNIFICANCE_LEVEL = 0.05
 class Place:
     """A system's range of ranks, None twice where its mean has no interval, and its letters.
 
-    Systems that share a letter cannot be told apart; `group_marks` says of each group of the ranking in turn whether
+    Systems that share a letter are not significantly different; `group_marks` says of each group of the
+    ranking in turn whether
     the system stands in it.
     """
 
@@ -42,7 +43,8 @@ class Front:
     """Who is first, and what the tests say of that.
 
     `level` are the systems with the highest mean, `others` counts the further ones, `sets` the document sets behind the
-    first one's mean, `clusters` all that were compared. `near` cannot be told apart from the first, `above` are better
+    first one's mean, `clusters` all that were compared. `near` is not significantly different from the
+    first, `above` are better
     on common sets. With those near, else with all others, it was compared on `fewest` to `most` sets.
     """
 
@@ -150,7 +152,7 @@ def _front(
 def _near_and_above(
     first: str, others: Sequence[str], compared: Sequence[PairComparison]
 ) -> tuple[list[str], list[str]]:
-    """The systems that cannot be told apart from this one, and those that are better than it on common sets.
+    """The systems that is not significantly different from this one, and those that are better than it on common sets.
 
     Both in the order of `others`, so that those named of many are the next ones.
     """

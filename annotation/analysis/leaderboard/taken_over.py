@@ -1,4 +1,4 @@
-"""How many of people's answers are the judge's own verdicts, taken over in lists."""
+"""How many of people's answers are the judge's own verdicts, accepted in lists."""
 
 from __future__ import annotations
 

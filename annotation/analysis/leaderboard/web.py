@@ -294,7 +294,7 @@ def _asked(request: Request) -> str:
     """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
     asked = request.GET.get("by", "")
     if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
-        raise Invalid(f"The leaderboard is not drawn by {asked!r}.", field="by")
+        raise Invalid(f"The leaderboard cannot be ordered by {asked!r}.", field="by")
     return asked
 
 

@@ -95,14 +95,14 @@ def _told_apart(first: str, front: Front) -> str:
     if not front.near:
         return f"{first} leads: over {over} its difference from every other system holds."
     near = "any other system" if len(front.near) == front.others else listed(front.near)
-    return f"{first} is ahead, but over {over} it cannot be told apart from {near}."
+    return f"{first} is ahead, but over {over} it is not significantly different from {near}."
 
 
 def taken_over_in_words(answers: int, in_lists: int) -> str:
-    """`96 of 100 reviewers' verdicts by taking over the judge's in lists`; nothing where none was."""
+    """`96 of 100 reviewers' verdicts by accepting the judge's in lists`; nothing where none was."""
     if not in_lists:
         return ""
-    return f"{in_lists:,} of {answers:,} reviewers' verdicts by taking over the judge's in lists"
+    return f"{in_lists:,} of {answers:,} reviewers' verdicts by accepting the judge's in lists"
 
 
 def changed_in_words(changed: PeopleChanged) -> str:

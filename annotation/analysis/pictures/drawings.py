@@ -53,7 +53,8 @@ def draw_ranking(table: TargetTable, column: str, *, score: str, caption: str) -
     letters = {name: place.letters for name, place in places.items()}
     if order and order.has_groups:
         caption = (
-            f"{caption} Lines on the right: systems that cannot be told apart at 5 % after Holm's correction "
+            f"{caption} Lines on the right: systems that are not significantly different at 5 % after Holm's "
+            "correction "
             "(paired permutation of document sets)."
         )
     return ranking(

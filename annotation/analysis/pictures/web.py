@@ -71,7 +71,7 @@ class ShownPicture:
 
 @screen("GET")
 def pictures(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="pictures")
     name = request.GET.get("show", "") or next(iter(PICTURES))
     if name not in PICTURES:
         raise Invalid(f"There is no picture {name!r}; there are {', '.join(PICTURES)}.", field="show")
@@ -97,13 +97,13 @@ def pictures(request: Request, slug: str) -> HttpResponse:
 @screen("GET")
 def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
     """One picture of the page as a file."""
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="pictures")
     if picture not in PICTURES:
         raise NotFound(f"There is no picture {picture!r}; there are {', '.join(PICTURES)}.")
     shown = PICTURES[picture][2](request, room)
     # On the page intervals may follow; a file would be without them for good.
     if shown.picture is None or shown.made.is_missing:
-        raise NotFound("There is nothing to draw yet.")
+        raise NotFound("There is nothing to plot yet.")
     return picture_file(request, shown.picture, project=room.project)
 
 

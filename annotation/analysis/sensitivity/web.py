@@ -39,7 +39,7 @@ class RankTable(NamedTuple):
 
 @screen("GET")
 def sensitivity(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="sensitivity")
     stored = figures(room.project, Analysis.Kind.SENSITIVITY)
     tables = (stored.payload or EMPTY)["targets"]
     table = opened_table(request, room.project, tables)

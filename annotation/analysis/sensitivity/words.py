@@ -153,7 +153,7 @@ def people_in_words(orders: Sequence[SystemOrder], ahead: Sequence[str], *, syst
     leaders = f"{listed(ahead)} would still {_be_first(ahead)}"
     if len(orders) == 1:
         return f"One person has answers that count: without {orders[0].name}, {leaders}.{least}"
-    return f"Whoever of the {len(orders)} people is left out, {leaders}.{least}"
+    return f"Whichever of the {len(orders)} people is left out, {leaders}.{least}"
 
 
 def _both(found: Turning, letter: str) -> str:

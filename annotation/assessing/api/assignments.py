@@ -63,7 +63,7 @@ class WorkRow(serializers.Serializer[GivenSitting]):
     summaries = serializers.IntegerField(help_text="Peer summaries; those that come twice count once.")
     judged_units = serializers.IntegerField(
         allow_null=True,
-        help_text="Model units with a percent; null for others' sittings on a set that the caller has open.",
+        help_text="Model units with a percent; null for others' assignments on a set that the caller has open.",
     )
     active_ms = serializers.IntegerField(help_text="Time at work, idle time left out.")
     is_pulled = serializers.BooleanField(help_text="Taken from the queue, so held by a lease.")
@@ -71,14 +71,14 @@ class WorkRow(serializers.Serializer[GivenSitting]):
     created_at = serializers.DateTimeField()
     closed_at = serializers.DateTimeField(allow_null=True)
     recalled_at = serializers.DateTimeField(allow_null=True)
-    recalled_as = Told(recalled_in_words, help_text="Why it was taken away; empty where it was not.")
+    recalled_as = Told(recalled_in_words, help_text="Why it was withdrawn; empty where it was not.")
 
 
 class WorkQuery(serializers.Serializer[Any]):
     state = NamedChoice(
         "WorkFilter", [(state.value, state.value) for state in WorkState], default=WorkState.ALL.value
     )
-    assessor = serializers.CharField(required=False, help_text="Sittings of that person alone.")
+    assessor = serializers.CharField(required=False, help_text="Assignments of that person alone.")
 
 
 class NewAssignments(serializers.Serializer[Any]):
@@ -106,7 +106,7 @@ class NewAssignments(serializers.Serializer[Any]):
         "DrawItem",
         Draw.Item.choices,
         default=Draw.Item.DOCUMENT_SET.value,
-        help_text="What is drawn where the method is not everything; strata hold single summaries.",
+        help_text="What is sampled where the method is not everything; strata hold single summaries.",
     )
     share = serializers.FloatField(default=1.0, min_value=0, max_value=1)
     avoid_own = serializers.BooleanField(
@@ -150,17 +150,17 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
     left_out = serializers.ListField(
         child=serializers.CharField(), help_text="Sets named that the person has already."
     )
-    drawn = serializers.IntegerField(help_text="Items drawn of the frame.")
-    frame = serializers.SerializerMethodField(help_text="Items that could have been drawn.")
+    drawn = serializers.IntegerField(help_text="Items sampled of the frame.")
+    frame = serializers.SerializerMethodField(help_text="Items that could have been sampled.")
     seed = serializers.IntegerField(source="order.seed")
     fingerprint = serializers.CharField()
     in_words = Told(plan_in_words)
     notes = ToldEach(plan_notes)
     stranded = serializers.IntegerField(
-        help_text="Sittings of a queue that nobody would be left to pull: add an assessor, or ask for fewer."
+        help_text="Assignments of a queue that nobody would be left to pull: add an assessor, or ask for fewer."
     )
     for_authors_alone = serializers.IntegerField(
-        help_text="Sittings of a queue that only people could pull who wrote a summary in the set."
+        help_text="Assignments of a queue that only people could pull who wrote a summary in the set."
     )
 
     def get_frame(self, plan: AssignmentPlan) -> int:
@@ -168,19 +168,19 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
 
 
 class GivenRow(serializers.Serializer[Any]):
-    """Ids of the sittings that were made or added to; none in a preview."""
+    """Ids of the assignments that were made or added to; none in a preview."""
 
     plan = PlanRow(allow_null=True, help_text="Null once it is done.")
     sittings = serializers.ListField(child=serializers.CharField())
 
 
 class LoadRow(serializers.Serializer[AssessorLoad]):
-    """What one person has to do and has done, in sittings."""
+    """What one person has to do and has done, in assignments."""
 
     person = serializers.CharField()
     is_assessor = serializers.BooleanField()
     open = serializers.IntegerField()
-    drafts = serializers.IntegerField(help_text="Open ones that are begun.")
+    drafts = serializers.IntegerField(help_text="Open ones that are started.")
     closed = serializers.IntegerField()
     recalled = serializers.IntegerField()
     judged_units = serializers.IntegerField()
@@ -196,22 +196,22 @@ class HeldRow(serializers.Serializer[HeldSitting]):
 
 
 class QueueRow(serializers.Serializer[SetQueue]):
-    waiting = serializers.IntegerField(help_text="Sittings that can be pulled.")
+    waiting = serializers.IntegerField(help_text="Assignments that can be pulled.")
     waiting_sets = serializers.IntegerField()
     held = HeldRow(many=True)
     stalled = serializers.IntegerField()
-    lapsed = serializers.IntegerField(help_text="Begun sets that their person lost to the lease.")
+    lapsed = serializers.IntegerField(help_text="Started sets whose lease expired.")
     stranded = serializers.IntegerField(
-        help_text="Waiting sittings that nobody is left for: add an assessor, or withdraw them."
+        help_text="Waiting assignments that nobody is left for: add an assessor, or withdraw them."
     )
     stranded_sets = serializers.ListField(child=serializers.CharField(), help_text="Their document sets.")
     for_authors_alone = serializers.IntegerField(
-        help_text="Waiting sittings that only people are left for who wrote a summary in the set."
+        help_text="Waiting assignments that only people are left for who wrote a summary in the set."
     )
 
 
 class WithdrawnRow(serializers.Serializer[Any]):
-    withdrawn = serializers.IntegerField(help_text="Sittings that were taken out of the queue.")
+    withdrawn = serializers.IntegerField(help_text="Assignments that were removed from the queue.")
 
 
 class Assessor(serializers.Serializer[Any]):
@@ -234,7 +234,7 @@ class Assignments(ApiView):
 
     @operation("list_assignments", parameters=[WorkQuery, PageQuery], responses=WorkRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List everybody's sittings, newest first.
+        """List everybody's assignments, newest first.
 
         Needs the verb "assign". How far they are, not what was said.
         """
@@ -313,7 +313,7 @@ class SittingRecall(ApiView):
 
     @operation("recall_sitting", responses=WorkRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take an open sitting away from its assessor, or out of the queue.
+        """Withdraw an open assignment from its assessor, or out of the queue.
 
         Needs the verb "assign". What was said in it is kept and counts for nothing.
         """
@@ -327,9 +327,9 @@ class SittingReassign(ApiView):
 
     @operation("reassign_sitting", request=Assessor, responses=WorkRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give the work of an open sitting to somebody else, who starts afresh.
+        """Give the work of an open assignment to somebody else, who starts afresh.
 
-        Needs the verb "assign". The answer is the sitting that they have.
+        Needs the verb "assign". The answer is the assignment that they have.
         """
         project = self.enter(Verb.ASSIGN)
         sitting = sitting_in(project, public_id)
@@ -343,9 +343,9 @@ class SittingRequeue(ApiView):
 
     @operation("requeue_sitting", responses=WorkRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Put the work of an open sitting into the queue.
+        """Put the work of an open assignment into the queue.
 
-        Needs the verb "assign". The answer is the sitting that waits there.
+        Needs the verb "assign". The answer is the assignment that waits there.
         """
         project = self.enter(Verb.ASSIGN)
         waiting = recall_sitting.requeue(sitting=sitting_in(project, public_id), by=self.person)

@@ -67,7 +67,7 @@ class OwnSetRow(serializers.Serializer[OwnSet]):
 class OfferRow(serializers.Serializer[QueueOffer]):
     sets = serializers.IntegerField(help_text="Sets in the queue that the caller may have.")
     in_hand = serializers.CharField(
-        allow_null=True, help_text="The pulled sitting that has to be closed or given back first."
+        allow_null=True, help_text="The pulled assignment that has to be closed or given back first."
     )
 
 
@@ -80,28 +80,28 @@ class LapsedRow(serializers.Serializer[LapsedSet]):
 class OwnDeskRow(serializers.Serializer[OwnDesk]):
     """All of the caller's work in the project."""
 
-    drafts = OwnSetRow(many=True, help_text="Begun and not closed.")
-    open = OwnSetRow(many=True, help_text="Not begun.")
+    drafts = OwnSetRow(many=True, help_text="Started and not closed.")
+    open = OwnSetRow(many=True, help_text="Not started.")
     submitted = OwnSetRow(many=True)
     queue = OfferRow(source="offer")
-    lapsed = LapsedRow(many=True, help_text="Sets lost to the lease that may be taken up again.")
+    lapsed = LapsedRow(many=True, help_text="Sets whose lease expired and that may be resumed.")
     effort = EffortRow()
     agreement = AgreementRow()
 
 
 class SetProgressRow(serializers.Serializer[SetStanding]):
-    """How far one document set is, over all its sittings that were not taken away."""
+    """How far one document set is, over all its assignments that were not withdrawn."""
 
     id = serializers.CharField(source="set_id")
     document_id = serializers.CharField(source="document_set")
-    waiting = serializers.IntegerField(help_text="Sittings in the queue.")
+    waiting = serializers.IntegerField(help_text="Assignments in the queue.")
     open = serializers.IntegerField()
     closed = serializers.IntegerField()
     judged_units = serializers.IntegerField(
         source="judged", allow_null=True, help_text="Null while the caller has the set to judge."
     )
     units = serializers.IntegerField(
-        source="to_judge", allow_null=True, help_text="To judge, in waiting sittings too; null as above."
+        source="to_judge", allow_null=True, help_text="To judge, in waiting assignments too; null as above."
     )
 
 
@@ -119,17 +119,17 @@ class FlagsRow(serializers.Serializer[Flags]):
     own_models = serializers.IntegerField(help_text="Comparisons with a model summary of the assessor's own.")
     own_peers = serializers.IntegerField(help_text="Peer summaries of the assessor's own.")
     given_again = serializers.IntegerField(
-        help_text="Sets taken away from the assessor and given again: scores may have been seen in between."
+        help_text="Sets withdrawn from the assessor and given again: scores may have been seen in between."
     )
 
 
 class PersonProgressRow(serializers.Serializer[PersonStanding]):
-    """How far one person is; sittings are counted, and units."""
+    """How far one person is; assignments are counted, and units."""
 
     person = serializers.CharField(source="load.person")
     is_assessor = serializers.BooleanField(source="load.is_assessor")
     open = serializers.IntegerField(source="load.open")
-    drafts = serializers.IntegerField(source="load.drafts", help_text="Open ones that are begun.")
+    drafts = serializers.IntegerField(source="load.drafts", help_text="Open ones that are started.")
     closed = serializers.IntegerField(source="load.closed")
     recalled = serializers.IntegerField(source="load.recalled")
     judged_units = serializers.IntegerField(source="load.judged_units")
@@ -157,11 +157,11 @@ class SystemProgressRow(serializers.Serializer[SystemStanding]):
 
 
 class ClosedQuery(serializers.Serializer[Any]):
-    assessor = serializers.CharField(required=False, help_text="Sittings of that person alone.")
+    assessor = serializers.CharField(required=False, help_text="Assignments of that person alone.")
 
 
 class ClosedSittingRow(serializers.Serializer[ClosedRow]):
-    """One closed sitting: how long it took, and what is worth a look in it."""
+    """One closed assignment: how long it took, and what is worth a look in it."""
 
     id = serializers.CharField(source="sitting_id")
     assessor = serializers.CharField()
@@ -177,9 +177,9 @@ class OwnWork(ApiView):
 
     @operation("get_own_work", responses=OwnDeskRow)
     def get(self, request: Request, slug: str) -> Response:
-        """Show the caller's own work: open, begun and submitted sets, time, and agreement with themselves.
+        """Show the caller's own work: open, started and submitted sets, time, and agreement with themselves.
 
-        The agreement is empty while there is work in hand or in the queue.
+        The agreement is empty while there is work in progress or in the queue.
         """
         project = self.enter(Verb.ASSESS)
         return Response(OwnDeskRow(own_desk(project, self.person)).data)
@@ -246,7 +246,7 @@ class ClosedSittings(ApiView):
         "list_closed_sittings", parameters=[ClosedQuery, PageQuery], responses=ClosedSittingRow(many=True)
     )
     def get(self, request: Request, slug: str) -> Response:
-        """List closed sittings with their time and flags, those that were given out last first.
+        """List closed assignments with their time and flags, those that were given out last first.
 
         Needs the verb "view flags".
         """

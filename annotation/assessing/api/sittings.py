@@ -72,9 +72,9 @@ class AssignmentRow(serializers.Serializer[SummaryWork]):
     """One comparison to judge: a peer summary, at random within a target length, against a model summary."""
 
     id = serializers.CharField(source="assignment_id")
-    number = serializers.IntegerField(help_text="Place of the peer summary in the sitting.")
+    number = serializers.IntegerField(help_text="Place of the peer summary in the assignment.")
     part = serializers.IntegerField(help_text="Place of the comparison among those of the peer summary.")
-    parts = serializers.IntegerField(help_text="Comparisons of the peer summary in this sitting.")
+    parts = serializers.IntegerField(help_text="Comparisons of the peer summary in this assignment.")
     target_words = serializers.IntegerField(allow_null=True)
     stage = StageField()
     judged = serializers.IntegerField(help_text="Model units with a percent.")
@@ -165,7 +165,7 @@ class AssignmentDetail(serializers.Serializer[SeeForm]):
     )
     is_closed = serializers.BooleanField()
     pen = serializers.CharField(
-        help_text="The form that may write in the sitting; empty before the first act."
+        help_text="The form that may write in the assignment; empty before the first act."
     )
     pen_seq = serializers.IntegerField(help_text="The last act heard from it.")
 
@@ -207,7 +207,7 @@ class JudgmentRow(serializers.Serializer[UnitJudgment]):
 
 
 class ActRow(serializers.Serializer[Any]):
-    """One act. `seq` numbers the acts of a form in a sitting: 1, 2, 3 and so on.
+    """One act. `seq` numbers the acts of a form in an assignment: 1, 2, 3 and so on.
 
     Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `quality` takes `question` and
     `answer`; `unmarked` takes `percent`.
@@ -287,7 +287,7 @@ class AliveBody(serializers.Serializer[Any]):
 
 
 class PenRow(serializers.Serializer[Pen]):
-    """Which form may write in the sitting, and the last act heard from it: its next one has the number after."""
+    """Which form may write in the assignment, and the last act heard from it: its next one has the number after."""
 
     pen = serializers.CharField(source="client_id")
     seq = serializers.IntegerField()
@@ -300,7 +300,7 @@ class Sittings(ApiView):
 
     @operation("list_sittings", responses=SittingRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the caller's own sittings, in their order, with what there is to judge in each."""
+        """List the caller's own assignments, in their order, with what there is to judge in each."""
         project = self.enter(Verb.ASSESS)
         sittings: Any = own_work(project, self.person)
         return Response(SittingRow(sittings, many=True).data)
@@ -311,7 +311,7 @@ class OneSitting(ApiView):
 
     @operation("get_sitting", responses=SittingRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show one of the caller's own sittings."""
+        """Show one of the caller's own assignments."""
         project = self.enter(Verb.ASSESS)
         return Response(SittingRow(own_work_in(project, self.person, public_id)).data)
 
@@ -321,7 +321,7 @@ class SittingClose(ApiView):
 
     @operation("close_sitting", responses=SittingRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Close a sitting: everything in it is submitted and counts from now on.
+        """Close an assignment: everything in it is submitted and counts from now on.
 
         Everything has to be answered first; `details.missing` says what is not, by assignment, and
         `details.go_to` where to go. Twice changes nothing.
@@ -359,7 +359,7 @@ class SittingPen(ApiView):
 
     @operation("take_pen", request=PenBody, responses=PenRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give the pen of a sitting to a form that was just opened.
+        """Give the right to write in an assignment to a form that was just opened.
 
         409 `elsewhere` where yet another form has taken it since this one was made; `details.pen` names it.
         """
@@ -408,7 +408,7 @@ class AssignmentJudgments(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Judge a model unit: its percent and its marks.
 
-        A revision is a new row, and the last one counts. Nothing is scored before the sitting is
+        A revision is a new row, and the last one counts. Nothing is scored before the assignment is
         closed.
         """
         project = self.enter(Verb.ASSESS)

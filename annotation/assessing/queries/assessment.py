@@ -246,7 +246,7 @@ def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
     for work in own_work(project, person):
         if work.sitting_id == public_id:
             return work
-    raise NotFound("There is no such sitting in this project.")
+    raise NotFound("There is no such assignment in this project.")
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
@@ -284,7 +284,7 @@ def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
     own = Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     sitting = own.select_related("document_set__project").first()
     if sitting is None:
-        raise NotFound("There is no such sitting in this project.")
+        raise NotFound("There is no such assignment in this project.")
     return sitting
 
 

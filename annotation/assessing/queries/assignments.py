@@ -300,7 +300,7 @@ def sitting_in(project: Project, public_id: str) -> Sitting:
         .first()
     )
     if sitting is None:
-        raise NotFound("There is no such sitting in this project.")
+        raise NotFound("There is no such assignment in this project.")
     return sitting
 
 

@@ -205,7 +205,7 @@ class Saving:
         place = places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
-            raise NotFound("This model unit is not in this comparison (any more). Load the page anew.")
+            raise NotFound("This model unit is not in this comparison (any more). Reload the page.")
         _check_percent(act.percent, self.progress.project)
         marks = _clean_marks(act.marks, piece.reading)
         row = UnitJudgment(

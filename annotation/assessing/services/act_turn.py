@@ -50,7 +50,7 @@ def lease(sitting: Sitting, now: datetime) -> dict[str, datetime]:
 
 def enter(sitting: Sitting, by: User) -> None:
     if sitting.assessor_id != by.pk:
-        raise NotFound("There is no such sitting.")
+        raise NotFound("There is no such assignment.")
     require(by, sitting.document_set.project, Verb.ASSESS)
 
 
@@ -64,8 +64,8 @@ def check_open(sitting: Sitting) -> None:
         return
     if sitting.recalled_as == Sitting.Recalled.LAPSED:
         raise Conflict(
-            "Nobody worked at this document set for a while, so it went back to the queue. What you judged in "
-            "it is kept: take it up again from your work, unless somebody else has it by now.",
+            "Your time for this document set expired, so it went back to the queue. What you "
+            "judged in it is kept: resume it from My work, unless somebody else has it by now.",
             code="lapsed",
         )
     raise Conflict(
@@ -150,7 +150,7 @@ def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:
     _check_still_open(sitting, fresh)
     told = "This set was opened in another tab or on another device, and goes on there."
     if sitting.pen.startswith(UNITS_CHANGED):
-        told = "Units of a summary in this set were joined or split in the meantime. Load the page anew."
+        told = "Units of a summary in this set were joined or split in the meantime. Reload the page."
     elsewhere = Conflict(told, code="elsewhere", details={"pen": sitting.pen})
     raise _with_both(elsewhere, sitting, fresh)
 

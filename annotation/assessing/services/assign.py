@@ -47,7 +47,7 @@ def assign(
     items = items_of(wanted).get(document_set.pk, [])
     if not items or (comparisons is not None and len(items) < len({c.pk for c in comparisons})):
         raise Invalid(
-            f"{document_set.external_id} has no such peer summary held against a model summary.",
+            f"{document_set.external_id} has no such peer summary compared with a model summary.",
             field="document_set",
         )
     seat = Seat(

@@ -51,7 +51,7 @@ def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
     )
     sitting.document_set.project = project
     if sitting.assessor_id != by.pk:
-        raise NotFound("There is no such sitting.")
+        raise NotFound("There is no such assignment.")
     if sitting.closed_at is not None:
         return sitting
     check_open(sitting)

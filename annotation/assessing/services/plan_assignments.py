@@ -75,7 +75,7 @@ def carry_out(
     plan = plan_assignments(project=project, order=order, by=by)
     if expected and expected != plan.fingerprint:
         raise Conflict(
-            "Sets, people or sittings have changed since this was shown. Look at it again.", code="changed"
+            "Sets, people or assignments have changed since this was shown. Look at it again.", code="changed"
         )
     if not plan.seats:
         raise Invalid(nothing_to_give(order, plan), field="document_sets", code="nothing_to_give")
@@ -127,12 +127,12 @@ def _check(order: AssignmentOrder) -> None:
         (
             names_one and order.method != Draw.Method.EVERYTHING,
             "method",
-            "Only a plan or a queue draws a random share: give one person sets without a draw.",
+            "Only a plan or a queue takes a random share: assign sets to one person without one.",
         ),
         (
             order.method not in ASSIGNMENT_METHODS,
             "method",
-            f"Work for assessors is drawn by {' or '.join(ASSIGNMENT_METHODS)}.",
+            f"Work for assessors is sampled by {' or '.join(ASSIGNMENT_METHODS)}.",
         ),
         (
             order.item not in ASSIGNMENT_ITEMS,
@@ -143,7 +143,7 @@ def _check(order: AssignmentOrder) -> None:
         (
             order.method == Draw.Method.EVERYTHING and order.share != 1,
             "share",
-            "Everything has no share: draw a random one instead.",
+            "Everything has no share: choose a random method instead.",
         ),
         (
             order.method == Draw.Method.STRATIFIED and order.item != Draw.Item.COMPARISON,

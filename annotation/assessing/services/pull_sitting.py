@@ -51,7 +51,7 @@ def pull(*, project: Project, by: User) -> Sitting:
         slot = _in_order(project, by).select_for_update(of=("self",), skip_locked=True).first()
         if slot is None:
             raise Conflict(
-                "Nothing waits in the queue that you could judge. Look again later, or ask whoever assigns sets.",
+                "Nothing waits in the queue that you could judge. Look again later, or ask a manager.",
                 code="queue_empty",
             )
         begun = _lost_by(by, slot)
@@ -84,7 +84,7 @@ def take_up(*, sitting: Sitting, by: User) -> Sitting:
         .first()
     )
     if found is None:
-        raise NotFound("There is no such sitting.")
+        raise NotFound("There is no such assignment.")
     if found.is_open:
         return found
     if found.recalled_as != LAPSED:
@@ -118,7 +118,7 @@ def _require_free_hands(project: Project, by: User) -> None:
     in_hand = held.first()
     if in_hand is not None:
         raise Conflict(
-            f"You have {in_hand.document_set.external_id} in your hands. Close it or give it back, then take "
+            f"You have {in_hand.document_set.external_id} assigned to you. Close it or give it back, then take "
             "the next one.",
             code="one_at_a_time",
             details={"sitting": in_hand.public_id},
@@ -166,7 +166,7 @@ def _take(project: Project, slot: Sitting, by: User) -> Sitting:
     still = Sitting.objects.filter(pk=slot.pk, assessor__isnull=True, recalled_at__isnull=True)
     if not still.update(**{name: getattr(slot, name) for name in columns}):
         # Not to be expected under the lock; nobody may ever be given what another one has.
-        raise Conflict("Somebody was quicker. Take the next one.", code="taken")
+        raise Conflict("Somebody else was faster. Take the next one.", code="taken")
     flag_own_work(slot.assignments.all())
     return slot
 

@@ -115,14 +115,12 @@ def give_back(*, sitting: Sitting, by: User) -> Sitting:
     project = sitting.document_set.project
     require(by, project, Verb.ASSESS)
     if sitting.assessor_id != by.pk:
-        raise NotFound("There is no such sitting.")
+        raise NotFound("There is no such assignment.")
     sitting = _still_open(sitting)
     if sitting.assessor_id != by.pk:
-        raise NotFound("There is no such sitting.")
+        raise NotFound("There is no such assignment.")
     if not sitting.is_pulled:
-        raise Conflict(
-            "This set was given to you by name: ask whoever assigns sets to take it back.", code="not_pulled"
-        )
+        raise Conflict("This set was given to you by name: ask a manager to withdraw it.", code="not_pulled")
     data = _told(sitting)
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb=GIVE_BACK, target=waiting, data=data)
@@ -256,7 +254,7 @@ def _locked(sitting: Sitting) -> Sitting:
     )
     if found is None:
         # A waiting copy goes when whoever began the work takes it up again.
-        raise NotFound("There is no such sitting any more.")
+        raise NotFound("There is no such assignment any more.")
     if found.closed_at is not None:
         raise Conflict(
             f"{found.assessor} has closed {found.document_set.external_id}: what is submitted stays.",
@@ -268,7 +266,7 @@ def _locked(sitting: Sitting) -> Sitting:
 def _still_open(sitting: Sitting) -> Sitting:
     found = _locked(sitting)
     if found.recalled_at is not None:
-        raise Conflict("This sitting was taken away before.", code="recalled")
+        raise Conflict("This assignment was withdrawn before.", code="recalled")
     return found
 
 

@@ -208,7 +208,7 @@ def _own(request: Request, slug: str, sitting_id: str) -> Sitting:
     sitting = sitting_for_acts(slug, request.user, sitting_id)
     if sitting is None:
         project_for(request.user, slug, Verb.ASSESS)
-        raise NotFound("There is no such sitting in this project.")
+        raise NotFound("There is no such assignment in this project.")
     return sitting
 
 

@@ -52,7 +52,7 @@ LISTS = (
     (WorkState.OPEN, "Open"),
     (WorkState.WAITING, "In the queue"),
     (WorkState.CLOSED, "Closed"),
-    (WorkState.RECALLED, "Taken away"),
+    (WorkState.RECALLED, "Withdrawn"),
 )
 
 
@@ -84,7 +84,7 @@ def recall(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     sitting = recall_sitting.recall(sitting=sitting_in(room.project, sitting_id), by=request.user)
     name = sitting.document_set.external_id
-    messages.success(request, f"{name} was taken away. What was said in it is kept and counts for nothing.")
+    messages.success(request, f"{name} was withdrawn. Its judgments are kept but not counted.")
     return _show(request, room) if request.htmx else redirect("assignments", slug=slug)
 
 
@@ -114,8 +114,8 @@ def withdraw_waiting(request: Request, slug: str) -> HttpResponse:
     """Take out of the queue what waits there for nobody."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     withdrawn = recall_sitting.withdraw_stranded(project=room.project, by=request.user)
-    sittings = "1 sitting was" if withdrawn == 1 else f"{withdrawn} sittings were"
-    messages.success(request, f"{sittings} taken out of the queue.")
+    sittings = "1 assignment was" if withdrawn == 1 else f"{withdrawn} assignments were"
+    messages.success(request, f"{sittings} removed from the queue.")
     return _show(request, room) if request.htmx else redirect("assignments", slug=slug)
 
 
@@ -249,7 +249,7 @@ def _state(word: str) -> WorkState:
     try:
         return WorkState(word or WorkState.OPEN)
     except ValueError as error:
-        raise Invalid(f"There is no list of sittings called {word!r}.", field="state") from error
+        raise Invalid(f"There is no list of assignments called {word!r}.", field="state") from error
 
 
 def _whole(text: str, field: str, *, default: int) -> int:

@@ -134,7 +134,7 @@ class PromptVersions(ApiView):
     def post(self, request: Request, slug: str, step: str) -> Response:
         """Put a step into other words.
 
-        Needs the verb "change project". Runs that have begun keep their words; the next one asks in the new
+        Needs the verb "change project". Runs that have started keep their words; the next one asks in the new
         ones. Words that are in force already are no new version.
         """
         project = self.enter(Verb.CHANGE_PROJECT)

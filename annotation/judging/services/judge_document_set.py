@@ -4,7 +4,7 @@ What depends on the documents alone is asked once: claims of model summaries, qu
 answers. Then the peer summaries are gone through a few at a time, with at most two calls for each: one
 aligns it with the source, one covers it with claims, questions and ratings. Each step says what it wants done, so that
 many document sets are asked about side by side and written together (`judge_many`). Whatever is answered in the rows
-already is not asked again, so a job that was cut off goes on where it stopped; what is there unscored is asked anew.
+already is not asked again, so a job that was cut off goes on where it stopped; what is there unscored is asked again.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ class DocumentSetWork:
             yield _Ask(judged, self.judge.judge.check(texts, piece.text, side="covered"), claims, (), piece)
 
     def _late_checks(self, judged: Judged) -> Iterator[_Ask]:
-        """The peer's own claims that nothing was said of yet, held against the source."""
+        """The peer's own claims that nothing was said of yet, compared with the source."""
         if "alignment" not in self.parts or judged.peer.is_empty or judged.is_incomplete:
             return
         claims = self._open_claims(judged.peer, self.claims.of_summary(judged.peer.pk))

@@ -353,7 +353,8 @@ def url_fault(url: str) -> str:
     if is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
         return ""
     return (
-        f"The judge would call {url}, which COVERDICT_JUDGE_URLS does not allow. Whoever runs this installation can "
+        f"The judge would call {url}, which COVERDICT_JUDGE_URLS does not allow. The administrator of this "
+        "installation can "
         "add it there."
     )
 
@@ -363,7 +364,7 @@ def key_fault(variable: str, url: str) -> str:
     if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
         return ""
     return (
-        f"The key in {variable} may not be sent to {url}. Whoever runs this installation can bind it to that "
+        f"The key in {variable} may not be sent to {url}. The administrator of this installation can bind it to that "
         f"address: COVERDICT_JUDGE_KEYS={variable}={url}"
     )
 

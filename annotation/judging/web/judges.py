@@ -165,7 +165,7 @@ class JudgeLine:
 
 @screen("GET")
 def judges(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_RUNS, here="project-settings")
+    room = enter(request, slug, Verb.VIEW_RUNS, here="judges")
     lines = _lines(room)
     context = {
         "room": room,
@@ -178,7 +178,7 @@ def judges(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET", "POST")
 def add(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     kind = request.GET.get("kind", Judge.Kind.OPENAI)
     if kind not in KINDS:
         raise Invalid(f"A judge to add is one of {', '.join(KINDS)}.", field="kind")
@@ -191,7 +191,7 @@ def add(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET", "POST")
 def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = _judge(room, judge_id)
     if row.project_id is None:
         if request.method == "POST" and request.POST.get("act") != "try":
@@ -207,7 +207,7 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
 
 @screen("POST")
 def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     act = restore_judge if "restore" in request.POST else archive_judge
     act(judge=_judge(room, judge_id), by=request.user)
     return redirect("judges", slug=slug)
@@ -216,7 +216,7 @@ def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
 @screen("POST")
 def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
     """Let the judge receive the project's texts, or end that where the form says so."""
-    room = enter(request, slug, Verb.RUN, here="project-settings")
+    room = enter(request, slug, Verb.RUN, here="judges")
     act = end_permission if "end" in request.POST else permit_texts
     act(project=room.project, judge=_judge(room, judge_id), by=request.user)
     return redirect("judges", slug=slug)
@@ -225,7 +225,7 @@ def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
 @screen("POST")
 def decide(request: Request, slug: str) -> HttpResponse:
     """Let the judge of that name decide; the guide goes on from there."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
     let_decide(project=room.project, judge=row, by=request.user)
     messages.success(request, f"{row.name} is the judge of this project.")

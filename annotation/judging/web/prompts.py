@@ -78,21 +78,21 @@ class Field:
 
 @screen("GET")
 def prompts(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_RUNS, here="project-settings")
+    room = enter(request, slug, Verb.VIEW_RUNS, here="prompts")
     steps = [(STEP_WORDS[step.step], step) for step in steps_of(room.project)]
     return render(request, "judging/prompts/list.html", {"room": room, "steps": steps})
 
 
 @screen("GET")
 def prompt(request: Request, slug: str, step: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_RUNS, here="project-settings")
+    room = enter(request, slug, Verb.VIEW_RUNS, here="prompts")
     return _show(request, room, step_of(room.project, known_step(step)))
 
 
 @screen("POST")
 def preview_prompt(request: Request, slug: str, step: str) -> HttpResponse:
     """What a judge would be told in the words that stand in the form; nothing is kept."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="prompts")
     now = step_of(room.project, known_step(step))
     words = PromptForm.typed(request, now)
     try:
@@ -104,7 +104,7 @@ def preview_prompt(request: Request, slug: str, step: str) -> HttpResponse:
 
 @screen("POST")
 def reword_prompt(request: Request, slug: str, step: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="prompts")
     now = step_of(room.project, known_step(step))
     words = PromptForm.typed(request, now)
     try:
@@ -126,7 +126,7 @@ def reword_prompt(request: Request, slug: str, step: str) -> HttpResponse:
 
 @screen("POST")
 def restore_prompt(request: Request, slug: str, step: str) -> HttpResponse:
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="prompts")
     now = step_of(room.project, known_step(step))
     try:
         service.restore_prompt(

@@ -175,7 +175,7 @@ def _count_lines(report: ImportReport) -> list[str]:
     kinds = {kind.replace("_", " "): count for kind, count in report.counts.told().items()}
     has_removed = any(count.removed for count in kinds.values())
     width = max([16, *map(len, kinds)])
-    last = f"{'taken away':>12}" if has_removed else ""
+    last = f"{'withdrawn':>12}" if has_removed else ""
     lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}{last}"]
     for kind, count in kinds.items():
         removed = f"{count.removed:>12,}" if has_removed else ""

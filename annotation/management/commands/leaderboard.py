@@ -90,7 +90,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
-        f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} draws, seed {board.seed}): "
+        f"{board.confidence:.0%} bootstrap intervals ({board.draws:,} bootstrap samples, seed {board.seed}): "
         f"{_covers(board)}. "
         f"The column human: {CAPTIONS['coverage_human']}.",
         width=100,
@@ -116,7 +116,8 @@ def _said(table: TargetTable) -> Iterator[str]:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{table.ranking.level:.0%} after Holm's correction (paired permutation of document sets); systems "
-                "that share a letter (alike) cannot be told apart. In at least 95% of draws a system's rank lies "
+                "that share a letter (alike) are not significantly different. In at least 95% of bootstrap "
+                "samples a system's rank lies "
                 "within its ranks."
             )
     if table.changed is not None and (changed := changed_in_words(table.changed)):

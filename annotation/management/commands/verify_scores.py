@@ -31,7 +31,7 @@ LISTED = 100
 class Command(BaseCommand):
     help = (
         "Recompute the derived columns of every check, every score and every dispute from verdicts, judgments "
-        "and adjudications, and list what differs from what is stored. Ends with 1 where anything does."
+        "and adjudications, and list every difference from what is stored. Ends with 1 where anything does."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

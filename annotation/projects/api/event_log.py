@@ -33,7 +33,7 @@ class EventRow(serializers.Serializer[Event]):
     kind = serializers.CharField(source="target_kind", help_text="Of the row that it happened to.")
     row = serializers.CharField(source="target_id", help_text="Its public id.")
     data = serializers.DictField(  # type: ignore[assignment]  # a field, not the serializer's own data
-        help_text="What is told with it, such as old and new values."
+        help_text="What is recorded with it, such as old and new values."
     )
 
 

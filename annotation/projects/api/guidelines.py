@@ -49,7 +49,7 @@ class NewGuideline(serializers.Serializer[Any]):
 class GapQuery(serializers.Serializer[Any]):
     """Which gaps are wanted."""
 
-    settled = serializers.BooleanField(default=False, help_text="Those that a newer version settled.")
+    settled = serializers.BooleanField(default=False, help_text="Those that a newer version resolved.")
     limit = serializers.IntegerField(
         default=DEFAULT_LIMIT, min_value=1, max_value=LARGEST_LIMIT, help_text="The newest so many."
     )
@@ -84,7 +84,7 @@ class GuidelineGaps(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List where people marked that the guidelines do not say how to answer.
 
-        Needs the verb "change project". Writing a new version settles what was marked before it. While you hold open
+        Needs the verb "change project". Writing a new version resolves what was marked before it. While you hold open
         assessor work nothing is told, since the marks tell what others said of single texts.
         """
         project = self.enter(Verb.CHANGE_PROJECT)

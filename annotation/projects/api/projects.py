@@ -71,13 +71,13 @@ class ProjectRules(serializers.Serializer[Any]):
         help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % is 1."
     )
     dispute_voices = serializers.ChoiceField(
-        choices=Project.Voices.choices, help_text="Whose answers are held against each other for that."
+        choices=Project.Voices.choices, help_text="Whose answers are compared with each other for that."
     )
     audit_share = ShareField(
         help_text="Share of what people agree on that adjudicators look at all the same."
     )
     own_adjudication = serializers.BooleanField(
-        help_text="Whether adjudicators may settle what they have judged themselves."
+        help_text="Whether adjudicators may resolve what they have judged themselves."
     )
     planted_share = ShareField(
         help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's; they are told "

@@ -174,7 +174,7 @@ def _claims(project: Project, ids: set[str]) -> _Found:
 def _draws(project: Project, ids: set[str]) -> _Found:
     rows = Draw.objects.filter(project=project, public_id__in=ids).order_by()
     for key, item in rows.values_list("public_id", "item"):
-        yield key, ("draw of checks" if item == Draw.Item.CHECK else "draw", key)
+        yield key, ("random sample of checks" if item == Draw.Item.CHECK else "draw", key)
 
 
 def _comments(project: Project, ids: set[str]) -> _Found:

@@ -31,8 +31,8 @@ COUNTED_UP_TO = 9_999
 DOES: dict[Role, str] = {
     Role.OWNER: "everything, members included",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
-    Role.ADJUDICATOR: "settles differences, answers checks and mends claims; sees scores and the log, exports",
-    Role.REVIEWER: "answers checks and mends claims; sees no scores",
+    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees scores and the log, exports",
+    Role.REVIEWER: "answers checks and fixes claims; sees no scores",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
     Role.VIEWER: "sees scores and runs, and exports",
 }

@@ -41,7 +41,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
     if Membership.objects.filter(project=invitation.project, user=by).exists():
         raise Conflict(
             f"You are a member of {invitation.project.name} already. Ask an owner if you need other roles; the "
-            "invitation can still be used by whoever it is for.",
+            "invitation can still be used by its recipient.",
             code="is_member",
         )
     # On the owner's authority: they chose the roles when they made the link.
@@ -113,7 +113,7 @@ def _usable(invitation: Invitation | None) -> Invitation:
     if invitation.accepted_at is not None:
         raise Conflict("This invitation has been used. It lets in one person, once.", code="used")
     if invitation.revoked_at is not None:
-        raise Conflict("This invitation was taken back. Ask whoever sent it.", code="revoked")
+        raise Conflict("This invitation was taken back. Ask its sender.", code="revoked")
     if invitation.expires_at <= timezone.now():
-        raise Conflict("This invitation has run out. Ask whoever sent it for another one.", code="expired")
+        raise Conflict("This invitation has run out. Ask its sender for another one.", code="expired")
     return invitation

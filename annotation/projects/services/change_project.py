@@ -97,7 +97,8 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     """
     if not may_create_projects(by):
         raise NotAllowed(
-            "You may not make projects here. Ask whoever runs this installation.", code="no_new_projects"
+            "You may not make projects here. Ask the administrator of this installation.",
+            code="no_new_projects",
         )
     name = " ".join(name.split())
     if not slug and not name:
@@ -216,7 +217,7 @@ def _check_samples(project: Project) -> None:
         lacking = waiting.filter(draw=draw).count()
         left = "1 answer" if lacking == 1 else f"{lacking:,} answers"
         raise Conflict(
-            f"The draw of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
+            f"The random sample of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
             "people who do not know what the judge says: shown at once, nobody could give them. Have them answered "
             "first; until then the verdict can be shown after the own answer, or on request.",
             code="draw_open",
@@ -236,7 +237,7 @@ def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> N
     begun = _unit_judgments(project).filter(assignment__sitting__closed_at__isnull=True)
     if set(wanted) - {each.id for each in asked} and begun.exists():
         raise Conflict(
-            "Document sets have been begun whose assessors have seen model summaries already, and quality "
+            "Document sets have been started whose assessors have seen model summaries already, and quality "
             "questions come before those. Change the questions when the open sets are closed or recalled.",
             code="judged",
         )

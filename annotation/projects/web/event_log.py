@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from annotation.models import Event
 
-HERE = "project-settings"
+HERE = "log"
 LONGEST_WORD = 150
 
 
@@ -52,7 +52,7 @@ PAGES: Mapping[str, Page] = {
     "comparison": Page("summary", Verb.VIEW_SCORES),
     "document set": Page("questions", Verb.VIEW_SCORES),
     "draw": Page("draws", Verb.ASSIGN, needs_id=False),
-    "draw of checks": Page("check-draws", Verb.ASSIGN, needs_id=False),
+    "random sample of checks": Page("check-draws", Verb.ASSIGN, needs_id=False),
     "export": Page("exports", Verb.EXPORT, needs_id=False),
     "claim": Page("claims", Verb.CHANGE_CLAIMS),
     "comment on claim": Page("claim-comments", Verb.COMMENT),

@@ -20,7 +20,7 @@ from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
-HERE = "project-settings"
+HERE = "guidelines"
 
 
 @screen("GET")

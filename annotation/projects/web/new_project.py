@@ -46,7 +46,8 @@ class NewProjectForm(forms.Form):
 def new_project(request: Request) -> HttpResponse:
     if not may_create_projects(request.user):
         raise NotAllowed(
-            "You may not make projects here. Ask whoever runs this installation.", code="no_new_projects"
+            "You may not make projects here. Ask the administrator of this installation.",
+            code="no_new_projects",
         )
     form = NewProjectForm(request.POST or None)
     status = 200

@@ -56,13 +56,13 @@ def next_steps(
 
 
 def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Step]:
-    """What an assessor has in hand, or may take."""
+    """What an assessor has in progress, or may take."""
     if Verb.ASSESS not in room.verbs:
         return
     if sittings.own_open_summaries:
         yield Step(
             "Go on with your judgments",
-            f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} in your hands.",
+            f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} assigned to you.",
             "work",
         )
     elif waits.sets_in_queue:
@@ -101,14 +101,14 @@ def _steps(
     if waits.disputes:
         more = "" if waits.is_counted_out else "More than "
         yield Step(
-            "Settle what differs",
-            f"{more}{_many(waits.disputes, 'dispute')} without a decision, the widest apart first.",
+            "Resolve disagreements",
+            f"{more}{_many(waits.disputes, 'dispute')} without a decision, the largest differences first.",
             "adjudicate",
         )
     for draw in waits.draws[:1]:
         yield Step(
-            "Answer the drawn claims",
-            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} that were drawn at random have no answer."
+            "Answer the sampled claims",
+            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} of a random sample have no answer."
             f" {held_in_words(draw.held)}".rstrip(),
             "review",
             f"draw={draw.draw_id}",
@@ -116,7 +116,7 @@ def _steps(
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
-            f"{_many(checks.waiting, 'check')} without a person's answer, the most doubtful first.",
+            f"{_many(checks.waiting, 'check')} without a person's answer, the most uncertain first.",
             "review",
         )
     if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):

@@ -23,7 +23,7 @@ from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-HERE = "project-settings"
+HERE = "people"
 
 ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 

@@ -83,7 +83,7 @@ def _flags_in_words(flags: Flags) -> Iterator[str]:
         yield f"{_many(flags.own_peers, 'peer summary', 'peer summaries')} of their own"
     if flags.given_again:
         of = f" ({flags.given_again} of {flags.sittings} sets)" if flags.sittings > 1 else ""
-        yield f"given again after it was taken away: scores may have been seen in between{of}"
+        yield f"assigned again after it was withdrawn: scores may have been seen in between{of}"
 
 
 def _sets(request: Request, room: Room) -> dict[str, object]:
@@ -136,7 +136,7 @@ VIEWS = (
     View("people", "Assessors", Verb.ASSIGN, _people),
     View("systems", "Systems", Verb.VIEW_SCORES, _systems),
     View("closed", "Closed", Verb.VIEW_FLAGS, _closed),
-    View("draws", "Draws", Verb.ASSIGN, _draws),
+    View("draws", "Random samples", Verb.ASSIGN, _draws),
     View("days", "By day", Verb.ASSIGN, _days),
 )
 

@@ -27,7 +27,7 @@ class RulesForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What the project is about. It stands in for guidelines until somebody writes them.",
+        help_text="What the project is about. It stands in for guidelines until some are written.",
     )
     blend = forms.ChoiceField(
         choices=Project.Blend.choices,
@@ -81,19 +81,19 @@ class RulesForm(forms.Form):
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
         label="Reviewers see the judge's verdict",
-        help_text="Seeing it first draws people towards it: after the own answer is the safe choice. Where it is shown "
-        "at once, no checks can be drawn at random.",
+        help_text="Seeing it first biases people towards it: after the own answer is the safe choice. Where it is "
+        "shown at once, no random sample of checks can be taken.",
     )
     planted_share = forms.FloatField(
         min_value=0,
         max_value=1,
-        label="Share of planted wrong verdicts",
+        label="Share of control items",
         widget=forms.NumberInput(attrs={"step": "any"}),
         help_text="0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's, to see who follows "
-        "it. They are told after their answer and may change it; what they leave stands as theirs, and the planted "
-        "verdict itself never counts. Fewer come where the answer is not beyond doubt, or where nothing that the judge "
-        "said of other claims would look like it there. At 0 no more are planted; who was shown one before "
-        "is told of it after their answer all the same.",
+        "it. They are told after their answer and may change it; what they leave stands as theirs, and the control "
+        "item itself never counts. Fewer come where the answer is uncertain, or where nothing that the judge "
+        "said of other claims would look like it there. At 0 no more are shown; reviewers who were "
+        "shown one earlier are told after their answer.",
     )
     dispute_threshold = forms.FloatField(
         min_value=0,
@@ -106,7 +106,7 @@ class RulesForm(forms.Form):
     )
     dispute_voices = forms.ChoiceField(
         choices=Project.Voices.choices,
-        label="Whose answers are held against each other",
+        label="Whose answers are compared with each other",
         help_text="Both for the adjudicators' queue and for the columns that they see.",
     )
     audit_share = forms.FloatField(
@@ -114,11 +114,11 @@ class RulesForm(forms.Form):
         max_value=1,
         label="Share to be audited",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1: how much of what people agree on adjudicators look at all the same, drawn at random.",
+        help_text="0 to 1: how much of what people agree on adjudicators audit, as a random sample.",
     )
     own_adjudication = forms.BooleanField(
         required=False,
-        label="Adjudicators may settle what they have judged themselves",
+        label="Adjudicators may resolve what they have judged themselves",
         help_text="Otherwise the queue leaves it to others.",
     )
     deciding_judge = forms.ModelChoiceField(

@@ -57,7 +57,7 @@ class ReviewerAgreementRow(serializers.Serializer[Agreement]):
 
 class BiasRow(serializers.Serializer[Bias]):
     answers = serializers.IntegerField(help_text="Checks that hold an answer.")
-    in_lists = RateRow(help_text="The judge's verdicts, taken over in a list.")
+    in_lists = RateRow(help_text="The judge's verdicts, accepted in a list.")
     overridden_unseen = RateRow(
         help_text="Final answers other than the judge's, of those given knowing nothing of it."
     )
@@ -68,11 +68,11 @@ class BiasRow(serializers.Serializer[Bias]):
         help_text="Final answers equal to the judge's, of checks answered otherwise before it was revealed."
     )
     withstood = RateRow(
-        help_text="Planted wrong verdicts not held when they were told, of those that went against the first "
+        help_text="Control items not held when they were told, of those that went against the first "
         "answer or came before it."
     )
     planted_already = serializers.IntegerField(
-        help_text="Planted ones left out of that: the same wrong answer had been given before."
+        help_text="Control items left out of that: the same wrong answer had been given before."
     )
     time = MedianTimeRow()
     agreement = ReviewerAgreementRow()

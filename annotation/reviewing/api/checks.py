@@ -109,7 +109,7 @@ class CheckRow(serializers.Serializer[Check]):
     id = serializers.CharField(source="public_id")
     side = serializers.ChoiceField(
         choices=Check.Side.choices,
-        help_text="reference: a model summary's claim, held against the peer. peer: the other way round.",
+        help_text="reference: a model summary's claim, compared with the peer. peer: the other way round.",
     )
     claim = serializers.CharField(source="claim.public_id")
     claim_text = serializers.CharField(source="claim.text")
@@ -181,7 +181,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
         source="batch.public_id",
         allow_null=True,
         default=None,
-        help_text="The batch in which it was taken over.",
+        help_text="The batch in which it was accepted.",
     )
     shown = serializers.ChoiceField(
         choices=Verdict.Shown.choices,
@@ -242,7 +242,9 @@ class CheckQuery(serializers.Serializer[Any]):
     disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
     unanswered = serializers.BooleanField(required=False, help_text="Whether no person has answered yet.")
     order = serializers.ChoiceField(
-        choices=list(ORDERS), default="made", help_text="doubt and effect: the largest first."
+        choices=list(ORDERS),
+        default="made",
+        help_text="`doubt`: judge uncertainty; `effect`: score impact; the largest first.",
     )
 
 
@@ -262,7 +264,7 @@ class NewVerdict(serializers.Serializer[Any]):
         child=serializers.IntegerField(max_value=LARGEST_NUMBER),
         default=list,
         max_length=LONGEST_EVIDENCE,
-        help_text="Numbers of the units of the text held against that show it.",
+        help_text="Numbers of the units of the text compared with that show it.",
     )
     quotes = QuoteField(
         many=True, default=list, help_text="Passages selected in units; the units count as evidence."
@@ -299,7 +301,8 @@ class GivenVerdict(serializers.Serializer[Any]):
     verdict = VerdictRow()
     check = CheckDetail()
     told = PlantedRow(
-        many=True, help_text="Checks answered before at which the verdict shown was planted, and wrong."
+        many=True,
+        help_text="Checks answered before at which the verdict shown was a control item, and wrong.",
     )
 
 
@@ -340,7 +343,7 @@ class OneCheck(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with everything that was said about it.
 
-        To a reviewer who must not know yet it is shown without that. It is kept what whoever may review was
+        To a reviewer who must not know yet it is shown without that. It is recorded what a reviewer was
         shown.
         """
         project = self.enter(*READ_CONTENT)
@@ -373,7 +376,7 @@ class CheckVerdicts(ApiView):
 
         Needs the verb "review". The answer confirms or changes what stood before, and the scores of
         the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
-        changed since takes no answer in its old words (409) but from somebody for whom a random draw still waits
+        changed since takes no answer in its old words (409) but from somebody for whom a random sample still waits
         for it; such an answer moves no score.
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
@@ -404,7 +407,8 @@ class OneVerdict(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Take one's own verdict back.
 
-        The one before it stands again. The row is kept. Twice changes nothing. A random draw that holds it keeps it as
+        The one before it stands again. The row is kept. Twice changes nothing. A random sample that holds it
+        keeps it as
         the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)

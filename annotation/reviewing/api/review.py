@@ -1,4 +1,4 @@
-"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts, random draws."""
+"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts, random sample."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LARGEST_SEED = 2**63 - 1
 
 
 class QueueFilter(serializers.Serializer[Any]):
-    """Which checks, in which order. With a draw no other word counts but the side."""
+    """Which checks, in which order. With a random sample no other word counts but the side."""
 
     order = serializers.ChoiceField(choices=list(Order), default=Order.DOUBT)
     only = serializers.ChoiceField(
@@ -62,7 +62,7 @@ class QueueFilter(serializers.Serializer[Any]):
         help_text="Answered by this person; others than oneself need the verb view scores.",
     )
     draw = serializers.CharField(
-        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a draw of checks."
+        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a random sample of checks."
     )
 
 
@@ -116,14 +116,14 @@ class HandedOut(serializers.Serializer[Any]):
 
 class BatchRow(serializers.Serializer[VerdictBatch]):
     id = serializers.CharField(source="public_id")
-    count = serializers.IntegerField(help_text="Verdicts taken over.")
+    count = serializers.IntegerField(help_text="Verdicts accepted.")
     filters = serializers.DictField(child=serializers.CharField())
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
 class OfferShape(serializers.Serializer[Offer]):
-    """What would be taken over now."""
+    """What would be accepted now."""
 
     count = serializers.IntegerField()
     by_label = serializers.DictField(
@@ -196,10 +196,11 @@ class BatchOffer(ApiView):
 
     @operation("offer_verdict_batch", parameters=[QueueFilter], responses=OfferShape, refusals=("422",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show what taking over the judge's verdicts on a filtered queue would do now.
+        """Show what accepting the judge's verdicts on a filtered queue would do now.
 
-        Needs the verb "review". At most 500; checks that people answered or that wait in a draw are left out. Refused
-        (403) to callers from whom the project keeps the judge's verdicts until they have answered, and (422) unless
+        Needs the verb "review". At most 500; checks that people answered or that wait in a random sample are left out.
+        Refused (403) to callers from whom the project keeps the judge's verdicts until they have answered, and
+        (422) unless
         the list is narrowed down by document set, system, side, numbers, label or reviewer.
         """
         project = self.enter(Verb.REVIEW)
@@ -212,7 +213,7 @@ class Batches(ApiView):
 
     @operation("accept_verdict_batch", request=NewBatch, responses={201: BatchRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Take over the judge's verdicts on a filtered queue, as one act.
+        """Accept the judge's verdicts on a filtered queue, as one act.
 
         Needs the verb "review", and the count and fingerprint of the offer: a list that has changed since is a
         conflict (409), and nothing is written. Refused where the offer is.
@@ -251,7 +252,7 @@ class CheckSamples(ApiView):
 
     @operation("list_check_draws", responses=CheckDrawRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the latest draws of checks, newest first.
+        """List the latest random samples of checks, newest first.
 
         Needs the verb "assign".
         """
@@ -261,10 +262,10 @@ class CheckSamples(ApiView):
 
     @operation("draw_checks", request=NewCheckDraw, responses={201: CheckDrawRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Draw checks at random for reviewers.
+        """Sample claims at random for review.
 
-        Needs the verb "assign". The frame and every check's chance are kept for ever. Refused (422) where the
-        project shows reviewers the judge's verdict at once: nobody could answer without it.
+        Needs the verb "assign". The frame and every check's inclusion probability are recorded permanently.
+        Refused (422) where the project shows reviewers the judge's verdict at once: nobody could answer without it.
         """
         project = self.enter(Verb.ASSIGN)
         drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))

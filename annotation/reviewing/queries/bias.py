@@ -85,12 +85,12 @@ class Agreement:
 class Bias:
     """What is known of one reviewer, or of all together where `person` is empty.
 
-    `answers` counts the checks that hold an answer of theirs; `in_lists` those where they took over a list of the
+    `answers` counts the checks that hold an answer of theirs; `in_lists` those where they accepted a list of the
     judge's verdicts. Of the others: `overridden_unseen` and `overridden_seen` are final answers other than the
     judge's, of those given knowing nothing of it and of those given with its verdict in sight. `switched` are
     checks whose final answer is the judge's, of those answered otherwise at first, before it was revealed; those
-    where a planted verdict was shown in its place, or where they met somebody else's answer before, are left out.
-    `withstood` are planted wrong verdicts that the person did not hold when they were told, of those that went
+    where a control item was shown in its place, or where they met somebody else's answer before, are left out.
+    `withstood` are control items that the person did not hold when they were told, of those that went
     against their first answer or came before it; `planted_already` counts those left out, where they had given the
     same wrong answer by themselves.
     """

@@ -353,7 +353,7 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
     draw = draws.only("cancelled_at").first()
     if draw is None:
-        raise Invalid("There is no such draw of checks in this project.", field="draw")
+        raise Invalid("There is no such random sample of checks in this project.", field="draw")
     if draw.cancelled_at is not None:
         raise Invalid("This random sample was cancelled: nobody is asked for its answers.", field="draw")
     waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)

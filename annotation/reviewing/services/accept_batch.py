@@ -32,7 +32,7 @@ MOST_AT_ONCE = 500
 SUMMARIES_AT_ONCE = 10
 """So many are rescored in one transaction, so that nobody else waits for long."""
 KEPT_BACK = (
-    "This project keeps the judge's verdicts from reviewers until they have answered, so that nobody takes over what "
+    "This project keeps the judge's verdicts from reviewers until they have answered, so that nobody accepts what "
     "they have not seen. Answer the checks one by one."
 )
 
@@ -85,7 +85,7 @@ def offer(*, project: Project, reader: CheckReader, filters: Filter) -> Offer:
     if not filters.is_narrowed:
         raise Invalid(
             "Narrow the list first, to a document set, a system, a side, claims with numbers, an answer or a reviewer: "
-            "the judge's verdicts are only taken over on a part.",
+            "the judge's verdicts are only accepted on a part.",
             field="only",
         )
     drawn = DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk"))
@@ -103,7 +103,7 @@ def offer(*, project: Project, reader: CheckReader, filters: Filter) -> Offer:
 def accept_batch(
     *, project: Project, reader: CheckReader, filters: Filter, expected: int, fingerprint: str
 ) -> VerdictBatch:
-    """Take over the judge's verdicts of a filtered list as the person's own, at most 500, as one act.
+    """Accept the judge's verdicts of a filtered list as the person's own, at most 500, as one act.
 
     `expected` and `fingerprint` are the count and the state that were on screen: Conflict (code `changed`) where the
     list has changed since, and nothing is written. Works summary by summary, each group in a
@@ -113,12 +113,12 @@ def accept_batch(
     offered = offer(project=project, reader=reader, filters=filters)
     if (expected, fingerprint) != (offered.count, offered.fingerprint):
         raise Conflict(
-            f"The list has changed since you looked: it holds {offered.count} to take over now, not {expected}. "
-            "Nothing was taken over; look again.",
+            f"The list has changed since you looked: it holds {offered.count} to accept now, not {expected}. "
+            "Nothing was accepted; look again.",
             code="changed",
         )
     if not offered.taken:
-        raise Invalid("The judge's verdicts on this list are all taken over or answered.", code="nothing")
+        raise Invalid("The judge's verdicts on this list are all accepted or answered.", code="nothing")
     with transaction.atomic():
         batch = VerdictBatch.objects.create(
             project=project, by=reader.person, filters=filters.as_query(), count=0

@@ -97,7 +97,7 @@ def override(
 
     `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
     asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
-    Evidence holds unit numbers of the text held against, those of `quotes` too; `active_ms` is the time at the check.
+    Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the check.
     The scores follow in the same transaction; the judge's verdict is revealed, and a planted one disclosed. The first
     answer of somebody who knew nothing is also that of every draw in which the check waits.
 

@@ -14,12 +14,10 @@ from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
 
-BIAS_ROOM = "project-settings"
-
 
 @screen("GET")
 def bias(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_BIAS, here=BIAS_ROOM)
+    room = enter(request, slug, Verb.VIEW_BIAS, here="bias")
     watch = bias_watch(room.project)
     context = {
         "room": room,
@@ -34,7 +32,7 @@ def bias(request: Request, slug: str) -> HttpResponse:
 @screen("GET")
 def bias_file(request: Request, slug: str) -> HttpResponse:
     """The same as CSV or JSON."""
-    room = enter(request, slug, Verb.VIEW_BIAS, here=BIAS_ROOM)
+    room = enter(request, slug, Verb.VIEW_BIAS, here="bias")
     name = request.GET.get("format", "csv")
     if name not in BIAS_FILE_TYPES:
         raise Invalid(f"The file comes as {' or '.join(BIAS_FILE_TYPES)}, not as {name!r}.", field="format")

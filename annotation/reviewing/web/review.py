@@ -336,7 +336,7 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
     """What whoever takes an answer back is told, where a random draw keeps it; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
-    return "The draw keeps your first answer, since you have now seen what the judge says."
+    return "The random sample keeps your first answer, since you have now seen what the judge says."
 
 
 def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
@@ -353,7 +353,7 @@ def _movement(
 ) -> str:
     """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
     if not row.is_current:
-        return "No score moves, since the claim has been changed: the answer counts in the draw alone."
+        return "No score moves, since the claim has been changed: the answer counts in the sample alone."
     is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
     return "" if is_hidden else in_words(moved)
 

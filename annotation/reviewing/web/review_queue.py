@@ -46,9 +46,9 @@ from annotation.web.screen import screen
 
 BATCHES_SHOWN = 20
 METHODS = (
-    (Draw.Method.UNIFORM, "every check alike"),
+    (Draw.Method.UNIFORM, "simple random sample"),
     (Draw.Method.STRATIFIED, "the same share of every system and length"),
-    (Draw.Method.ACTIVE, "more of what the judge doubts"),
+    (Draw.Method.ACTIVE, "more of what the judge is uncertain about"),
 )
 
 
@@ -126,7 +126,7 @@ def accept_batch(request: Request, slug: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _offer(request, room, refusal=refusal)
-    messages.success(request, f"{_verdicts(batch.count)} taken over from the judge.")
+    messages.success(request, f"{_verdicts(batch.count)} of the judge accepted.")
     return redirect("batch-offer", slug)
 
 
@@ -169,7 +169,7 @@ def sample_checks(request: Request, slug: str) -> HttpResponse:
         drawn = draw(**asked)
     except Invalid as refusal:
         return _draws(request, room, refusal=refusal)
-    messages.success(request, f"{drawn.drawn_checks.count():,} checks are drawn and wait for reviewers.")
+    messages.success(request, f"{drawn.drawn_checks.count():,} claims are sampled and wait for review.")
     return redirect("check-draws", slug)
 
 

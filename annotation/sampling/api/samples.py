@@ -18,18 +18,18 @@ from annotation.sampling.queries.set_samples import Chance, SetSample, set_sampl
 
 class ChanceRow(serializers.Serializer[Chance]):
     probability = serializers.FloatField(help_text="Inclusion probability, above 0 and up to 1.")
-    items = serializers.IntegerField(help_text="Drawn items that were handed out and had it.")
+    items = serializers.IntegerField(help_text="Sampled items that were handed out and had it.")
 
 
 class DrawShape(serializers.Serializer[SetSample]):
-    """One draw. The same seed on the same frame draws the same items again."""
+    """One random sample. The same seed on the same frame gives the same items again."""
 
     id = serializers.CharField(source="draw_id")
     method = NamedChoice("DrawMethod", Draw.Method.choices)
     item = NamedChoice("DrawItem", Draw.Item.choices)
     share = serializers.FloatField(help_text="Asked for, above 0 and up to 1.")
     seed = serializers.IntegerField()
-    frame = serializers.IntegerField(help_text="Items that could have been drawn.")
+    frame = serializers.IntegerField(help_text="Items that could have been sampled.")
     drawn = serializers.IntegerField(help_text="Items that were.")
     chances = ChanceRow(many=True, help_text="The least first.")
     given = serializers.IntegerField(
@@ -37,7 +37,7 @@ class DrawShape(serializers.Serializer[SetSample]):
     )
     answered = serializers.IntegerField(help_text="Of these, submitted.")
     withdrawn = serializers.IntegerField(
-        help_text="Comparisons that were taken away and are in nobody's hands: the chances no longer hold for them."
+        help_text="Comparisons that were withdrawn and are unassigned: inclusion probabilities do not hold for them."
     )
     made_by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -47,7 +47,7 @@ class DrawDetail(DrawShape):
     frame_ids = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Ids of the document sets or summaries that could have been drawn; null to the blind.",
+        help_text="Ids of the document sets or summaries that could have been sampled; null to the blind.",
     )
 
 
@@ -56,7 +56,7 @@ class SetSamples(ApiView):
 
     @operation("list_draws", parameters=[PageQuery], responses=DrawShape(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the draws of a project, newest first.
+        """List the random samples of a project, newest first.
 
         Needs the verb "assign". Every plan and every filling of the queue is one, that of everything too.
         """
@@ -75,7 +75,7 @@ class OneSetSample(ApiView):
 
     @operation("get_draw", responses=DrawDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a draw with its frame.
+        """Show a random sample with its frame.
 
         Needs the verb "assign".
         """

@@ -50,7 +50,7 @@ def sample_checks(
     The frame is every check in force (of one side, where `side` names it) but those that a rule decides, and is
     kept with the judge's probability of yes at this moment, so that the estimate holds the answers
     against what the judge said before. `uniform` gives each the same chance, `stratified` draws the
-    share of each system and target length by itself, `active` draws more of what the judge doubts, half of
+    share of each system and target length by itself, `active` draws more of what the judge is uncertain about, half of
     the work being shared out evenly. Reviewers are told. The same seed and frame give the same draw. Checks that were
     answered blind before keep their answers (see `record_sample`).
 
@@ -84,9 +84,9 @@ def need_blind_answers(project: Project) -> None:
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:
         raise Invalid(
-            "In this project reviewers see the judge's verdict at once, and a draw needs the answers of people who do "
-            "not know it: nobody could give them. Let the settings show it after the own answer, or on request; then "
-            "draw.",
+            "In this project reviewers see the judge's verdict at once, and a random sample "
+            "needs blind answers. Let the settings show it after the own answer, or on request, "
+            "then sample.",
             code="shown",
         )
 
@@ -95,9 +95,7 @@ def frame_of(project: Project, side: str) -> dict[str, FramedCheck]:
     """The checks that may be drawn, by public id. Raises Invalid where there are none."""
     frame = {framed.public_id: framed for framed in _frame(project, side)}
     if not frame:
-        raise Invalid(
-            "There is no check to draw from yet: checks are made by a run or an import.", field="side"
-        )
+        raise Invalid("There is no check to sample yet: checks are made by a run or an import.", field="side")
     return frame
 
 
@@ -158,7 +156,7 @@ def record_sample(
             project=project,
             people=_reviewers(project, but=by),
             kind=Notice.Kind.DRAWN,
-            text=f"{waiting:,} checks were drawn for review.",
+            text=f"{waiting:,} checks were sampled for review.",
             address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
         )
     return draw
@@ -167,7 +165,8 @@ def record_sample(
 def _validate(*, method: str, share: float, side: str) -> None:
     if method not in CHECK_SAMPLE_METHODS:
         raise Invalid(
-            f"A draw of checks is one of {', '.join(CHECK_SAMPLE_METHODS)}, not {method!r}.", field="method"
+            f"A random sample of checks is one of {', '.join(CHECK_SAMPLE_METHODS)}, not {method!r}.",
+            field="method",
         )
     if not 0 < share <= 1:
         raise Invalid("The share lies above 0 and goes up to 100 %.", field="share")

@@ -173,7 +173,7 @@ class Claims(ApiView):
 
     @operation("add_claim", request=Adding, responses={201: ChangedRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Add a claim to a text, as the last one of its unit; it is held against what the others are."""
+        """Add a claim to a text, as the last one of its unit; it is compared with what the others are."""
         project = self.enter(Verb.CHANGE_CLAIMS)
         asked = self.body(Adding)
         owner = text_with_claims(project, asked.pop("text_id"))
@@ -204,7 +204,7 @@ class ClaimReword(_OfClaim):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Give a claim other words.
 
-        The old wording keeps its answers; the new one is asked anew. Refused (`newer_claims`), with both
+        The old wording keeps its answers; the new one is asked again. Refused (`newer_claims`), with both
         versions, where the claim was changed since, and (`decided`) to those who may not adjudicate where an
         adjudicator's decision rests on it.
         """

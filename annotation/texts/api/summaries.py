@@ -1,4 +1,4 @@
-"""Summaries: model summaries, peer summaries under test, and which is held against which."""
+"""Summaries: model summaries, peer summaries under test, and which is compared with which."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SummaryRow(serializers.Serializer[Summary]):
 
 
 class ComparisonRow(serializers.Serializer[Comparison]):
-    """The summary as a peer, held against one model summary."""
+    """The summary as a peer, compared with one model summary."""
 
     id = serializers.CharField(source="public_id")
     model = serializers.CharField(source="model.public_id", help_text="Id of the model summary.")

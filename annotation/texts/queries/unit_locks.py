@@ -152,7 +152,7 @@ def _count_evidence(summary: Summary) -> int:
 
 
 def _live(path: str) -> Q:
-    """Of work that counts or may yet: a set that lapsed can be taken up again, others that were recalled cannot."""
+    """Of work that counts or may yet: a set that lapsed can be reopened, others that were recalled cannot."""
     return Q(**{f"{path}__recalled_at__isnull": True}) | Q(
         **{f"{path}__recalled_as": Sitting.Recalled.LAPSED}
     )

@@ -48,7 +48,7 @@ class Changed:
 
 
 def reword_claim(*, claim: Claim, by: User | None, text: str, reason: str = "") -> Changed:
-    """Give a claim other words. Its unit and weight stay; its checks are asked anew.
+    """Give a claim other words. Its unit and weight stay; its checks are asked again.
 
     Raises Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make
     no others) or those of another claim of the text; Conflict where the claim was changed since (`newer_claims`) or

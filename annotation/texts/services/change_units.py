@@ -233,7 +233,7 @@ def _place(units: Sequence[Unit], unit_id: str) -> int:
     for place, unit in enumerate(units):
         if unit.public_id == unit_id:
             return place
-    raise NotFound("This unit is not in the summary (any more). Load the page anew.")
+    raise NotFound("This unit is not in the summary (any more). Reload the page.")
 
 
 def _newer_cut(summary: Summary, units: Sequence[Unit], yours: Mapping[str, object]) -> Conflict:

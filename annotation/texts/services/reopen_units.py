@@ -110,7 +110,7 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
         by=by,
         kind=Notice.Kind.REOPENED,
         did="opened again",
-        more=" that you had closed: units in it are cut anew",
+        more=" that you had closed: units in it are cut again",
     )
     return dropped
 

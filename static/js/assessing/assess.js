@@ -1,4 +1,4 @@
-// The SEE form: one thing in hand, its marks lit in the peer summary, every act kept at once and on its way, undo
+// The SEE form: one thing in progress, its marks lit in the peer summary, every act kept at once and on its way, undo
 // across the set, and one summary after the other without a new page.
 (() => {
   const see = () => document.getElementById("see");

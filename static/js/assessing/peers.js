@@ -1,4 +1,4 @@
-// The peer units of the page that is up: which are marked for the unit in hand, which are lit because they are
+// The peer units of the page that is up: which are marked for the unit in progress, which are lit because they are
 // marked nowhere, and for which model units each of them is marked.
 class Peers {
   #all;

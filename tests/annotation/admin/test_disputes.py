@@ -1,4 +1,4 @@
-"""The adjudicators' queue in the admin: settled, taken up again and laid down by the services, each with its event."""
+"""The adjudicators' queue in the admin: settled, reopened and laid down by the services, each with its event."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_it_is_taken_up_again_and_settled_at_once_with_what_was_kept(world: Worl
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     client = staff("cleo")
     offered = client.post(page_of(dispute), TYPED).context["form"]["seen"].value()
-    client.post(page_of(dispute), {**TYPED, "seen": offered, "again": "Take up again and settle"})
+    client.post(page_of(dispute), {**TYPED, "seen": offered, "again": "Reopen and resolve"})
     theirs.refresh_from_db()
     assert theirs.withdrawn_at is not None
     standing = Adjudication.objects.get(withdrawn_at=None)
@@ -384,7 +384,7 @@ def test_the_history_of_a_check_tells_what_was_said_and_done(world: World, staff
             "gold-1.jsonl",
             "cleo",
         ]
-        assert [line.what for line in told.context["done"]] == ["answered a claim", "settled a dispute"]
+        assert [line.what for line in told.context["done"]] == ["answered a claim", "resolved a dispute"]
         assert b"It says so." in told.content
     watched = staff("vic").get(address(Check, f"{check.pk}/change/"))
     assert watched.context["done"] == []

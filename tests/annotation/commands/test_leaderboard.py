@@ -136,7 +136,7 @@ def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: Wor
     assert "alder is ahead, but 1 document set is too few to say how surely." in said
     assert "0 of 1 pairs of systems differ at 5% after Holm's correction" in said
     assert "People have decided nothing here yet: the blend is the judge's." in said
-    assert "Estimate: There is no estimate: nothing has been drawn at random for people yet." in said
+    assert "Estimate: No estimate yet: review a random sample first." in said
 
 
 def test_the_estimate_has_a_column_where_there_is_one(world: World) -> None:

@@ -30,6 +30,7 @@ def test_files_are_checked_mended_and_imported(
     bad.write_text(f"{row_2002(c8='20')}\n{row_2002(c27='7')}\n")
     page = sign_in(desk(**view), "mona")
     page.goto("/p/harbour/")
+    page.locator(".doors summary", has_text="Data").click()
     page.get_by_role("navigation", name="Project").get_by_role("link", name="Import").click()
     page.get_by_label("Choose files").set_input_files([good, bad])
     page.get_by_role("button", name="Continue").click()

@@ -88,7 +88,7 @@ def test_no_violations_in_the_admin(world: World, desk: Desk, scheme: Literal["l
     page.locator("#action-toggle").check()
     page.locator("select[name=action]").select_option("decide_as_most")
     page.get_by_role("button", name="Go").click()
-    page.get_by_role("heading", name="Settle as most answers say").wait_for()
+    page.get_by_role("heading", name="Resolve with the majority answer").wait_for()
     found["confirm"] = violations(page)
     page.goto("/admin/annotation/check/")
     page.get_by_role("combobox", name="document set").click()

@@ -10,7 +10,7 @@ from django.test import Client
 from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.core.permissions import ROLE_VERBS
-from annotation.web.rooms import DOORS
+from annotation.web.rooms import GROUPS
 from tests.annotation.cast import MEMBERS
 from tests.annotation.conftest import HTMX
 from tests.annotation.route_verbs import POSTED, SCRIPTED
@@ -129,5 +129,6 @@ def test_the_rooms_in_the_header_are_those_that_open(
 ) -> None:
     for name, (role,) in MEMBERS.items():
         page = signed_in(getattr(world, name)).get("/p/harbour/").content.decode()
-        for words, _, verb in DOORS:
-            assert (name, words, f">{words}</a>" in page) == (name, words, verb in ROLE_VERBS[role])
+        for _, doors in GROUPS:
+            for words, _, verb in doors:
+                assert (name, words, f">{words}</a>" in page) == (name, words, verb in ROLE_VERBS[role])

@@ -1,4 +1,4 @@
-"""Ranks with ranges, and groups of systems that cannot be told apart."""
+"""Ranks with ranges, and groups of systems that are not significantly different."""
 
 import random
 from itertools import combinations

@@ -82,9 +82,7 @@ def _told_of_few(few: int, groups: int) -> str:
         return ""
     if few == groups:
         return f" Every group rests on fewer than {FEW_ANSWERS} answers (hollow): too few to tell a curve by."
-    return (
-        f" Hollow groups rest on fewer than {FEW_ANSWERS} answers: {few} of {groups}; no line is drawn then."
-    )
+    return f" Hollow groups rest on fewer than {FEW_ANSWERS} answers: {few} of {groups}; they have no line."
 
 
 def _told_of_alike(points: Sequence[CalibrationPoint]) -> str:

@@ -28,7 +28,7 @@ GROUP_STEP = 12
 class RankedSystem:
     """A system's mean with its interval, None twice where there is none, and the document sets behind it.
 
-    `groups` says of each group of systems that cannot be told apart whether this one stands in it.
+    `groups` says of each group of systems that are not significantly different whether this one stands in it.
     """
 
     rank: int
@@ -75,7 +75,7 @@ def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str) -> Pic
             "One line a system, the best on top: a dot at its mean"
             + (" and a bar over its interval. " if has_intervals else f"; {why_no_interval(best.n)}. ")
             + _first_in_words(systems)
-            + (" Lines on the right join systems that cannot be told apart." if count else "")
+            + (" Lines on the right join systems that are not significantly different." if count else "")
             if best
             else "No system has a mean."
         ),

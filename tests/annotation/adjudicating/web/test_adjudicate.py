@@ -223,7 +223,7 @@ def test_an_answer_is_taken_over_and_the_next_is_on_screen(world: World, cleo: C
     page = answer.content.decode()
     assert f'data-dispute="{second.public_id}"' in page
     # Unit 1 was (yes by the imported reviewer, no) = .5, unit 2 unsure = 0: .25; now unit 1 is 0: 0.
-    assert "Settled: no. Coverage 0.250 → 0.000" in page
+    assert "Resolved: no. Coverage 0.250 → 0.000" in page
     second.refresh_from_db()
     assert second.leased_to == world.cleo
 
@@ -232,7 +232,7 @@ def test_without_scripts_the_next_page_tells_what_was_done_and_undoes_it(world: 
     first = dispute_on(world, 1)
     dispute_on(world, 3, "no", "unsure")
     address = cleo.post(at(first, "decide/"), {"label": "no", "seen": ""})["Location"]
-    assert "Settled: no." in html(cleo, address)
+    assert "Resolved: no." in html(cleo, address)
     decision = Adjudication.objects.get()
     undone = cleo.post(f"{ROOM}decisions/{decision.public_id}/withdraw/")
     assert undone["Location"] == at(first)
@@ -247,7 +247,7 @@ def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Cl
     decision = Adjudication.objects.get()
     assert answer["HX-Redirect"] == f"{ROOM}?last={decision.public_id}"
     page = html(cleo, answer["HX-Redirect"])
-    assert "Settled: no." in page
+    assert "Resolved: no." in page
     assert "Nothing waits here." in page
     assert f"decisions/{decision.public_id}/withdraw/" in page
 
@@ -297,7 +297,7 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     )
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "Somebody was quicker" in page
+    assert "Somebody else was faster" in page
     assert "“Read it.”" in page
     assert "“It is there.”" in page
     assert Adjudication.objects.count() == 1
@@ -314,7 +314,7 @@ def test_a_settled_one_is_taken_up_again(world: World, cleo: Client) -> None:
     dispute = dispute_on(world, 1)
     cleo.post(at(dispute, "decide/"), {"label": "no", "seen": ""})
     page = html(cleo, at(dispute))
-    assert "Settled: no" in page
+    assert "Resolved: no" in page
     assert 'id="decision"' not in page
     seen = Adjudication.objects.get().public_id
     answer = cleo.post(at(dispute, "reopen/"), {"reason": "New rules.", "seen": seen})

@@ -158,7 +158,7 @@ def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(
     page.goto("/p/harbour/adjudicate/?kind=unit")
     take_the_next(page)
     press(page, "a")
-    assert "Settled" in told(page)
+    assert "Resolved" in told(page)
     keys = page.locator(".bar").bounding_box()
     assert keys is not None
     for name in ("#typed", "#reason", "#error-type", "[name=is_guideline_gap]", "#next"):
@@ -183,7 +183,7 @@ def test_both_answers_on_a_unit_are_in_sight_with_their_notes(
     page.goto("/p/harbour/adjudicate/?kind=unit")
     take_the_next(page)
     press(page, "a")
-    assert "Settled" in told(page)
+    assert "Resolved" in told(page)
     bar = page.locator(".deciding").bounding_box()
     assert bar is not None
     ends = []
@@ -223,7 +223,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     # "bridge", alder: unit 1 is 0 or 100 %, unit 2 10 or 60 %: (.5 + .35) / 2 = .425; with 100 % (1 + .35) / 2 =
     # .675. X: 2/3 * .425 + .35/3 = .4, and 2/3 * .675 + .35/3 = .566667.
     press(page, letter_of(page, "100 %"))
-    assert "Settled: 100 %. Coverage 0.425 → 0.675, composite ⅔ 0.400 → 0.567." in told(page)
+    assert "Resolved: 100 %. Coverage 0.425 → 0.675, composite ⅔ 0.400 → 0.567." in told(page)
     # "bridge", birch: unit 1 is 0 or 80 %, unit 2 40 %: .4; nobody said 60 %: (.6 + .4) / 2 = .5.
     press(page, "4", reason="More than half of it.")
     assert "Coverage 0.400 → 0.500" in told(page)
@@ -242,7 +242,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     assert "Coverage 0.675 → 0.725" in told(page)
     # "port", alder, unit 1: 20 %: (.2 + .8) / 2 = .5. It was the last one.
     page.keyboard.press(letter_of(page, "20 %"))
-    page.get_by_text("Settled: 20 %. Coverage 0.600 → 0.500").wait_for()
+    page.get_by_text("Resolved: 20 %. Coverage 0.600 → 0.500").wait_for()
     page.get_by_text("Nothing waits here.").wait_for()
 
     page.goto("/p/harbour/adjudicate/?kind=check")
@@ -251,19 +251,19 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     # "port", birch: no, yes | no by the last reviewer: (.5 + 0) / 2 = .25 and 1 of 3 claims; with yes, yes | no
     # (1 + 0) / 2 = .5 and 2 of 3.
     press(page, letter_of(page, "yes"))
-    assert "Settled: yes. Coverage 0.250 → 0.500, claim coverage 0.333 → 0.667" in told(page)
+    assert "Resolved: yes. Coverage 0.250 → 0.500, claim coverage 0.333 → 0.667" in told(page)
     # yes, no | no.
     press(page, "2")
-    assert "Settled: no. Coverage 0.500 → 0.250, claim coverage 0.667 → 0.333" in told(page)
+    assert "Resolved: no. Coverage 0.500 → 0.250, claim coverage 0.667 → 0.333" in told(page)
     # "port", alder: yes, unsure | yes; its units have percents, so claim coverage alone moves: 2 of 3 to 1 of 3.
     press(page, "p", reason="The text says neither.")
-    assert "Settled: unsure. Claim coverage 0.667 → 0.333." in told(page)
+    assert "Resolved: unsure. Claim coverage 0.667 → 0.333." in told(page)
     # "port", birch: yes, no | yes: (.5 + 1) / 2 = .75.
     press(page, "1", reason="Repair implies it.")
-    assert "Settled: yes. Coverage 0.250 → 0.750, claim coverage 0.333 → 0.667" in told(page)
+    assert "Resolved: yes. Coverage 0.250 → 0.750, claim coverage 0.333 → 0.667" in told(page)
     # "port", alder: unsure, yes | yes.
     page.keyboard.press(letter_of(page, "yes"))
-    page.get_by_text("Settled: yes. Claim coverage 0.333 → 0.667.").wait_for()
+    page.get_by_text("Resolved: yes. Claim coverage 0.333 → 0.667.").wait_for()
 
     shown = {key: coverage(world, *key) for key in world.peers}
     assert shown == pytest.approx(

@@ -42,7 +42,7 @@ def answered(world: World) -> World:
 
 @pytest.mark.parametrize(
     ("address", "words"),
-    [(AGREEMENT, "There is nothing to compare yet."), (JUDGE, "No judge can be held against people yet.")],
+    [(AGREEMENT, "There is nothing to compare yet."), (JUDGE, "No judge can be compared with people yet.")],
 )
 def test_a_project_without_answers_says_so(
     world: World, signed_in: SignedIn, address: str, words: str

@@ -37,7 +37,7 @@ def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> No
     answer(world, "alder")
     found = estimates(world.project).at(20)
     assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
-    assert "it enters only where chance draws it too" in estimate_in_words(found)
+    assert "enter only where the sample contains them too" in estimate_in_words(found)
     assert found.average("alder").mean is None
 
 
@@ -59,7 +59,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "5 of 6 are answered; until all are there is no estimate from it." in estimate_in_words(found)
+    assert "5 of 6 are answered. An estimate needs all of them." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -
     draw_of(world)
     found = estimates(world.project).at(20)
     assert found.draw_id == first.public_id
-    assert "until all are there is no estimate from it." in estimate_in_words(found)
+    assert "An estimate needs all of them." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
@@ -155,7 +155,7 @@ def test_judgments_that_were_taken_away_end_a_draw(world: World) -> None:
     judge_and_close(first)
     type(second).objects.filter(pk=second.pk).update(recalled_at=datetime.now(UTC))
     Assignment.objects.filter(sitting=second).update(state=Assignment.State.RECALLED)
-    assert "were taken away unanswered" in estimate_in_words(estimates(world.project).at(20))
+    assert "were withdrawn unanswered" in estimate_in_words(estimates(world.project).at(20))
 
 
 def framed(documents: int, *, answered: int, judge: bool = True) -> SampleFrame:

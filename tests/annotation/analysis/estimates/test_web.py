@@ -41,7 +41,7 @@ def laid(world: World) -> World:
 
 def test_the_plan_says_what_is_known_and_what_draws_would_bring(laid: World, signed_in: SignedIn) -> None:
     html = signed_in(laid.olga).get(PLAN).content.decode()
-    assert "nothing has been drawn at random for people yet" in html
+    assert "review a random sample first" in html
     assert "There are 5 document sets here. Below 15" in html
     assert "takes the judge&#x27;s probabilities at their word" in html
     assert "Nobody&#x27;s time at a check is known yet" in html
@@ -56,8 +56,8 @@ def test_a_project_of_which_nothing_can_be_foretold_says_why(world: World, signe
 
 def test_the_chosen_size_and_design_show_where_checks_come_from(laid: World, signed_in: SignedIn) -> None:
     html = signed_in(laid.olga).get(f"{PLAN}?size=30&design=stratified").content.decode()
-    assert "30 checks, and from where" in html
-    assert "So many are drawn in each." in html
+    assert "30 checks by system" in html
+    assert "Each group is sampled with exactly this size." in html
     assert 'name="size" value="30"' in html
 
 
@@ -129,7 +129,7 @@ def test_where_people_have_answered_all_no_draw_is_offered(laid: World, signed_i
     client = signed_in(laid.olga)
     html = client.get(PLAN).content.decode()
     assert "People have answered all 38 checks: coverage on the leaderboard is theirs alone" in html
-    assert "What a draw would bring" not in html
+    assert "Expected interval width by sample size" not in html
     assert "checks for reviewers</button>" not in client.get(f"{PLAN}?size=20").content.decode()
     assert "Least width: that of people's own scores, which no further answer can change." in told(html)
     assert "with the judge's errors in it" not in told(html)
@@ -148,7 +148,8 @@ def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(
     assert outlook["documents"] == pytest.approx(4.441, abs=0.001)
     html = told(signed_in(laid.olga).get(f"{PLAN}?size=20&design=uniform").content.decode())
     assert (
-        "In more than half of such draws every system has answers in 4 document sets at least, fewer than the 15 that "
+        "In more than half of such samples every system has answers in 4 document sets at least, fewer than the "
+        "15 that "
         "it takes to lean on the judge"
     ) in html
 

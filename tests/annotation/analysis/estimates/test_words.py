@@ -51,31 +51,33 @@ def wanted(
     [
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
-            "at most 200 answers do it in more than half of draws that are stratified by doubt or active; people alone "
+            "at most 200 answers do it in more than half of samples that are stratified by judge uncertainty or "
+            "active; people alone "
             "take more than 300 and at most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
-            "more than 200 and at most 300 answers do it in more than half of draws that are uniform, stratified by "
-            "doubt or active; with people alone no size does.",
+            "more than 200 and at most 300 answers do it in more than half of samples that are uniform, stratified by "
+            "judge uncertainty or active; with people alone no size does.",
         ),
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
-            "more than 200 and at most 300 answers do it in more than half of draws that are uniform or stratified by "
-            "doubt; people alone take as many.",
+            "more than 200 and at most 300 answers do it in more than half of samples that are uniform or "
+            "stratified by "
+            "judge uncertainty; people alone take as many.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
             {"people": 300, "uniform": 500, "stratified": 500, "active": 500},
-            "more than 200 and at most 300 answers do it in more than half of such draws, with people alone.",
+            "more than 200 and at most 300 answers do it in more than half of such samples, with people alone.",
         ),
         (
             {"people": 1500, "uniform": None, "stratified": None, "active": None},
-            "more than 700 and at most 1,500 answers do it in more than half of such draws, with people alone.",
+            "more than 700 and at most 1,500 answers do it in more than half of such samples, with people alone.",
         ),
         (
             dict.fromkeys(("people", "uniform", "stratified", "active")),
-            "no planned number of answers does it in more than half of such draws.",
+            "no planned number of answers does it in more than half of such samples.",
         ),
     ],
 )
@@ -90,7 +92,7 @@ def test_of_one_system_there_is_one_interval() -> None:
     assert wanted(sizes, [], 1) == (
         "An interval no wider than 0.1: more than 200 and at most 300 answers do it on average, with people alone."
     )
-    assert "on average in a draw that is active; with" in wanted({"people": None, "active": 200}, [], 1)
+    assert "on average in a sample that is active; with" in wanted({"people": None, "active": 200}, [], 1)
     assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now: 0.40 is reached already."
     assert wanted({}, [ShortSystem("birch", held=3, needed=9)], 1).endswith(
         "birch would need about 9 instead of 3 on average, every check in them answered."
@@ -102,7 +104,7 @@ def test_without_a_pilot_the_premise_comes_first(basis: ForecastBasis) -> None:
     told = wanted({"people": 300, "uniform": 300}, [], 2, basis=basis)
     assert told == (
         "If the judge's probabilities are right and answers within a document are independent, no interval wider than "
-        "0.1: more than 200 and at most 300 answers do it in more than half of draws that are uniform; people alone "
+        "0.1: more than 200 and at most 300 answers do it in more than half of samples that are uniform; people alone "
         "take as many."
     )
     assert "independent, an interval no wider than 0.1" in wanted({"people": 300}, [], 1, basis=basis)
@@ -132,11 +134,11 @@ def test_of_several_that_need_most_none_is_named() -> None:
 def test_what_is_reached_on_average_alone_takes_more_document_sets() -> None:
     sizes: dict[Design, int | None] = dict.fromkeys(("people", "uniform"))
     assert wanted(sizes, [], 2, enough=26) == (
-        "No interval wider than 0.1: no planned number of answers does it in more than half of such draws. About 26 "
+        "No interval wider than 0.1: no planned number of answers does it in more than half of such samples. About 26 "
         "document sets instead of 20 would, every check in them answered."
     )
     # Already as many, so too few answers are what lacks.
-    assert wanted(sizes, [], 2, enough=20).endswith("in more than half of such draws.")
+    assert wanted(sizes, [], 2, enough=20).endswith("in more than half of such samples.")
 
 
 def test_the_least_widths_say_what_they_rest_on() -> None:
@@ -179,7 +181,7 @@ def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> No
 
 def test_all_answered_needs_no_draw() -> None:
     assert complete_in_words(7500) == (
-        "People have answered all 7,500 checks: coverage on the leaderboard is theirs alone, and no draw adds to it."
+        "People have answered all 7,500 checks: coverage on the leaderboard is theirs alone, and no sample adds to it."
     )
     assert complete_in_words(1).startswith("People have answered the only check:")
 
@@ -188,7 +190,7 @@ def test_a_draw_that_is_no_larger_than_the_answered_one_is_warned_of() -> None:
     assert replacing_in_words(101, 100, is_narrower=False) == ""
     assert "as large and would replace it" in replacing_in_words(100, 100, is_narrower=False)
     assert replacing_in_words(70, 1000, is_narrower=False) == (
-        "The latest answered draw holds 1,000 checks. This smaller one would replace it and make intervals wider."
+        "The latest answered sample has 1,000 checks. This smaller one would replace it and make intervals wider."
     )
     # A better design may make up for the size: then widths are not said to grow.
     assert replacing_in_words(70, 100, is_narrower=True).endswith("estimates would rest on fewer answers.")
@@ -240,12 +242,12 @@ def test_a_width_that_nobody_asked_for_says_so() -> None:
 def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:
     told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True)
     assert told == (
-        "This is a new draw of 50, not 50 more: once all of it is answered, the estimate goes by it alone."
+        "This is a new random sample of 50, not 50 more: once all of it is answered, the estimate uses it alone."
     )
     # 60 of 200 are answered: of 50 by lot 15.
     assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True) == (
-        f"{told} 60 checks have a blind answer already: where it is drawn it keeps that answer and nobody is asked "
-        "(about 15 of these 50); what is not drawn does not enter the estimate."
+        f"{told} 60 checks have a blind answer already: where it is sampled it keeps that answer and nobody is asked "
+        "(about 15 of these 50); what is not sampled does not enter the estimate."
     )
     assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False)
 

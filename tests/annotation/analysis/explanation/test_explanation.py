@@ -248,7 +248,7 @@ def test_an_adopted_percent_names_its_assessor_and_the_dispute(world: World) -> 
     ]
     assert unit.percents[-1].decision is not None
     assert unit.percents[-1].decision.adopted_from == "ben"
-    assert (unit.source, unit.formula, unit.coverage.value) == ("settled by an adjudicator", "", 0.8)
+    assert (unit.source, unit.formula, unit.coverage.value) == ("resolved by an adjudicator", "", 0.8)
 
 
 def test_a_blended_unit_shows_both_parts(world: World) -> None:

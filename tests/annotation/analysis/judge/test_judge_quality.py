@@ -245,7 +245,7 @@ def test_until_a_draw_is_answered_it_stands_for_nothing(world: World) -> None:
     override(check=one, by=world.rex, label="yes")
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "open"
-    assert found["basis_in_words"].startswith("1 of 3 drawn checks are answered.")
+    assert found["basis_in_words"].startswith("1 of 3 sampled checks are answered.")
 
 
 def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> None:
@@ -260,7 +260,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("drawn", 3, 1)
     assert (
-        "stand for all 6. 1 check that people answered beyond the draw is left out."
+        "stand for all 6. 1 check that people answered beyond the sample is left out."
         in found["basis_in_words"]
     )
 

@@ -20,7 +20,7 @@ from evaluation.statistics import Estimate, JudgeReport, judge_report
 YES: list[Label | None] = ["yes"]
 NO: list[Label | None] = ["no"]
 ALL = AnswerBasis(kind="all", frame=2400, sides=("reference",))
-DRAWN = AnswerBasis(kind="drawn", frame=2400, method="by lot", drawn=240, answered=240)
+DRAWN = AnswerBasis(kind="drawn", frame=2400, method="simple random sample", drawn=240, answered=240)
 CHOSEN = AnswerBasis(kind="chosen", frame=2400)
 UNKNOWN = Estimate(value=None, low=None, high=None, clusters=0, draws=0, seed=0)
 
@@ -123,11 +123,11 @@ def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     [
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240),
-            "Yes on the checks that were drawn, with unequal chances, by the bar of ",
+            "Yes on the checks that were sampled, with unequal probabilities, by the bar of ",
         ),
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240, others=3),
-            "Yes on the checks that were drawn, with unequal chances, or that people chose, by the bar of ",
+            "Yes on the checks that were sampled, with unequal probabilities, or that people chose, by the bar of ",
         ),
         (
             AnswerBasis(kind="open", frame=2400, drawn=240, answered=100),

@@ -81,8 +81,8 @@ def test_what_came_in_lists_is_said_beside_the_share() -> None:
     found = changed({"alder": [(0.5, 0.5, 0.98)]}, TakenOver(answers=100, in_lists=96))
     assert (found.answers, found.in_lists) == (100, 96)
     assert changed_in_words(found) == (
-        "People decided 98 % of what coverage rests on (96 of 100 reviewers' verdicts by taking over the judge's in "
-        "lists); no mean moved by it."
+        "People decided 98 % of what coverage rests on (96 of 100 reviewers' verdicts by accepting the "
+        "judge's in lists); no mean moved by it."
     )
 
 
@@ -90,8 +90,8 @@ def test_of_several_systems_too() -> None:
     taken = TakenOver(answers=2000, in_lists=1500)
     found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
     assert changed_in_words(found).startswith(
-        "People decided 50 % of what coverage rests on (mean over systems; 1,500 of 2,000 reviewers' verdicts by "
-        "taking over the judge's in lists), which moved the mean of 1 of 2 systems, alder:"
+        "People decided 50 % of what coverage rests on (mean over systems; 1,500 of 2,000 reviewers' verdicts "
+        "by accepting the judge's in lists), which moved the mean of 1 of 2 systems, alder:"
     )
 
 

@@ -87,16 +87,45 @@ def test_nothing_runs_off_a_sheet(places: list[str], desk: Desk) -> None:
     assert found == dict.fromkeys(places, 0)
 
 
-def test_all_rooms_stand_in_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
+def test_the_bar_is_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
     people = [world.olga]
     tell(
         project=world.project, people=people, kind="drawn", text="3 checks were drawn.", address="/p/harbour/"
     )
     page = sign_in(desk(), "olga")
     page.goto("/p/harbour/")
-    rooms = page.get_by_role("navigation", name="Rooms of the project").get_by_role("link")
-    assert rooms.count() == 12
-    assert len({round(room.bounding_box()["y"]) for room in rooms.all()}) == 1
+    pages = page.get_by_role("navigation", name="Pages of the project").locator(":scope > a, summary")
+    assert pages.all_inner_texts() == ["Overview", "Work", "Results", "Data", "Settings"]
+    assert len({round(each.bounding_box()["y"]) for each in pages.all()}) == 1
+
+
+def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "olga")
+    page.goto("/p/harbour/scores/")
+    results = page.locator(".doors summary", has_text="Results")
+    results.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    current = page.locator(".doors .menu :focus")
+    assert (current.inner_text(), current.get_attribute("aria-current")) == ("Leaderboard", "page")
+    page.keyboard.press("Escape")
+    assert page.locator(".drop[open]").count() == 0
+    assert results.evaluate("each => each === document.activeElement")
+    results.click()
+    page.locator(".doors summary", has_text="Data").click()
+    assert page.locator(".drop[open] summary").all_inner_texts() == ["Data"]
+    page.get_by_role("link", name="Runs").click()
+    pages = page.get_by_role("navigation", name="Data", exact=True)
+    assert pages.locator("[aria-current=page]").all_inner_texts() == ["Runs"]
+
+
+def test_a_menu_takes_two_rows_on_a_phone(world: World, desk: Desk) -> None:
+    page = sign_in(desk(viewport={"width": 390, "height": 844}), "olga")
+    page.goto("/p/harbour/scores/")
+    assert page.locator("header.top").bounding_box()["height"] < 90
+    for name in ("Work", "Results", "Data", "Settings"):
+        page.locator(".doors summary", has_text=name).click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="Notices 1 unread").click()
     page.get_by_role("heading", name="Notices", exact=True).wait_for()
 

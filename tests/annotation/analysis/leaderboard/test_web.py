@@ -76,7 +76,7 @@ def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, v
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "10,000 draws, seed 0" in page
-    assert "Under a rank: where it lies in at least 95 % of draws" in page
+    assert "Under a rank: where it lies in at least 95 % of the bootstrap samples" in page
     assert "resampling shows no spread" not in page
 
 
@@ -334,7 +334,7 @@ def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
 
 def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
-    assert "nothing has been drawn at random for people yet" in page
+    assert "review a random sample first" in page
     assert "There is no estimate yet." in page
 
 
@@ -345,7 +345,7 @@ def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
             override(check=check, by=world.rex, label=label)
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
     assert "alder has the highest estimate" in page
-    assert "people&#x27;s drawn answers stand alone" in page
+    assert "only people&#x27;s sampled answers are used" in page
     assert cells(page, "alder")[2].startswith("0.750")
     assert cells(page, "birch")[2].startswith("0.250")
 

@@ -129,7 +129,7 @@ def test_a_project_without_scores_says_what_is_lacking(
     world: World, signed_in: Callable[[User], Client], name: str
 ) -> None:
     page = get(signed_in(world.dan), f"/p/quarry/scores/pictures/?show={name}")
-    assert "There is nothing to draw yet" in page
+    assert "There is nothing to plot yet" in page
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_weight_between_the_ends_is_never_told_as_one(weight: float, words: st
 def test_nobody_on_whom_the_first_place_hangs() -> None:
     orders = [order("ana", "x", tau=0.8), order("ben", "x")]
     assert people_in_words(orders, ["x"], systems=2) == (
-        "Whoever of the 2 people is left out, x would still lead. "
+        "Whichever of the 2 people is left out, x would still lead. "
         "The least tau with the order by coverage is 0.80."
     )
     assert people_in_words(orders[:1], ["x"], systems=2).startswith(

@@ -65,7 +65,7 @@ def test_ones_own_work(world: World, client_of: ApiDoor) -> None:
     assert desk["submitted"][0]["active_ms"] == 540_000
     # Six units in nine minutes.
     assert desk["effort"] == {"judged_units": 6, "active_ms": 540_000, "hours": 0.15, "units_per_hour": 40.0}
-    # While there is work in hand, nothing tells that a summary came twice.
+    # While there is work in progress, nothing tells that a summary came twice.
     assert desk["agreement"]["items"] == 0
     assert desk["queue"] == {"sets": 0, "in_hand": None}
     assert desk["lapsed"] == []

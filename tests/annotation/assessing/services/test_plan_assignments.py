@@ -53,7 +53,7 @@ def test_the_preview_says_what_a_plan_comes_to(world: World) -> None:
     add_system(world, "cedar")
     plan = seen(world, Way.PLAN, *FOUR, per_set=2)
     # 12 sets by 2 are 24 sittings, 24 / 4 = 6 each; every set has one peer: 24 summaries.
-    assert plan_in_words(plan) == "24 sittings for 4 people, 6 each; 24 summaries; every set by 2."
+    assert plan_in_words(plan) == "24 assignments for 4 people, 6 each; 24 summaries; every set by 2."
     assert [(load.person, load.sets) for load in plan.loads] == [(name, 6) for name in FOUR]
     assert not Sitting.objects.exists()
 
@@ -242,11 +242,11 @@ def test_a_preview_says_how_much_of_a_draw_nobody_gets(world: World) -> None:
     plan = seen(world, Way.PLAN, "ana", **columns)
     assert (
         plan_in_words(plan)
-        == "1 sitting for 1 person, 1 each; 2 summaries; 3 of the 4 drawn get no assessor."
+        == "1 assignment for 1 person, 1 each; 2 summaries; 3 of the 4 sampled get no assessor."
     )
     assert tuple(plan_notes(plan))[1:] == (
-        "3 of the 4 drawn get no assessor, because the people asked have them already: the recorded chances "
-        "will not hold for an unbiased estimate.",
+        "3 of the 4 sampled get no assessor, because the people asked have them already: the recorded inclusion "
+        "probabilities will not hold for an unbiased estimate.",
     )
     # Each of the 4 sets has 2 summaries, told one by one where each has assessors of its own.
     alone = seen(world, Way.PLAN, "ana", by_summary=True, **columns)

@@ -87,7 +87,7 @@ def hidden(answer: Any) -> dict[str, str]:
 def test_a_plan_is_shown_before_it_is_done(world: World, mona: Client, headers: dict[str, str]) -> None:
     shown = mona.post(ASSIGN, {**PLAN, "act": "preview"}, headers=headers)
     assert shown.status_code == 200
-    assert b"2 sittings for 2 people, 1 each; 4 summaries; every set by 1." in shown.content
+    assert b"2 assignments for 2 people, 1 each; 4 summaries; every set by 1." in shown.content
     assert hidden(shown)["expected"].encode() in shown.content
     assert not Sitting.objects.exists()
     done = mona.post(ASSIGN, {**PLAN, "act": "give", **hidden(shown)}, headers=headers)
@@ -108,7 +108,7 @@ def test_the_form_keeps_what_was_typed_beside_the_preview(world: World, mona: Cl
     assert 'name="way" value="plan" checked' in page
     assert 'name="draw" value="sets" checked' in page
     assert 'name="people" value="ben" checked' in page
-    assert "1 of 2 document sets drawn at random" in page
+    assert "1 of 2 document sets in a random sample" in page
 
 
 def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> None:
@@ -124,8 +124,8 @@ def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> Non
     ("form", "sittings", "words"),
     [
         ({"way": "more", "assessor": "ben", "count": "1"}, 1, "ben has 1 document set to judge."),
-        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 sittings wait in the queue."),
-        ({**PLAN, "per_set": "2"}, 4, "4 sittings given out."),
+        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments wait in the queue."),
+        ({**PLAN, "per_set": "2"}, 4, "4 assignments given out."),
     ],
 )
 def test_every_way_of_giving_sets(
@@ -206,11 +206,11 @@ def test_what_waits_for_nobody_is_told_with_what_to_do(
 ) -> None:
     # Ana, Ben and Olga may assess: the fourth copy of each of the two sets is for nobody.
     preview = mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything", "act": "preview"})
-    assert b"2 sittings would wait for nobody" in preview.content
+    assert b"2 assignments would have nobody to take them" in preview.content
     mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything"})
-    assert b"2 of 8 wait for nobody." in mona.get(ROOM).content
+    assert b"2 of 8 wait without an assessor who could take them." in mona.get(ROOM).content
     done = mona.post(f"{ROOM}withdraw/", headers=headers, follow=True)
-    assert b"2 sittings were taken out of the queue." in done.content
+    assert b"2 assignments were removed from the queue." in done.content
     assert b"for nobody" not in mona.get(ROOM).content
 
 
@@ -226,8 +226,8 @@ def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: 
 
 def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
     page = mona.get(f"{ROOM}draws/").content.decode()
-    assert "No sets have been drawn yet." in page
-    assert '<a href="/p/harbour/review/draws/">Draws of checks</a>' in page
+    assert "No sets have been sampled yet." in page
+    assert '<a href="/p/harbour/review/draws/">Random samples of checks</a>' in page
 
 
 def test_long_lists_come_in_pages_that_hold_everything_once(world: World, mona: Client) -> None:

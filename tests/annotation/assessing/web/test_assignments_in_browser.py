@@ -33,13 +33,13 @@ def test_a_plan_is_previewed_and_done(world: World, desk: Desk, viewport: Any) -
     page.get_by_role("checkbox", name="ben").check()
     page.get_by_label("Assessors for each set", exact=True).fill("1")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("4 sittings for 2 people, 2 each; 8 summaries; every set by 1.").wait_for()
+    page.get_by_text("4 assignments for 2 people, 2 each; 8 summaries; every set by 1.").wait_for()
     assert page.evaluate("document.activeElement.id") == "preview"
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert not Sitting.objects.exists()
     page.get_by_role("button", name="Assign", exact=True).click()
-    page.get_by_text("4 sittings given out.").wait_for()
+    page.get_by_text("4 assignments given out.").wait_for()
     assert Sitting.objects.count() == 4
 
 
@@ -56,13 +56,13 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.get_by_role("radio", name="The queue").check()
     page.get_by_label("Assessors for each set", exact=True).fill("4")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("2 sittings would wait for nobody").wait_for()
+    page.get_by_text("2 assignments would have nobody to take them").wait_for()
     page.get_by_role("button", name="Put into the queue").click()
-    page.get_by_text("2 of 8 wait for nobody.").wait_for()
+    page.get_by_text("2 of 8 wait without an assessor who could take them.").wait_for()
     assert violations(page) == []
     page.get_by_role("button", name="Take 2 out of the queue").click()
-    page.get_by_text("2 sittings were taken out of the queue.").wait_for()
-    for name in ("In the queue 6", "Closed 0", "Taken away 2", "Open 0"):
+    page.get_by_text("2 assignments were removed from the queue.").wait_for()
+    for name in ("In the queue 6", "Closed 0", "Withdrawn 2", "Open 0"):
         page.get_by_role("link", name=name).click()
         page.locator(f"a[aria-current=true]:has-text('{name}')").wait_for()
     page.get_by_role("link", name="In the queue 6").click()

@@ -118,7 +118,7 @@ def test_a_row_is_seen_where_its_page_is(world: World) -> None:
         ("comparison", comparison.public_id): ("comparison", peer.public_id),
         ("claim", claim.public_id): ("claim", model.public_id),
         ("draw", draws[0].public_id): ("draw", draws[0].public_id),
-        ("draw", draws[1].public_id): ("draw of checks", draws[1].public_id),
+        ("draw", draws[1].public_id): ("random sample of checks", draws[1].public_id),
     }
 
 

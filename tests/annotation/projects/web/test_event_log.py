@@ -70,12 +70,12 @@ def test_filters_by_address(olga: Client, world: World) -> None:
     log(project=world.project, actor=None, verb="lapse", target=world.project)
     shown = {
         query: re.findall(
-            r"<td>(answered a claim|put a set back for want of time)</td>",
+            r"<td>(answered a claim|returned an expired set to the queue)</td>",
             text_of(olga.get(f"{ROOM}?{query}")),
         )
         for query in ("verb=override", "person=rex", "person=:program", "kind=project", "first=2100-01-01")
     }
-    answered, lapsed = ["answered a claim"], ["put a set back for want of time"]
+    answered, lapsed = ["answered a claim"], ["returned an expired set to the queue"]
     assert list(shown.values()) == [answered, answered, lapsed, lapsed, []]
 
 

@@ -117,7 +117,9 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     }
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
     kept = client.post("/p/mill/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
-    client.post(f"{kept['Location']}begin/", {"act": "import"})
+    fields = ("document_id", "document", "reference", "system", "summary")
+    holds = {f"column-{place}": name for place, name in enumerate(fields)}
+    client.post(f"{kept['Location']}begin/", {**holds, "act": "import"})
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
     assert "Choose a judge" in client.get("/").content.decode()

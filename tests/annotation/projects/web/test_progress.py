@@ -70,7 +70,7 @@ def test_how_far_sets_are_and_what_has_stalled(world: World, signed_in: SignIn) 
     held = pull(project=world.project, by=world.ben)
     Sitting.objects.filter(pk=held.pk).update(lease_until=timezone.now())
     page = text_of(signed_in(world.mona), PROGRESS)
-    assert "1 sitting closed, 1 open, 0 waiting in the queue." in page
+    assert "1 assignment closed, 1 open, 0 waiting in the queue." in page
     assert "4 of 4" in page
     assert "0 of 4" in page
     assert "Stalled leases" in page
@@ -119,7 +119,7 @@ def test_the_blind_see_how_much_was_done_and_nothing_of_what_was_said(
     world.ana.memberships.update(roles=["assessor", "manager", "viewer"])
     client = signed_in(world.ana)
     page = text_of(client, f"{PROGRESS}?view=sets")
-    assert "in your hands" in page
+    assert "open by you" in page
     assert "4 of 8" not in page
     page = text_of(client, f"{PROGRESS}?view=people")
     for told in (
@@ -197,7 +197,7 @@ def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:
     Sitting.objects.filter(pk=sitting.pk).update(lease_until=timezone.now())
     lapse_leases(project=world.project)
     client = signed_in(world.ana)
-    assert "Take it up again" in text_of(client, WORK)
+    assert "Resume" in text_of(client, WORK)
     client.post(f"{WORK}sets/{sitting.public_id}/take-up/")
     assert "Go on" in text_of(client, WORK)
 
@@ -255,12 +255,12 @@ def test_the_number_of_queries_does_not_grow(world: World, signed_in: SignIn, ad
 
 def test_draws_for_reviewers_are_followed(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.mona)
-    assert "No checks have been drawn for reviewers yet." in text_of(client, f"{PROGRESS}?view=draws")
+    assert "No claims have been sampled for review yet." in text_of(client, f"{PROGRESS}?view=draws")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=0.5, seed=1)
     page = text_of(client, f"{PROGRESS}?view=draws")
     # Three of six checks, each with a chance of a half; nobody has answered.
     assert '<td class="num" data-name="chance">0.5</td>' in page
     assert '<td class="num" data-name="checks">3 of 6</td>' in page
     assert '<td class="num" data-name="open">3</td>' in page
-    assert "nobody yet" in page
+    assert "unassigned" in page
     assert '<td data-name="by"><bdi>mona</bdi></td>' in page

@@ -49,7 +49,7 @@ def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[
 def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:
     context = signed_in(world.mona).get("/p/harbour/").context
     held, checks = context["contents"], context["checks"]
-    # Two sets of one document, one model and two peer summaries each; three claims, each held against two peers.
+    # Two sets of one document, one model and two peer summaries each; three claims, each compared with two peers.
     assert (held.document_sets, held.documents, held.systems) == (2, 2, 2)
     assert (held.model_summaries, held.peer_summaries, held.claims) == (2, 4, 3)
     assert (checks.total, checks.by_judge, checks.by_people, checks.unscored) == (6, 6, 0, 0)
@@ -87,8 +87,8 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[U
     cleo = signed_in(world.cleo)
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
-        "Settle what differs",
-        "1 dispute without a decision, the widest apart first.",
+        "Resolve disagreements",
+        "1 dispute without a decision, the largest differences first.",
     )
     assert "Disputes wait for your decision" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
@@ -118,7 +118,7 @@ def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callabl
     draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     client = signed_in(world.rex)
     page = client.get("/p/harbour/")
-    assert page.context["steps"][0].why == "6 of 6 checks that were drawn at random have no answer."
+    assert page.context["steps"][0].why == "6 of 6 checks of a random sample have no answer."
     assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
     carry_out(project=world.project, by=world.mona, order=AssignmentOrder(way=Way.QUEUE, seed=1, per_set=1))
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"

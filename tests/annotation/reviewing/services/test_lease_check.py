@@ -105,7 +105,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     assert following is not None
     assert following.pk != here.pk
     assert CheckLook.objects.get(person=world.rex).check_row == here
-    # Both are in hand, and the first was just taken.
+    # Both are in progress, and the first was just taken.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until
 

@@ -37,8 +37,8 @@ def test_what_can_be_said_is_said_in_words(world: World, signed_in: SignIn) -> N
     assert "Of 17 answers that were not the judge&#x27;s" in text.replace("'", "&#x27;")
     assert "4 (24 %) became the judge" in text
     assert "two people gave the same answer in 9 of 12 pairs (75 %)." in text
-    assert "planted wrong verdicts (" not in text
-    assert "No more wrong verdicts are planted at present" in text
+    assert "control items (" not in text
+    assert "No control items are shown at present" in text
 
 
 def test_answers_with_a_planted_verdict_are_not_counted_and_that_is_said(
@@ -51,7 +51,7 @@ def test_answers_with_a_planted_verdict_are_not_counted_and_that_is_said(
     text = text_of(signed_in(world.mona))
     # 12 - 2 = 10, and none of the ten was changed.
     assert "Of 10 answers that were not the judge's before its verdict was shown, 0 (0 %)" in text
-    assert "Left out are those where a planted verdict was shown in its place" in text
+    assert "Left out are those where a control item was shown in its place" in text
 
 
 def test_too_few_is_said_with_how_many_there_are(world: World, signed_in: SignIn) -> None:

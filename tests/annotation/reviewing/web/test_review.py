@@ -151,7 +151,7 @@ def test_the_queue_tells_nothing_of_what_the_judge_said(world: World, rex: Clien
 
 
 def test_an_empty_queue_says_so(world: World, rex: Client) -> None:
-    assert b"No check answers to these switches" in rex.get(f"{QUEUE}?side=peer").content
+    assert b"No check matches these filters" in rex.get(f"{QUEUE}?side=peer").content
 
 
 def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
@@ -471,12 +471,12 @@ def test_where_people_differ_it_is_said_whose_answer_counts(
     check = world.check("alder", 2)
     override(check=check, by=world.cleo, label="no")
     strip = rex.post(f"{at(check)}answer/", {"label": "yes"}, headers=HTMX).content.decode()
-    assert "your yes, the later one, counts until an adjudicator settles it." in strip
+    assert "your yes, the later one, counts until an adjudicator resolves it." in strip
     page = signed_in(world.cleo).get(at(check)).content.decode()
-    assert "the latest answer counts, until an adjudicator settles it." in page
+    assert "the latest answer counts, until an adjudicator resolves it." in page
     decide_check(check=check, by=world.olga, label="no", reason="Not there.")
     page = rex.get(at(check)).content.decode()
-    assert "an adjudicator has settled it." in page
+    assert "an adjudicator has resolved it." in page
 
 
 def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: World, rex: Client) -> None:
@@ -810,11 +810,11 @@ def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
 def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) -> None:
     reveal(world, "shown")
     for query in ("", "?only=all"):
-        assert "Take over" not in rex.get(f"{QUEUE}{query}").content.decode()
+        assert "Accept" not in rex.get(f"{QUEUE}{query}").content.decode()
         page = rex.get(f"{QUEUE}batch/{query}")
         assert page.context["offer"] is None
         assert "Narrow the queue first" in page.content.decode()
-    assert "Take over" in rex.get(f"{QUEUE}?side=reference").content.decode()
+    assert "Accept" in rex.get(f"{QUEUE}?side=reference").content.decode()
 
 
 def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
@@ -822,7 +822,7 @@ def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
 ) -> None:
     for plant in (lambda: None, lambda: plant_everywhere(world, "shown")):
         plant()
-        assert "Take over" not in rex.get(f"{QUEUE}?side=reference").content.decode()
+        assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
         page = rex.get(f"{QUEUE}batch/?side=reference")
         assert page.context["offer"] is None
         assert "nobody takes over what they have not seen" in page.content.decode()
@@ -881,7 +881,7 @@ def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Clie
     data = {"expected": offer.count, "fingerprint": offer.fingerprint}
     answer = rex.post(f"{QUEUE}batch/accept/?side=reference", data)
     assert answer.status_code == 409
-    assert "Take over 5 verdicts" in answer.content.decode()
+    assert "Accept 5 verdicts" in answer.content.decode()
     assert not VerdictBatch.objects.exists()
 
 
@@ -895,7 +895,7 @@ def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Calla
     drawn = [row.check_row.public_id for row in draw.drawn_checks.select_related("check_row")]
     assert len(drawn) == 3
     query = f"?draw={draw.public_id}"
-    assert "Drawn at random" in rex.get(QUEUE).content.decode()
+    assert "Random sample" in rex.get(QUEUE).content.decode()
     first = following(rex, query=query)
     assert first == drawn[0]
     rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
@@ -932,7 +932,7 @@ def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_scree
     told = rex.post(
         f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
     ).content.decode()
-    assert "No score moves, since the claim has been changed: the answer counts in the draw alone." in told
+    assert "No score moves, since the claim has been changed: the answer counts in the sample alone." in told
     # Old words are answered once, so that there is nothing to change it to.
     assert "Change to" not in told
     again = rex.get(f"{at(check)}{query}").content.decode()
@@ -961,7 +961,7 @@ def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
         rex.post(f"{at(each)}answer/", {"label": "yes", "seen": ""})
         taken = {"verdict": newest(each).public_id}
         page = rex.post(f"{at(each)}withdraw/", taken, headers=headers, follow=True).content.decode()
-        assert ("The draw keeps your first answer" in page) is is_kept
+        assert ("The random sample keeps your first answer" in page) is is_kept
     assert draw.drawn_checks.get(check_row=check).verdict is not None
 
 
@@ -1012,7 +1012,10 @@ def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so
 ) -> None:
     reveal(world, "shown")
     mona = signed_in(world.mona)
-    assert "nobody can give the answers that a draw needs" in mona.get(f"{QUEUE}draws/").content.decode()
+    assert (
+        "nobody can give the blind answers that a random sample needs"
+        in mona.get(f"{QUEUE}draws/").content.decode()
+    )
     refused = mona.post(f"{QUEUE}draws/draw/", lot("50"))
     assert (refused.status_code, Draw.objects.count()) == (422, 0)
     assert "nobody could give them" in refused.content.decode()

@@ -299,7 +299,7 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
     expect_saved(page)
     override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
     page.keyboard.press("2")
-    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
     at_claim(page, "quay")
     assert page.locator("#strip .of").inner_text() == "The ferry is old"
     page.keyboard.press("u")
@@ -637,7 +637,7 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
     at_claim(page, "wall")
-    problem = page.locator("#problems", has_text="Somebody was quicker.")
+    problem = page.locator("#problems", has_text="Somebody else was faster.")
     problem.wait_for()
     assert "hard to say" in problem.inner_text()
     assert answers(check) == ["unsure"]
@@ -659,7 +659,7 @@ def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_giv
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
-    page.locator("#problems", has_text="Somebody was quicker.").wait_for()
+    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
     page.keyboard.press("b")
     at_claim(page, "ferry")
     page.reload()

@@ -39,7 +39,7 @@ def test_a_draw_tells_how_far_it_is_who_made_it_and_who_answers(world: World) ->
         row.save(update_fields=["verdict"])
     (work,) = sample_works(world.project)
     assert (work.draw.frame, work.draw.drawn, work.draw.answered, work.open) == (30, 15, 4, 11)
-    assert (work.made_by, how_sampled(work), chance_of_work(work)) == ("mona", "by lot", "0.5")
+    assert (work.made_by, how_sampled(work), chance_of_work(work)) == ("mona", "simple random sample", "0.5")
     assert work.people == (("rex", 3), ("cleo", 1))
 
 
@@ -62,6 +62,6 @@ def test_what_a_stratified_draw_was_by_is_named(world: World) -> None:
     sample_checks(project=world.project, by=world.mona, method="stratified", share=0.5, seed=1)
     sample_planned(project=world.project, by=world.mona, size=10, design="stratified", seed=2)
     assert [how_sampled(work) for work in sample_works(world.project)] == [
-        "by lot within each system, length and doubt of the judge",
-        "by lot within each system and length",
+        "random within each system, length and judge uncertainty",
+        "random within each system and length",
     ]

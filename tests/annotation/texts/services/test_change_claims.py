@@ -1,4 +1,4 @@
-"""Correcting claims: what is asked anew, what stays with the old words, and what the scores say on the way.
+"""Correcting claims: what is asked again, what stays with the old words, and what the scores say on the way.
 
 Of "alder" the judge said yes, no, yes: unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is
 (1/2 + 1) / 2 = .75; of "birch" everything is no.

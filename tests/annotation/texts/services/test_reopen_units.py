@@ -83,7 +83,7 @@ def test_the_consequence_is_told_with_names_and_numbers(world: World) -> None:
     assert dropped_in_words(dropped) == (
         "8 judgments and 2 answers about unmarked units of 2 assessors on this summary will no longer count; they "
         "stay in the log and in the export as superseded. Sets are opened again for: ana. Nothing that they said "
-        "in them counts until they close them anew, and by now they may have seen what others said."
+        "in them counts until they close them again, and by now they may have seen what others said."
     )
 
 

@@ -212,7 +212,7 @@ def test_a_settled_claim_says_who_settled_it_in_the_place_of_its_forms(
     decide_check(check=check, by=world.cleo, label="yes", reason="It says so.")
     client = signed_in(world.rex)
     page = client.get(address(world)).content.decode()
-    assert "cleo settled what was asked of this claim. Only somebody who may adjudicate changes it" in page
+    assert "cleo resolved what was asked of this claim. Only somebody who may adjudicate changes it" in page
     # Of the other two alone.
     assert page.count("<summary>Reword") == 2
     assert page.count("data-tick") == 1
@@ -229,9 +229,9 @@ def test_an_adjudicator_is_told_what_becomes_of_a_decision(
     decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It says so.")
     page = signed_in(world.olga).get(address(world)).content.decode()
     assert page.count("<summary>Reword") == 3
-    assert "count no more, adjudicators’ decisions too. The new claim is asked anew." in page
+    assert "count no more, adjudicators’ decisions too. The new claim is asked again." in page
     # To reword, to split, to delete.
-    assert page.count("cleo settled what was asked of this claim: the decision stays with these words") == 3
+    assert page.count("cleo resolved what was asked of this claim: the decision stays with these words") == 3
 
 
 def test_a_reviewer_is_told_where_the_judge_waits_for_its_next_run(
