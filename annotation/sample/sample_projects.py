@@ -91,7 +91,9 @@ def _require_absent(name: str) -> SampleProject:
     """The sample of that name, which is not there, or not finished. Raises as `ask_for_sample`."""
     sample = sample_project(name)
     there = Project.objects.filter(slug=name).first()
-    if there is not None and (not is_sample(there) or sample.is_answered(there)):
+    if there is not None and not is_sample(there):
+        raise Conflict(f"There is already a project {name!r}, which is no sample.", code="slug_taken")
+    if there is not None and sample.is_answered(there):
         raise Conflict(f"There is already a project {name!r}.", code="slug_taken")
     return sample
 

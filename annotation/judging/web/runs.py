@@ -103,7 +103,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
 def estimate(request: Request, slug: str) -> HttpResponse:
     """What the run that the form describes comes to, as the form is filled in."""
     room = enter(request, slug, Verb.RUN, here="runs")
-    judge = judge_by_name(request.GET.get("judge", ""), room.project)
+    judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=_parts(request.GET.getlist("metrics")))
     return render(request, "judging/runs/_estimate.html", {"estimate": found})
 

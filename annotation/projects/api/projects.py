@@ -142,7 +142,7 @@ class Projects(ApiView):
         query = self.query(PageQuery)
         return self.page(visible_projects(self.person), ProjectRow, query=query, order=("slug",))
 
-    @operation("create_project", request=NewProject, responses={201: ProjectDetail})
+    @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
     def post(self, request: Request) -> Response:
         """Make a project.
 

@@ -6,7 +6,7 @@ import io
 import re
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import call_command
@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from annotation import perform_job
+from annotation.config.environment import judge_keys
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run, Verdict, Worker
 from annotation.workers import report_alive
@@ -224,8 +225,9 @@ def test_bars_that_are_reached_fail_nothing(world: World, colleague: None) -> No
 
 
 def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
-    world: World, colleague: None, slow_judge: Judge
+    world: World, colleague: None, slow_judge: Judge, settings: Any
 ) -> None:
+    settings.COVERDICT_JUDGE_KEYS = judge_keys([f"NO_SUCH_KEY={slow_judge.base_url}"])
     Judge.objects.filter(pk=slow_judge.pk).update(api_key_env="NO_SUCH_KEY")
     failed = complaint("harbour", "--judge", "slow", "--wait")
     assert failed.returncode == 1

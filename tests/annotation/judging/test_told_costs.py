@@ -51,7 +51,7 @@ def test_the_run_s_row_and_progress(run: Run) -> None:
 def test_the_run_page(world: World, run: Run, client: Client) -> None:
     client.force_login(world.mona)
     page = " ".join(client.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
-    assert "5 calls paid for · 6000 prompt tokens, 1500 tokens of replies · cost 0.0240" in page
+    assert "5 calls</a> paid for · 6,000 tokens sent, 1,500 received · cost 0.0240" in page
 
 
 def test_the_api(world: World, run: Run, client: Client) -> None:

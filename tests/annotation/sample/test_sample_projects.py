@@ -92,7 +92,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
 
 
 def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(demo: None) -> None:
-    maker = User.objects.create(username="maker")
+    maker = User.objects.create(username="maker", is_staff=True)
     project = add_sample_project(name="harbour", by=maker)
     differs = Dispute.objects.filter(project=project, why=Dispute.Why.DIFFERS, state=Dispute.State.OPEN)
     assert differs.count() == 5
