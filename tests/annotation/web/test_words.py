@@ -127,6 +127,18 @@ def test_no_message_says_a_retired_word() -> None:
     assert found == []
 
 
+def test_no_script_says_a_retired_word() -> None:
+    scripts = sorted((ROOT / "static" / "js").rglob("*.js"))
+    found = [
+        f"{path.relative_to(ROOT)}: {hit}"
+        for path in scripts
+        for text in re.findall(r'"([^"\n]* [^"\n]*)"', path.read_text(encoding="utf-8"))
+        for hit in found_in(text)
+    ]
+    assert len(scripts) > 20
+    assert found == []
+
+
 def test_no_description_of_the_api_says_a_retired_word() -> None:
     told = list(descriptions(SchemaGenerator().get_schema(request=None, public=True)))
     assert len(told) > 200
