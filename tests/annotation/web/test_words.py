@@ -48,7 +48,9 @@ RETIRED = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, retired_words()))}
 def shown(template: str) -> str:
     """What people see or hear of a template: its text, read-out attributes and the words given to its tags."""
     text = re.sub(r"\{#.*?#\}|\{% *comment.*?endcomment *%\}", " ", template, flags=re.DOTALL)
-    text = re.sub(r"\{%.*?%\}", lambda tag: " ".join(_worded(tag[0])), text, flags=re.DOTALL)
+    text = re.sub(
+        r"\{%.*?%\}", lambda tag: " ".join(["", *_worded(tag[0]), ""]) or " ", text, flags=re.DOTALL
+    )
     text = re.sub(r"\{\{.*?\}\}", "…", text, flags=re.DOTALL)
     text = re.sub(
         r"<[^>]*>", lambda tag: " ".join(["", *READ_OUT.findall(tag[0]), ""]), text, flags=re.DOTALL
