@@ -126,7 +126,7 @@ def accept_batch(request: Request, slug: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _offer(request, room, refusal=refusal)
-    messages.success(request, f"{_verdicts(batch.count)} of the judge accepted.")
+    messages.success(request, f"{_verdicts(batch.count)} accepted from the judge.")
     return redirect("batch-offer", slug)
 
 

@@ -419,7 +419,7 @@
   }
 
   function toggle(number) {
-    if (inHand?.kind !== "unit") return say("Peer units are marked for a model unit: take one in hand first.");
+    if (inHand?.kind !== "unit") return say("Peer units are marked for a model unit: choose one first.");
     const box = inHand.boxes.find((mark) => Number(mark.value) === number);
     if (!box) return;
     box.checked = !box.checked;

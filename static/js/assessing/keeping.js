@@ -84,7 +84,7 @@ class Keeping {
         ways.append(this.#button("Show it as it was closed", () => this.#goOn({ isMine: false })));
         break;
       case "gone":
-        ways.append(this.#button("Load the page anew", () => location.reload()));
+        ways.append(this.#button("Reload the page", () => location.reload()));
         if (this.#queue.pending) ways.append(this.#button("Leave it out", () => this.#goOn({ isMine: false }), "quiet"));
         break;
       default:

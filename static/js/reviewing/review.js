@@ -153,7 +153,7 @@
   function unsaved({ status, notice }) {
     const not = document.createElement("p");
     not.append(Object.assign(document.createElement("strong"), { textContent: "Not saved." }));
-    if (status === 403 || status === 404) not.append(" If you could answer here before, your part in this project has ended or changed: ask whoever runs it.");
+    if (status === 403 || status === 404) not.append(" If you could answer here before, your part in this project has ended or changed: ask its owner.");
     return [not, ...notice.querySelectorAll(".notice > p")];
   }
 

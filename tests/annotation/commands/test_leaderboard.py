@@ -56,7 +56,7 @@ def test_an_interval_stands_beside_its_mean(world: World) -> None:
 def test_the_table_says_what_its_intervals_cover(world: World) -> None:
     said = " ".join(run().split())
     assert "sampling of documents only; judge error not included" in said
-    assert "10,000 draws, seed 0" in said
+    assert "10,000 bootstrap samples, seed 0" in said
     assert "Signature coverdict|v:" in said
 
 

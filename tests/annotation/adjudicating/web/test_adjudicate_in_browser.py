@@ -218,7 +218,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     page = sign_in(desk(), "cleo")
 
     page.goto("/p/harbour/adjudicate/?kind=unit")
-    page.get_by_text("5 to settle").wait_for()
+    page.get_by_text("5 to resolve").wait_for()
     take_the_next(page)
     # "bridge", alder: unit 1 is 0 or 100 %, unit 2 10 or 60 %: (.5 + .35) / 2 = .425; with 100 % (1 + .35) / 2 =
     # .675. X: 2/3 * .425 + .35/3 = .4, and 2/3 * .675 + .35/3 = .566667.
@@ -246,7 +246,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     page.get_by_text("Nothing waits here.").wait_for()
 
     page.goto("/p/harbour/adjudicate/?kind=check")
-    page.get_by_text("5 to settle").wait_for()
+    page.get_by_text("5 to resolve").wait_for()
     take_the_next(page)
     # "port", birch: no, yes | no by the last reviewer: (.5 + 0) / 2 = .25 and 1 of 3 claims; with yes, yes | no
     # (1 + 0) / 2 = .5 and 2 of 3.

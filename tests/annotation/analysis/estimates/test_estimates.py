@@ -209,4 +209,4 @@ def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
     assert each.people.low is not None
     assert each.shown.low > each.people.low
     assert each.labels_saved is not None
-    assert f"worth {each.labels_saved:,.0f} more of people's" in estimate_in_words(found)
+    assert f"adds the precision of {each.labels_saved:,.0f} more human answers" in estimate_in_words(found)

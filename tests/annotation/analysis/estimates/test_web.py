@@ -150,7 +150,7 @@ def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(
     assert (
         "In more than half of such samples every system has answers in 4 document sets at least, fewer than the "
         "15 that "
-        "it takes to lean on the judge"
+        "estimates with the judge need"
     ) in html
 
 

@@ -189,12 +189,13 @@ def test_divided_checks_are_no_part_of_all() -> None:
 
 def test_drawn_claims_that_were_changed_since_are_said_to_be_left_out() -> None:
     assert basis_in_words(replace(DRAWN, changed=2), 238) == (
-        "240 checks of 2,400 were drawn (by lot) and all of them are answered: 2 of them, whose claims were changed "
-        "since, left out, the figures stand for the claims that kept their words."
+        "240 checks of 2,400 were sampled (simple random sample) and all of them are answered: 2 of them, "
+        "whose claims were changed since, left out, the figures stand for the claims that kept their words."
     )
 
 
 def test_a_draw_is_named_by_how_it_was_drawn() -> None:
     assert basis_in_words(DRAWN, 240) == (
-        "240 checks of 2,400 were drawn (by lot) and all of them are answered: the figures stand for all 2,400."
+        "240 checks of 2,400 were sampled (simple random sample) and all of them are answered: the figures "
+        "stand for all 2,400."
     )

@@ -71,11 +71,11 @@ def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
 
 def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, vic: Client) -> None:
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
-    assert "draws, seed 0" not in page
+    assert "bootstrap samples, seed 0" not in page
     assert "Under a rank" not in page
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
-    assert "10,000 draws, seed 0" in page
+    assert "10,000 bootstrap samples, seed 0" in page
     assert "Under a rank: where it lies in at least 95 % of the bootstrap samples" in page
     assert "resampling shows no spread" not in page
 
@@ -88,7 +88,7 @@ def test_where_a_system_has_the_same_in_all_sets_it_has_no_interval_and_no_range
     page = " ".join(answer.content.decode().split())
     # Both have an alignment of 1 in all six sets.
     assert "No interval where all document sets have the same score: resampling shows no spread." in page
-    assert "draws, seed 0" not in page
+    assert "bootstrap samples, seed 0" not in page
     assert "Under a rank" not in page
     assert {place.low for place in answer.context["places"].values()} == {None}
 

@@ -154,7 +154,7 @@ def test_each_summary_may_have_assessors_of_its_own(world: World) -> None:
 
 def test_a_queue_is_the_same_with_nobody_named(world: World) -> None:
     plan = seen(world, Way.QUEUE, per_set=3)
-    assert plan_in_words(plan) == "6 sittings in the queue; 12 summaries; every set by 3."
+    assert plan_in_words(plan) == "6 assignments in the queue; 12 summaries; every set by 3."
     do(world, Way.QUEUE, per_set=3)
     assert pairs() == [("None", "bridge")] * 3 + [("None", "port")] * 3
     assert set(Sitting.objects.values_list("position", "is_pulled")) == {(0, False)}

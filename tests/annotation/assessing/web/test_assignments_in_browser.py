@@ -69,8 +69,8 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.locator("details.change summary").first.click()
     assert page.locator("[style]").count() == 0
     assert page.evaluate("window.reports || 0") == 0
-    page.get_by_role("link", name="draws", exact=True).click()
-    page.get_by_role("heading", name="Draws").wait_for()
+    page.get_by_role("link", name="random samples", exact=True).click()
+    page.get_by_role("heading", name="Random samples").wait_for()
     assert violations(page) == []
     assert page.evaluate("window.reports || 0") == 0
 

@@ -141,7 +141,7 @@ def test_gaps_stand_on_the_page_of_whoever_writes_them(
     write_guidelines(project=world.project, text="A month is a date.", by=world.mona)
     page = text_of(mona.get(ROOM))
     assert "0 open" in page
-    assert re.search(r'settled by <a href="/p/harbour/settings/guidelines/1/">version 1</a>', page)
+    assert re.search(r'resolved by <a href="/p/harbour/settings/guidelines/1/">version 1</a>', page)
     assert "Is May a date?" not in text_of(signed_in(world.rex).get(ROOM))
 
 

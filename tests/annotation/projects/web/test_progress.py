@@ -183,9 +183,9 @@ def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignI
     assert "Take the next set" not in page
     assert "From the queue, kept for you until" in page
     held = Sitting.objects.get(assessor=world.ana)
-    assert "will count for nothing" not in page
+    assert "will not be counted" not in page
     begin(held)
-    assert "will count for nothing" in text_of(client, WORK)
+    assert "will not be counted" in text_of(client, WORK)
     client.post(f"{WORK}sets/{held.public_id}/give-back/")
     assert "1 set waits." in text_of(client, WORK)
 

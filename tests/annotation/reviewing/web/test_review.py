@@ -83,10 +83,10 @@ def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: 
 def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
     # Four no have .4 and the one yes has .2: whoever sees the figure knows the answer.
     assert {row.doubt for row in rex.get(QUEUE).context["page"].rows} == {None}
-    assert "Doubt</th>" not in rex.get(QUEUE).text
+    assert "Judge uncertainty</th>" not in rex.get(QUEUE).text
     Project.objects.update(reveal=Project.Reveal.SHOWN)
     assert rex.get(QUEUE).context["page"].rows[0].doubt == pytest.approx(0.4)
-    assert "Doubt</th>" in rex.get(QUEUE).text
+    assert "Judge uncertainty</th>" in rex.get(QUEUE).text
 
 
 def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
@@ -722,7 +722,7 @@ def test_a_planted_verdict_is_told_after_the_answer_given_with_it_on_screen(
     assert (page.judge.label, page.planted) == ("no", "")
     assert (page.decision.label, page.decision.who) == ("no", "lexical")
     strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
-    assert "was planted" in strip
+    assert "was a control item" in strip
     assert "Change to yes" in strip
     assert newest(check).shown == Verdict.Shown.PLANTED
     rex.post(f"{at(check)}answer/", {"label": "yes", "seen": newest(check).public_id})
@@ -739,12 +739,12 @@ def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world:
     plant_everywhere(world, "after_answer")
     first, second = world.check("alder", 1), world.check("alder", 2)
     strip = rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "was planted" not in strip
+    assert "was a control item" not in strip
     assert "Change to no" in strip
     # A movement of scores, or that there is none, would give it away.
     assert "score" not in strip.lower()
     strip = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
-    assert "was planted" in strip
+    assert "was a control item" in strip
     assert "The harbour closes in April" in strip
     assert rex.get(at(first)).context["outcome"].judge.label == "yes"
 
@@ -752,8 +752,8 @@ def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world:
 def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
     plant_everywhere(world, "after_answer")
     rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
-    assert "was planted" in rex.get(QUEUE).content.decode()
-    assert "was planted" not in rex.get(QUEUE).content.decode()
+    assert "was a control item" in rex.get(QUEUE).content.decode()
+    assert "was a control item" not in rex.get(QUEUE).content.decode()
 
 
 SPECIFIC = r"\b[a-z2-7]{16}\b|\b\w{64}\b|\d+"
@@ -825,7 +825,7 @@ def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
         assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
         page = rex.get(f"{QUEUE}batch/?side=reference")
         assert page.context["offer"] is None
-        assert "nobody takes over what they have not seen" in page.content.decode()
+        assert "nobody accepts what they have not seen" in page.content.decode()
         data = {"expected": 6, "fingerprint": "0" * 16}
         assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
     assert not VerdictBatch.objects.exists()
@@ -837,7 +837,7 @@ def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Clien
     assert (offer.count, offer.by_label) == (6, {"yes": 2, "no": 4})
     data = {"expected": offer.count, "fingerprint": offer.fingerprint}
     page = rex.post(f"{QUEUE}batch/accept/?side=reference", data, follow=True).content.decode()
-    assert "6 verdicts are taken over" in page
+    assert "6 verdicts are accepted from the judge" in page
     assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
     batch = VerdictBatch.objects.get()
     page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
@@ -1018,7 +1018,7 @@ def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so
     )
     refused = mona.post(f"{QUEUE}draws/draw/", lot("50"))
     assert (refused.status_code, Draw.objects.count()) == (422, 0)
-    assert "nobody could give them" in refused.content.decode()
+    assert "a random sample needs blind answers" in refused.content.decode()
 
 
 def test_a_share_that_makes_no_sense_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:

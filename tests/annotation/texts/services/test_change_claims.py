@@ -367,7 +367,7 @@ def test_a_claim_on_which_a_decision_rests_is_not_changed_by_a_reviewer(world: W
         "join": lambda: join_claims(claims=[claim(world, 1), decided], by=world.rex, text="Both"),
         "delete": lambda: delete_claim(claim=decided, by=world.rex),
     }
-    with pytest.raises(NotAllowed, match=r"cleo settled .* ask an adjudicator") as refusal:
+    with pytest.raises(NotAllowed, match=r"cleo resolved .* ask an adjudicator") as refusal:
         acts[act]()
     assert refusal.value.code == "decided"
     assert coverage(world) == 1.0  # (2/2 + 1) / 2

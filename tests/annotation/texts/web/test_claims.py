@@ -219,7 +219,7 @@ def test_a_settled_claim_says_who_settled_it_in_the_place_of_its_forms(
     wanted = {"claim": wall.public_id, "text": "The wall gives way", "reason": ""}
     status, page = post(client, address(world, "reword-claim"), wanted)
     assert status == 403
-    assert "“its wall is weak”: cleo settled" in page
+    assert "“its wall is weak”: cleo resolved" in page
     assert '<li dir="auto">The wall gives way</li>' in page
 
 

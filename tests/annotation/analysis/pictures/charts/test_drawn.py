@@ -61,12 +61,12 @@ def test_a_ranking_joins_systems_that_cannot_be_told_apart() -> None:
     ]
     drawn = ranking(systems, score="Coverage", caption="")
     assert len(shapes(drawn, "group")) == 2
-    assert "cannot be told apart" in drawn.description
+    assert "are not significantly different" in drawn.description
 
 
 def test_without_groups_a_ranking_says_nothing_of_them() -> None:
     drawn = ranking([ranked(1, "alder", 0.6)], score="Coverage", caption="")
-    assert "told apart" not in drawn.description
+    assert "significantly different" not in drawn.description
     assert not shapes(drawn, "group")
 
 
