@@ -24,6 +24,8 @@ NOT_PAGES = {
     "bias-file",
     "download-export",
     "export-manifest",
+    "import-rejects",
+    "run-estimate",
     "judge-file",
     "league-file",
     "log-file",
