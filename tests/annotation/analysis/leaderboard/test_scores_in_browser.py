@@ -97,6 +97,8 @@ def test_the_bar_is_one_row_beside_unread_notices(world: World, desk: Desk) -> N
     pages = page.get_by_role("navigation", name="Pages of the project").locator(":scope > a, summary")
     assert pages.all_inner_texts() == ["Overview", "Work", "Results", "Data", "Settings"]
     assert len({round(each.bounding_box()["y"]) for each in pages.all()}) == 1
+    page.get_by_role("link", name="Notices 1 unread").click()
+    page.get_by_role("heading", name="Notices", exact=True).wait_for()
 
 
 def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: Desk) -> None:
@@ -126,8 +128,6 @@ def test_a_menu_takes_two_rows_on_a_phone(world: World, desk: Desk) -> None:
     for name in ("Work", "Results", "Data", "Settings"):
         page.locator(".doors summary", has_text=name).click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("link", name="Notices 1 unread").click()
-    page.get_by_role("heading", name="Notices", exact=True).wait_for()
 
 
 def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:
