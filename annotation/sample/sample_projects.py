@@ -82,7 +82,7 @@ def ask_for_sample(*, name: str, by: User) -> None:
     asked = {"name": name, "by_id": by.pk}
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs=asked, waits="a sample project")):
         raise Conflict(
-            "No worker is alive to make it. Ask whoever runs this installation to start one.",
+            "No worker is running to make it. Ask whoever runs this installation to start one.",
             code="no_worker",
         )
 

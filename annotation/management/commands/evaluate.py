@@ -146,7 +146,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.public_id} of {run.judge} is queued: {jobs} document sets.")
         if not is_worker_alive():
             self.stderr.write(
-                "No worker is alive, so nothing happens yet. Start one, or use --wait: "
+                "No worker is running, so nothing happens yet. Start one, or use --wait: "
                 f"{' '.join(['python', *worker_command()[1:]])}"
             )
 

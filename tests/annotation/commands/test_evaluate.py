@@ -59,7 +59,7 @@ def test_a_run_is_queued_and_nobody_to_do_it_is_told(world: World) -> None:
     said, warned = evaluate("harbour", "--metrics", "coverage,alignment")
     run = Run.objects.get()
     assert said == f"Run {run.public_id} of lexical is queued: 2 document sets.\n"
-    assert "No worker is alive" in warned
+    assert "No worker is running" in warned
     assert run.metrics == ["coverage", "alignment"]
 
 

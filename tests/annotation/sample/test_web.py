@@ -29,7 +29,7 @@ def a_worker_is_alive() -> None:
 def test_without_a_worker_nothing_is_begun(editor: User) -> None:
     answer = signed_in(editor).post("/samples/harbour/add/")
     assert answer.status_code == 409
-    assert b"No worker is alive" in answer.content
+    assert b"No worker is running" in answer.content
     assert not Project.objects.exists()
 
 

@@ -85,10 +85,10 @@ def test_the_page_includes_the_fragment(mona: Client) -> None:
 
 def test_it_says_plainly_when_no_worker_is_alive(mona: Client) -> None:
     address = f"/p/harbour/runs/{started(mona).public_id}/"
-    assert b"No worker is alive" in mona.get(address).content
+    assert b"No worker is running" in mona.get(address).content
     now = timezone.now()
     Worker.objects.create(name="w1", started_at=now, seen_at=now)
-    assert b"No worker is alive" not in mona.get(address).content
+    assert b"No worker is running" not in mona.get(address).content
 
 
 def test_what_failed_is_shown_with_its_reason(mona: Client) -> None:
