@@ -12,9 +12,13 @@ const slugOf = (name) =>
     .replace(/[\s_-]+/g, "-")
     .slice(0, 54);
 
+const follow = () => {
+  if (!isOwn) field.value = slugOf(source.value);
+};
+
 field.addEventListener("input", () => {
   isOwn = field.value !== "";
 });
-source.addEventListener("input", () => {
-  if (!isOwn) field.value = slugOf(source.value);
-});
+source.addEventListener("input", follow);
+// A name may have been typed before this was loaded.
+follow();

@@ -49,14 +49,22 @@ def test_no_violations(world: World, desk: Desk, scheme: Literal["light", "dark"
 def test_no_door_of_a_project_is_cut_off(world: World, desk: Desk, width: int) -> None:
     page = sign_in(desk(viewport={"width": width, "height": 700}), "olga")
     page.goto("/p/harbour/")
-    cut = page.evaluate(
-        """[...document.querySelectorAll(".top a")].filter((each) => {
-          const { left, right } = each.getBoundingClientRect();
-          return left < 0 || right > innerWidth || each.scrollWidth > each.clientWidth + 1;
-        }).map((each) => each.textContent)"""
-    )
-    assert cut == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for name in ("Work", "Results", "Data", "Settings"):
+        page.locator(".doors summary", has_text=name).click()
+        seen, cut = page.evaluate(
+            """() => {
+              const seen = [...document.querySelectorAll(".top a")].filter((each) => each.checkVisibility());
+              const cut = seen.filter((each) => {
+                const { left, right } = each.getBoundingClientRect();
+                return left < 0 || right > innerWidth || each.scrollWidth > each.clientWidth + 1;
+              });
+              return [seen, cut].map((links) => links.map((each) => each.textContent));
+            }"""
+        )
+        assert cut == []
+        assert len(seen) > 3, name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

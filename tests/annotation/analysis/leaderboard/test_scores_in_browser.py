@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.core.notices import tell
 from annotation.models import Score, System
@@ -118,7 +119,7 @@ def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: D
     assert page.locator(".drop[open] summary").all_inner_texts() == ["Data"]
     page.get_by_role("link", name="Runs").click()
     pages = page.get_by_role("navigation", name="Data", exact=True)
-    assert pages.locator("[aria-current=page]").all_inner_texts() == ["Runs"]
+    expect(pages.locator("[aria-current=page]")).to_have_text(["Runs"])
 
 
 def test_a_menu_takes_two_rows_on_a_phone(world: World, desk: Desk) -> None:
