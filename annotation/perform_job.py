@@ -62,7 +62,7 @@ def _pull_in_thread(lane: Lane) -> None:
     try:
         pull(lane)
     except Exception:
-        # The boundary of a worker's thread: what it had is reopened when its lease has run out.
+        # The boundary of a worker's thread: what it had is tried again once its lease has expired.
         logger.exception("The work on %s broke off", lane)
     finally:
         connection.close()

@@ -16,8 +16,10 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.projects.services.accept_invitation import set_name
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
     from django.http import HttpRequest
 
 MOST_TOKENS = 20
@@ -28,13 +30,8 @@ logger = logging.getLogger(__name__)
 @transaction.atomic
 def rename(*, person: User, full_name: str, email: str) -> User:
     """Change what the person is called and reached by. Raises Invalid."""
-    first, _, last = " ".join(full_name.split()).partition(" ")
-    person.first_name, person.last_name, person.email = first, last, email.strip()
-    try:
-        person.clean_fields()
-    except ValidationError as error:
-        field, told = next(iter(error.message_dict.items()))
-        raise Invalid(" ".join(told), field="email" if field == "email" else "full_name") from error
+    person.email = email.strip()
+    set_name(person, full_name)
     person.save(update_fields=["first_name", "last_name", "email"])
     return person
 
@@ -88,7 +85,7 @@ def reset_path(*, person: User, by: User | None) -> str:
     """The path of a link by which the person gives themselves a new password: for one use, for a few days.
 
     `by` is an administrator of the installation, or None for its operator. It ends, too, when the person signs in.
-    Raises NotAllowed for anybody else.
+    Raises NotAllowed for anybody else; Conflict (code `closed`) where the account is closed.
     """
     if by is not None and not (by.is_active and by.is_superuser):
         raise NotAllowed("Only an administrator of the installation makes reset links.")
@@ -105,18 +102,23 @@ def reset_path(*, person: User, by: User | None) -> str:
 
 def person_to_reset(*, key: str, token: str) -> User:
     """Whom the link is for. Raises NotFound where it is used up, too old or not one of ours."""
-    try:
-        person = User.objects.get(pk=int(force_str(urlsafe_base64_decode(key))), is_active=True)
-    except (ValueError, OverflowError, User.DoesNotExist):
-        person = None
-    if person is None or not default_token_generator.check_token(person, token):
-        raise NotFound("This link opens nothing any more: it was used, or is too old. Ask for another one.")
-    return person
+    return _person_to_reset(User.objects.all(), key, token)
 
 
 @transaction.atomic
 def reset_password(*, key: str, token: str, new: str, again: str) -> User:
     """Give a new password to whom the link is for; it is used up. Raises as `person_to_reset`, and Invalid."""
-    person = person_to_reset(key=key, token=token)
-    _set_password(User.objects.select_for_update().get(pk=person.pk), new, again)
+    # Of two who use one link at once, the second finds the password changed.
+    person = _person_to_reset(User.objects.select_for_update(), key, token)
+    _set_password(person, new, again)
+    return person
+
+
+def _person_to_reset(people: QuerySet[User], key: str, token: str) -> User:
+    try:
+        person = people.get(pk=int(force_str(urlsafe_base64_decode(key))), is_active=True)
+    except (ValueError, OverflowError, User.DoesNotExist):
+        person = None
+    if person is None or not default_token_generator.check_token(person, token):
+        raise NotFound("This link opens nothing any more: it was used, or is too old. Ask for another one.")
     return person

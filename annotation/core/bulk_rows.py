@@ -58,7 +58,7 @@ def insert(kind: type[models.Model], names: Sequence[str], rows: Iterable[tuple[
 
 
 def create(rows: Sequence[Row]) -> None:
-    """Store instances whose relations are stored already, and give each its key."""
+    """Store instances whose relations are stored already, and give each its key and a public id beside the others'."""
     if not rows:
         return
     kind = type(rows[0])
@@ -72,6 +72,9 @@ def create(rows: Sequence[Row]) -> None:
             if values[field.attname] is None and related.get(field.name) is not None:
                 values[field.attname] = related[field.name].pk
     names = [field.attname for field in kind._meta.local_concrete_fields if not _is_stamp(field)]
+    if "public_id" in names:
+        for row, public_id in zip(rows, new_public_ids(), strict=False):
+            vars(row)["public_id"] = public_id
     insert(kind, names, map(itemgetter(*names), map(vars, rows)))
 
 

@@ -215,7 +215,7 @@ class _Planner:
         for position, text in enumerate(one.documents, start=1):
             document = unsaved(Document, document_set=row, position=position, text=text)
             self.plan.documents.append(document)
-            self.plan.texts.append((document, row.language))
+            self.plan.divide(document, row.language)
 
     def _questions(self, row: DocumentSet, one: SetData, existing: Existing) -> None:
         """Questions that were never asked here are new; given ones win over those that a judge made up.
@@ -446,7 +446,7 @@ class _Planner:
 
     def _cut(self, summary: Summary, text: Text) -> None:
         """Have the summary's text divided into units: as the file does, or by the rules."""
-        self.plan.texts.append((summary, summary.document_set.language))
+        self.plan.divide(summary, summary.document_set.language)
         if text.units is not None:
             self.plan.given_units[summary_key(summary)] = self._units_within(summary, text.units)
 
@@ -485,7 +485,7 @@ class _Planner:
             )
         if before is not None or list(units) == existing.units.get(summary.pk, []):
             return False
-        self.plan.texts.append((summary, summary.document_set.language))
+        self.plan.divide(summary, summary.document_set.language)
         self.plan.given_units[summary_key(summary)] = units
         self.plan.recut_summaries.append(
             Replaced(summary.pk, text.line, name, renaming, text.file, is_recut=True)

@@ -162,6 +162,8 @@ class ImportPlan:
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
     touched: dict[str, DocumentSet] = field(default_factory=dict)
     texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
+    """What is divided into units, with its language; `characters` counts theirs."""
+    characters: int = 0
     given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
     """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
     published: list[Published] = field(default_factory=list)
@@ -172,10 +174,15 @@ class ImportPlan:
         """Another part of the same import, with nothing in it yet."""
         return ImportPlan(self.project, self.origin_name, self.home, self.counts, self.problems, self.remarks)
 
+    def divide(self, owner: Summary | Document, language: str) -> None:
+        """Have a text divided into units."""
+        self.texts.append((owner, language))
+        self.characters += len(owner.text)
+
     @property
     def rows(self) -> int:
         """About how many rows the part stores."""
-        units = sum(len(owner.text) for owner, _ in self.texts) // CHARACTERS_A_UNIT
+        units = self.characters // CHARACTERS_A_UNIT
         return units + ROWS_AN_ANSWER * len(self.answers) + len(self.claims) + len(self.summaries)
 
     def refuse_judged(self) -> None:

@@ -60,6 +60,7 @@ def _as_jsonl(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
         yield json.dumps(row, ensure_ascii=False, default=str) + "\n"
 
 
+# Values stand as they were sent, formulas too: the file is corrected and comes back.
 def _as_csv(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     columns: list[str] = []
     for row in rows:

@@ -37,7 +37,7 @@ from annotation.imports.planned import ImportCounts, ImportPlan
 from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
 from annotation.imports.progress import Progress
 from annotation.imports.read import FileReading, read_files
-from annotation.imports.staging import hidden, is_needed, keep, show
+from annotation.imports.staging import CHANGED, hidden, is_needed, keep, settle, show
 from annotation.models import (
     Assignment,
     Check,
@@ -323,15 +323,18 @@ def _bring_in_apart(
                     _write(part, pieces)
             progress.sets_written += len(part.document_sets)
         _refuse_problems(plan, reading, name)
+        settle()
         with transaction.atomic():
             if make is not None:
                 made = make()
                 plan.project.pk, plan.project.public_id = made.pk, made.public_id
-            held = Project.objects.select_for_update(of=("self",), no_key=True).get(pk=plan.project.pk)
-            if score_rules(held) != score_rules(plan.project):
-                raise Conflict(
-                    "The project's rules were changed meanwhile: import the file again.", code="busy"
-                )
+            held = (
+                Project.objects.select_for_update(of=("self",), no_key=True)
+                .filter(pk=plan.project.pk)
+                .first()
+            )
+            if held is None or score_rules(held) != score_rules(plan.project):
+                raise Conflict(CHANGED, code="busy")
             progress.hold()
             show(home, plan.project)
             plan.home = plan.project

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ABANDONED_AFTER = timedelta(seconds=60)
 SETS_DROPPED_AT_ONCE = 10
+CHANGED = "The project was removed meanwhile, or its rules were changed. Import the file again."
 
 
 def is_needed() -> bool:
@@ -57,6 +58,19 @@ def keep(staged: Project) -> None:
         raise Conflict(
             "The import stood still for too long and was given up. Import the file again.", code="busy"
         )
+
+
+def settle() -> None:
+    """Have PostgreSQL check now what the written rows point to: at the commit others wait for it, seconds long.
+
+    Raises Conflict (code `busy`).
+    """
+    if is_needed():
+        return
+    try:
+        connection.check_constraints()
+    except IntegrityError as error:
+        raise Conflict(CHANGED, code="busy") from error
 
 
 def show(staged: Project, project: Project) -> None:

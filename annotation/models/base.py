@@ -12,6 +12,7 @@ from django.db import models
 ID_BYTES = 10
 ID_LENGTH = 16
 _DRAWN_AT_ONCE = 256
+_SHARED_LENGTH = 4
 SEED_BITS = 31
 # Each of the 32 digits stands for 8 of the 256 bytes, so that all are as likely.
 _DIGIT_OF_BYTE = b"abcdefghijklmnopqrstuvwxyz234567" * 8
@@ -26,10 +27,15 @@ def new_public_id() -> str:
 
 
 def new_public_ids() -> Iterator[str]:
-    """Such ids without end, for rows that are made many at a time."""
+    """Such ids without end, for rows that are stored in one go; they begin alike and have 60 bits of their own.
+
+    Neighbours in the index as in the table: scattered over it, each row would have another page written.
+    """
+    shared = new_public_id()[:_SHARED_LENGTH]
+    own = ID_LENGTH - _SHARED_LENGTH
     while True:
-        drawn = secrets.token_bytes(ID_LENGTH * _DRAWN_AT_ONCE).translate(_DIGIT_OF_BYTE).decode()
-        yield from (drawn[first : first + ID_LENGTH] for first in range(0, len(drawn), ID_LENGTH))
+        drawn = secrets.token_bytes(own * _DRAWN_AT_ONCE).translate(_DIGIT_OF_BYTE).decode()
+        yield from (shared + drawn[first : first + own] for first in range(0, len(drawn), own))
 
 
 def public_id_of(name: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Model = type[models.Model]
 REMOVED = "coverdict.removed_project"
-"""The setting of a transaction under which PostgreSQL lets go of a project's log (migration 0021)."""
+"""The setting of a transaction under which PostgreSQL lets go of a project's log (migration 0023)."""
 
 
 @transaction.atomic

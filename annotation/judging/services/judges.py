@@ -354,8 +354,7 @@ def url_fault(url: str) -> str:
         return ""
     return (
         f"The judge would call {url}, which COVERDICT_JUDGE_URLS does not allow. The administrator of this "
-        "installation can "
-        "add it there."
+        "installation can add it there."
     )
 
 

@@ -75,15 +75,9 @@ def accept_with_new_account(
 def new_account(*, username: str, password: str, full_name: str = "", **rights: bool) -> User:
     """An account, saved. Raises Invalid for a name or password that will not do, Conflict (code `name_taken`)."""
     username = username.strip()
-    first, _, last = " ".join(full_name.split()).partition(" ")
-    user = User(username=username, first_name=first, last_name=last, **rights)
+    user = User(username=username, **rights)
     user.set_unusable_password()
-    try:
-        user.clean_fields()
-    except ValidationError as error:
-        field, told = next(iter(error.message_dict.items()))
-        shown = "username" if field == "username" else "full_name"
-        raise Invalid(" ".join(told), field=shown) from error
+    set_name(user, full_name)
     try:
         validate_password(password, user)
     except ValidationError as error:
@@ -98,6 +92,17 @@ def new_account(*, username: str, password: str, full_name: str = "", **rights: 
     except IntegrityError as error:
         raise _name_taken(username) from error
     return user
+
+
+def set_name(person: User, full_name: str) -> None:
+    """Take the person's name apart and check the account's fields; nothing is saved. Raises Invalid."""
+    person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
+    try:
+        person.clean_fields()
+    except ValidationError as error:
+        field, told = next(iter(error.message_dict.items()))
+        shown = field if field in {"username", "email"} else "full_name"
+        raise Invalid(" ".join(told), field=shown) from error
 
 
 def _name_taken(username: str) -> Conflict:

@@ -127,6 +127,24 @@ def test_no_write_takes_long(project: Project, large: Path) -> None:
     assert max(writes) < LONGEST_SECONDS
 
 
+def test_a_project_that_is_removed_meanwhile_takes_nothing_in(project: Project, large: Path) -> None:
+    acting = Acting(lambda: Project.objects.filter(pk=project.pk).delete())
+    with pytest.raises(Conflict, match="removed meanwhile"):
+        import_dataset(project=project, path=large, by=None, progress=acting)
+    assert [kind._default_manager.count() for kind in VISIBLE] == NOTHING
+    assert hidden() == []
+
+
+def test_what_is_stored_in_one_go_stands_together_in_the_index(project: Project, large: Path) -> None:
+    """A part of SETS sets begins alike, and no two ids are one: 4 of 16 characters are shared."""
+    import_dataset(project=project, path=large, by=None)
+    ids = Summary.objects.values_list("public_id", flat=True)
+    assert {len(each) for each in ids} == {16}
+    assert len(set(ids)) == len(ids) > SETS
+    assert len({each[:4] for each in ids}) < SETS // 20
+    assert len({each[4:8] for each in ids}) > SETS
+
+
 def test_a_new_project_appears_with_all_that_is_in_it(transactional_db: None, large: Path) -> None:
     acting = Acting(Project.objects.count)
     import_new_project(slug="trams", by=None, path=large, progress=acting)
@@ -169,7 +187,7 @@ def test_what_contradicts_the_project_leaves_nothing(project: Project, tmp_path:
 
 def test_rules_that_change_meanwhile_end_it(project: Project, large: Path) -> None:
     acting = Acting(lambda: Project.objects.update(over_length="truncate"))
-    with pytest.raises(Conflict, match="rules"):
+    with pytest.raises(Conflict, match="rules were changed"):
         import_dataset(project=project, path=large, by=None, progress=acting)
     assert (seen(project), hidden()) == (NOTHING, [])
 
