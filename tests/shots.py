@@ -16,6 +16,10 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests import browser as browsers
 
+DOCS = Path(__file__).parents[1] / "docs"
+# Small enough to be read where a picture is shown at a third of a page.
+SCREEN: ViewportSize = {"width": 1000, "height": 620}
+
 
 @dataclass(frozen=True)
 class Shot:
@@ -31,7 +35,7 @@ class Shot:
 def signed_in(browser: Browser, address: str, shot: Shot) -> Iterator[Page]:
     context = browser.new_context(
         base_url=address,
-        viewport=shot.viewport or browsers.DESKTOP,
+        viewport=shot.viewport or SCREEN,
         color_scheme=shot.scheme,
         has_touch=shot.viewport is not None,
         device_scale_factor=1,
@@ -61,28 +65,34 @@ def claim(page: Page) -> None:
     page.locator("#claim-room").wait_for()
 
 
-def scores(page: Page) -> None:
-    page.goto("/p/harbour/scores/?target=60")
+def leaderboard(page: Page) -> None:
+    page.goto("/p/newsroom/scores/")
+    wait_for_statistics(page)
 
 
-DOCS = Path(__file__).parents[1] / "docs"
+def wait_for_statistics(page: Page) -> None:
+    """They are made in the background."""
+    while page.get_by_role("link", name="Look again").count():
+        page.wait_for_timeout(1000)
+        page.reload()
+
+
 SHOTS: dict[str, Shot] = {
     "see-form": Shot("ana", see_form),
     "see-form-dark": Shot("ana", see_form, scheme="dark"),
     "see-form-phone": Shot("ana", see_form, viewport=browsers.PHONE),
     "review": Shot("cleo", claim),
-    "scores": Shot("mona", scores),
+    "review-dark": Shot("cleo", claim, scheme="dark"),
+    "leaderboard": Shot("mona", leaderboard),
+    "leaderboard-dark": Shot("mona", leaderboard, scheme="dark"),
 }
-
-
-TUTORIAL: ViewportSize = {"width": 1000, "height": 560}
 
 
 def tutorial(link: str, folder: Path) -> None:
     """What the tutorial says, step by step, with a picture where it shows one."""
 
     with browsers.running() as browser:
-        page = browser.new_page(viewport=TUTORIAL, device_scale_factor=1, color_scheme="light")
+        page = browser.new_page(viewport=SCREEN, device_scale_factor=1, color_scheme="light")
         page.set_default_timeout(browsers.PATIENCE_MS)
         page.goto(link)
         page.locator("#username").fill("nora")
@@ -92,8 +102,8 @@ def tutorial(link: str, folder: Path) -> None:
         page.get_by_role("link", name="New project").click()
         page.get_by_label("Name", exact=True).fill("First study")
         page.get_by_role("button", name="Make the project").click()
-        page.get_by_label("Files to import").set_input_files(DOCS / "example.csv")
-        page.get_by_role("button", name="Check").click()
+        page.get_by_label("Choose files").set_input_files(DOCS / "example.csv")
+        page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_role("link", name="Next: Judge").click()
         page.get_by_role("button", name="Use lexical").click()
@@ -101,7 +111,7 @@ def tutorial(link: str, folder: Path) -> None:
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("link", name="See the ranking").click()
         page.get_by_role("link", name="birch").first.wait_for()
-        page.wait_for_timeout(300)
+        wait_for_statistics(page)
         page.screenshot(path=folder / "tutorial-ranking.png")
 
 

@@ -39,12 +39,31 @@ WORKED = (
 )
 """An invented summary, compared with the four claims of its reference."""
 
+PICTURES = (
+    (
+        "review",
+        "A claim with its evidence in the summary.",
+        "Review: one claim, one key. The judge's verdict comes afterwards.",
+    ),
+    (
+        "see-form",
+        "A reference beside a summary.",
+        "The SEE form: how much of each unit does the summary say?",
+    ),
+    (
+        "leaderboard",
+        "Systems ranked, each score with its interval.",
+        "The leaderboard: every average with its interval.",
+    ),
+)
+"""Pictures of the sample projects: file of `docs/`, what they show, what is said below them."""
+
 
 def projects(request: HttpRequest) -> HttpResponseBase:
     """What this is, for those who have not signed in; for the others their projects."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
-    context = {"worked": WORKED, "is_empty": not User.objects.exists()}
+    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
     return render(request, "projects/landing.html", context)
 
 
