@@ -32,7 +32,7 @@ COLLECTED := $(VAR)/staticfiles/staticfiles.json
 STATIC := $(shell find static 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-bench check bench lock fit-lexical clean venv tools
+.PHONY: help setup demo test test-fast test-widths test-bench check bench lock fit-lexical clean venv tools
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -53,6 +53,9 @@ test: tools ## Run the tests (ARGS= goes to pytest)
 test-fast: tools ## Run the tests of evaluation, services and queries in a minute and a half, without slow ones
 	@echo "test-fast: leaves out pages, API, admin, files, browsers, processes of their own and what is marked slow"
 	@NOPG=1 $(BIN)/python -m pytest -q -n 2 -m "not (browser or process or slow)" $(FAST) $(ARGS)
+
+test-widths: tools ## Run axe-core over every page, light and dark, at 390, 820, 1280 and 1920
+	@EVERY_WIDTH=1 REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n 3 tests/annotation/web/test_accessibility_in_browser.py
 
 test-bench: tools ## Run the tests of the benchmarks themselves
 	@$(BIN)/python -m pytest -q tests/test_bench.py

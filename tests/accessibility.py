@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page for people who cannot see it, or not well."""
+"""What axe-core finds wrong with a page for people who cannot see it, or not well; and whether it scrolls sideways."""
 
 from __future__ import annotations
 
@@ -29,4 +29,6 @@ def violations(page: Page) -> list[str]:
     # Evaluated by the browser's own debugger, so the page's policy needs no hole for it.
     page.evaluate(_axe())
     found: list[str] = page.evaluate(RUN, RULES)
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        found.append(f"wider than {page.evaluate('innerWidth')}")
     return found

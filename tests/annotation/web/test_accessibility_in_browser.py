@@ -1,8 +1,12 @@
-"""axe-core finds nothing on any page, light or dark."""
+"""axe-core finds nothing on any page, light or dark, and none scrolls sideways.
+
+At one width; at four with `EVERY_WIDTH`, as by `make test-widths`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import os
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -24,19 +28,33 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
     from tests.browser import Desk
 
+    Look = dict[str, Any]
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGES = sorted({str(route.name) for route in project_urls} - POSTED - NOT_PAGES)
 ANAS = ("assess", "work")
 """Pages of these names are opened by the assessor; the others by the owner."""
 
+WIDTHS = (390, 820, 1280, 1920) if os.environ.get("EVERY_WIDTH") else (1280,)
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_violations(world: World, desk: Desk, scheme: Literal["light", "dark"]) -> None:
+in_every_look = pytest.mark.parametrize(
+    "look",
+    [
+        {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+        for width in WIDTHS
+        for scheme in ("light", "dark")
+    ],
+    ids=lambda look: f"{look['viewport']['width']}-{look['color_scheme']}",
+)
+
+
+@in_every_look
+def test_no_violations(world: World, desk: Desk, look: Look) -> None:
     found: dict[str, list[str]] = {}
     places = addresses(world)
     for person in ("olga", "ana"):
-        page = sign_in(desk(color_scheme=scheme), person)
+        page = sign_in(desk(**look), person)
         for name in PAGES:
             if (person == "ana") is name.startswith(ANAS):
                 page.goto(places[name])
@@ -67,26 +85,31 @@ def test_no_door_of_a_project_is_cut_off(world: World, desk: Desk, width: int) -
         page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_violations_where_nobody_is_signed_in(
-    world: World, desk: Desk, scheme: Literal["light", "dark"]
-) -> None:
-    page = desk(color_scheme=scheme)
+@in_every_look
+def test_no_violations_outside_of_projects(world: World, desk: Desk, look: Look) -> None:
+    page = desk(**look)
     secret = invite(project=world.project, roles=["reviewer"], by=world.olga).secret
-    for address in ("/sign-in/", f"/invitations/{secret}/"):
+    for address in (
+        "/",
+        "/sign-in/",
+        f"/invitations/{secret}/",
+        "/help/",
+        "/help/tutorial/",
+        "/help/columns/",
+    ):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
     leave_notice(world)
     sign_in(page, "olga")
-    for address in ("/", "/notices/"):
+    for address in ("/", "/notices/", "/account/", "/samples/", "/projects/new/"):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_violations_in_the_admin(world: World, desk: Desk, scheme: Literal["light", "dark"]) -> None:
+@in_every_look
+def test_no_violations_in_the_admin(world: World, desk: Desk, look: Look) -> None:
     pages = admin_pages(world)
-    page = sign_in(desk(color_scheme=scheme), "olga")
+    page = sign_in(desk(**look), "olga")
     found: dict[str, list[str]] = {}
     for address in pages:
         page.goto(address)
