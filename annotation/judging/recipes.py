@@ -25,6 +25,13 @@ RECIPES = (
         "The model is the name of your deployment.",
     ),
     Recipe(
+        "Amazon Bedrock",
+        "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
+        "openai.gpt-oss-120b-1:0",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        "The key is a Bedrock API key. The same holds for https://bedrock-mantle.REGION.api.aws/openai/v1.",
+    ),
+    Recipe(
         "vLLM",
         "http://HOST:8000/v1",
         "Qwen/Qwen3-32B",
@@ -37,6 +44,6 @@ RECIPES = (
         "http://HOST:4000/v1",
         "MODEL",
         "LITELLM_API_KEY",
-        "The way to Bedrock, Vertex and others; the model as the proxy names it.",
+        "The way to Vertex and others, and to signed AWS credentials; the model as the proxy names it.",
     ),
 )
