@@ -9,7 +9,7 @@ from annotation.core.text_faults import text_fault
 from annotation.models import Summary
 from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS, question_key
 from evaluation.judging.prompts import Prompt, Step
-from evaluation.metrics import Completeness
+from evaluation.metrics import completeness, redundancy, repeated_sentences
 
 MISSING_NAMED = 12
 
@@ -86,8 +86,12 @@ RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
     ),
     "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower."),
     "conciseness": MetricWords("conciseness", "Does the summary get to the point?"),
+    "coherence": MetricWords("coherence", "Do the sentences follow from each other, in a clear order?"),
     "completeness": MetricWords(
         "completeness", "How many of the source's content words recur in the summary? Needs no call."
+    ),
+    "redundancy": MetricWords(
+        "redundancy", "How much of the summary is said once only? Compares its sentences. Needs no call."
     ),
 }
 
@@ -148,17 +152,26 @@ def format_in_words(reply_format: str) -> str:
     return _FORMATS.get(reply_format, "without a server's answer")
 
 
-def completeness_in_words(found: Completeness) -> str:
-    """What a completeness is made of, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
+def completeness_in_words(source: str, summary: str, language: str) -> tuple[float, str]:
+    """Completeness and what it is made of, such as "2 of 4 elements are covered. Missing: quick, lazy."."""
+    found = completeness(source, summary, language)
     elements, missing = len(found.input_elements), found.missing_elements
     if not elements:
-        return "The source holds no elements that could be covered."
+        return found.score, "The source holds no elements that could be covered."
     told = f"{elements - len(missing)} of {elements} elements are covered."
     if not missing:
-        return told
+        return found.score, told
     more = len(missing) - MISSING_NAMED
     named = ", ".join(missing[:MISSING_NAMED])
-    return f"{told} Missing: {named}{f' and {more} more' if more > 0 else ''}."
+    return found.score, f"{told} Missing: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def redundancy_in_words(_source: str, summary: str, language: str) -> tuple[float, str]:
+    """Freedom from repetition and which sentences say again what an earlier one says."""
+    repeated = repeated_sentences(summary, language)
+    value = redundancy(summary, language)
+    told = " ".join(["Said again:", *repeated]) if repeated else "Nothing is said twice."
+    return 1.0 if value is None else value, told
 
 
 def named_in_set(summary: Summary) -> str:

@@ -83,6 +83,10 @@ class QuestionAnswer(PublicRow):
         return f"{self.label or 'unscored'} by {self.judge}"
 
 
+COMPUTED = ("completeness", "redundancy")
+"""Ratings that no judge gives."""
+
+
 class Rating(PublicRow):
     """A number for a whole summary: a judge's rating, or what a metric without a judge computed. Never changed.
 
@@ -91,7 +95,9 @@ class Rating(PublicRow):
 
     class Name(models.TextChoices):
         CONCISENESS = "conciseness", "Conciseness, by a judge"
+        COHERENCE = "coherence", "Coherence, by a judge"
         COMPLETENESS = "completeness", "Completeness, computed"
+        REDUNDANCY = "redundancy", "Freedom from repetition, computed"
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
     name = models.CharField(max_length=12, choices=Name)
@@ -112,8 +118,8 @@ class Rating(PublicRow):
             bounded("rating_0_1", "value", may_be_empty=True),
             models.CheckConstraint(
                 name="rating_by_a_judge_or_computed",
-                condition=Q(name="completeness", judge__isnull=True, value__isnull=False)
-                | (~Q(name="completeness") & Q(judge__isnull=False)),
+                condition=Q(name__in=COMPUTED, judge__isnull=True, value__isnull=False)
+                | (~Q(name__in=COMPUTED) & Q(judge__isnull=False)),
             ),
         )
 

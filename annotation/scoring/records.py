@@ -556,7 +556,9 @@ class _SummaryBatch:
             question_coverage=self.wholes.question_coverage(peer),
             questions_asked=self.wholes.has_questions(peer),
             completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
+            redundancy=self.wholes.ratings.get((peer.pk, Rating.Name.REDUNDANCY)),
             conciseness=self.wholes.conciseness(peer, terms),
+            coherence=self.wholes.ratings.get((peer.pk, Rating.Name.COHERENCE)),
         )
         return SummaryRecord(
             summary=peer,

@@ -134,7 +134,9 @@ class ScoredSummary:
     is_empty: bool = False
     question_coverage: float | None = None
     completeness: float | None = None
+    redundancy: float | None = None
     conciseness: float | None = None
+    coherence: float | None = None
     claims_extracted: bool = True
     questions_asked: bool = False
 
@@ -143,7 +145,7 @@ class ScoredSummary:
             raise InvalidBudget(f"The length of summary {self.summary_id} is {self.peer_length}, below 0.")
         if self.target is not None and self.target < 1:
             raise InvalidBudget(f"The target length of summary {self.summary_id} is {self.target}, below 1.")
-        for name in ("question_coverage", "completeness", "conciseness"):
+        for name in ("question_coverage", "completeness", "redundancy", "conciseness", "coherence"):
             value = getattr(self, name)
             if value is not None:
                 checked_share(name, value)
@@ -268,7 +270,9 @@ class SummaryScore:
     passed: bool | None
     reason: str
     completeness: float | None
+    redundancy: float | None
     conciseness: float | None
+    coherence: float | None
     brevity: float | None
     composite_1: float | None
     composite_2_3: float | None
@@ -361,7 +365,9 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
         passed=result.passed,
         reason=result.reason,
         completeness=summary.completeness,
+        redundancy=summary.redundancy,
         conciseness=summary.conciseness,
+        coherence=summary.coherence,
         brevity=saved,
         composite_1=composite(coverage, saved, 1),
         composite_2_3=composite(coverage, saved, DUC_COVERAGE_WEIGHT),

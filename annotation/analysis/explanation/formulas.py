@@ -205,8 +205,10 @@ def _formulas_of_wholes(
     """The scores that few projects have; they are shown where somebody asked for them."""
     yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
     yield Formula("Summarization", "summarization", score.summarization, _lower(score))
-    computed = ratings.get(Rating.Name.COMPLETENESS)
-    yield Formula("Completeness", "completeness", score.completeness, computed.reason if computed else "")
+    reasons = {name: rating.reason for name, rating in ratings.items()}
+    yield Formula("Completeness", "completeness", score.completeness, reasons.get("completeness", ""))
+    yield Formula("Redundancy", "redundancy", score.redundancy, reasons.get("redundancy", ""))
+    yield Formula("Coherence", "coherence", score.coherence, reasons.get("coherence", ""))
     rated = ratings.get(Rating.Name.CONCISENESS)
     yield Formula("Conciseness", "conciseness", score.conciseness, _conciseness(rated, terms, value))
 

@@ -58,7 +58,9 @@ MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
     "question_coverage": ("Question coverage", "Which system answers most of the questions?"),
     "summarization": ("Summarization", "Which system is best where it is weakest?"),
     "completeness": ("Completeness", "Which system leaves out least of its source?"),
+    "redundancy": ("Redundancy", "Which system repeats itself least?"),
     "conciseness": ("Conciseness", "Which system wastes fewest words?"),
+    "coherence": ("Coherence", "Which system writes in the clearest order?"),
     "brevity": ("Brevity", "Which system is shortest for its target?"),
     "composite_custom": ("Own composite", "Which system is best by the project's own composite?"),
 }

@@ -19,7 +19,7 @@ SAMPLING = "sampling of documents only"
 JUDGED = f"{SAMPLING}; judge error not included"
 CAPTIONS: Mapping[str, str] = {
     **dict.fromkeys(SCORES, JUDGED),
-    **dict.fromkeys(("human_share", "completeness", "brevity"), SAMPLING),
+    **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
     "coverage_human": f"people's own scores, of the summaries that they judged completely; {SAMPLING}",
     ESTIMATE: CAPTION,
 }

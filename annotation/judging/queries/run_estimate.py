@@ -120,7 +120,7 @@ def _texts(project: Project) -> _Texts:
 
 def _calls(texts: _Texts, parts: Collection[str]) -> _Calls:
     reads = bool({"coverage", "questions"} & set(parts))
-    covers = bool({"coverage", "questions", "conciseness"} & set(parts))
+    covers = bool({"coverage", "questions", "conciseness", "coherence"} & set(parts))
     aligns = "alignment" in parts
     claims = CLAIMS_SHARE * texts.repeated_characters
     return _Calls(

@@ -9,7 +9,7 @@ already is not asked again, so a job that was cut off goes on where it stopped; 
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge, TextToJudge
 from annotation.judging.services.judges import JudgeAtWork
 from annotation.judging.services.kept_answers import Given, Judged, Located, Rated
-from annotation.judging.words import completeness_in_words, named_in_set
+from annotation.judging.words import completeness_in_words, named_in_set, redundancy_in_words
 from annotation.models import Check, Claim, DocumentSet, Judge, Question, Rating, Summary
 from evaluation.blend import VERSION
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
@@ -29,11 +29,13 @@ from evaluation.judging.protocol import (
     DocumentReading,
     DocumentRequest,
     JudgedClaim,
+    RatingName,
 )
 from evaluation.judging.protocol import Verdict as Answer
-from evaluation.metrics import completeness
 
-RunPart = Literal["coverage", "alignment", "questions", "conciseness", "completeness"]
+RunPart = Literal[
+    "coverage", "alignment", "questions", "conciseness", "coherence", "completeness", "redundancy"
+]
 
 RUN_METRICS: Mapping[str, frozenset[RunPart]] = {
     "coverage": frozenset({"coverage"}),
@@ -42,13 +44,19 @@ RUN_METRICS: Mapping[str, frozenset[RunPart]] = {
     "question_coverage": frozenset({"questions"}),
     "summarization": frozenset({"coverage", "alignment"}),
     "conciseness": frozenset({"conciseness"}),
+    "coherence": frozenset({"coherence"}),
     "completeness": frozenset({"completeness"}),
+    "redundancy": frozenset({"redundancy"}),
 }
 """What a run can be asked for, and what each metric needs answered."""
 
 OFFLINE_PEERS_AT_ONCE = 10
-COMPLETENESS = f"completeness:{VERSION}"
-"""The signature of what is computed without a judge."""
+RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
+COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
+    Rating.Name.COMPLETENESS: completeness_in_words,
+    Rating.Name.REDUNDANCY: redundancy_in_words,
+}
+"""What is computed without a judge of a source and a summary in a language: a value and how it came about."""
 NO_SOURCE = "The document set holds no source text."
 
 
@@ -260,8 +268,7 @@ class DocumentSetWork:
         failures += yield from self._answer([ask for each in judged for ask in self._late_checks(each)])
         for each in judged:
             each.sides = self._sides(each.peer)
-            if self._wants_completeness(each.peer):
-                each.ratings[Rating.Name.COMPLETENESS] = self._completeness(each.peer)
+            each.ratings |= {name: self._computed(name, each.peer) for name in self._uncomputed(each.peer)}
         if complete := [each for each in judged if not each.is_incomplete]:
             yield WriteAnswers(complete)
         _raise_worst(failures)
@@ -319,16 +326,15 @@ class DocumentSetWork:
                 yield from self._late_checks(judged)
         claims = self._open_claims(peer, self._reference_claims(peer))
         questions = self._open_questions(peer)
-        has_rating = self.given.has_rating(peer.pk, Rating.Name.CONCISENESS, self.signature)
-        rates = "conciseness" in self.parts and not has_rating
+        ratings = self._unrated(peer)
         piece = self._piece(peer)
         texts = tuple(claim.text for claim in claims)
-        if questions or rates:
+        if questions or ratings:
             request = CoverRequest(
                 piece.text,
                 texts,
                 tuple(question.text for question in questions),
-                ratings=("conciseness",) if rates else (),
+                ratings=ratings,
             )
             yield _Ask(judged, self.judge.judge.cover_summary(request), claims, questions, piece)
         elif claims:
@@ -396,31 +402,49 @@ class DocumentSetWork:
             sides |= {claim.pk: Check.Side.PEER for claim in self.claims.of_summary(peer.pk)}
         return sides
 
-    def _wants_completeness(self, peer: Summary) -> bool:
-        if "completeness" not in self.parts or self.source.text.is_blank:
-            return False
-        return not self.given.has_rating(peer.pk, Rating.Name.COMPLETENESS, COMPLETENESS)
+    def _unrated(self, peer: Summary) -> tuple[RatingName, ...]:
+        """What this judge is to rate of the peer and has not, as it is now."""
+        return tuple(
+            name
+            for name in RATED
+            if name in self.parts and not self.given.has_rating(peer.pk, Rating.Name(name), self.signature)
+        )
 
-    def _completeness(self, peer: Summary) -> Rated:
-        found = completeness(self.source.text.text, self._piece(peer).text.text, self.document_set.language)
-        return Rated(found.score, completeness_in_words(found), None, COMPLETENESS)
+    def _uncomputed(self, peer: Summary) -> list[Rating.Name]:
+        """What is to be computed of the peer and is not; some need a source, some a summary."""
+        without = {
+            Rating.Name.COMPLETENESS: self.source.text.is_blank,
+            Rating.Name.REDUNDANCY: peer.is_empty,
+        }
+        return [
+            name
+            for name, is_nothing in without.items()
+            if name in self.parts
+            and not is_nothing
+            and not self.given.has_rating(peer.pk, name, _version_of(name))
+        ]
+
+    def _computed(self, name: Rating.Name, peer: Summary) -> Rated:
+        texts = self.source.text.text, self._piece(peer).text.text
+        value, reason = COMPUTED[name](*texts, self.document_set.language)
+        return Rated(value, reason, None, _version_of(name))
 
     def _is_answered(self, peer: Summary) -> bool:
         """Whether nothing is left to do for the peer."""
-        if self._wants_completeness(peer):
+        if self._uncomputed(peer):
             return False
         claims = self._sides(peer)
         if peer.is_empty:
             return Check.objects.filter(peer=peer, claim_id__in=claims).count() == len(claims)
         if "alignment" in self.parts and not self.claims.has_summary(peer.pk):
             return False
-        if "conciseness" in self.parts and not self.given.has_rating(
-            peer.pk, Rating.Name.CONCISENESS, self.signature
-        ):
-            return False
-        if self._open_questions(peer):
+        if self._unrated(peer) or self._open_questions(peer):
             return False
         return all(self.given.has_verdict((claim, peer.pk), self.signature) for claim in claims)
+
+
+def _version_of(name: Rating.Name) -> str:
+    return f"{name}:{VERSION}"
 
 
 def _claims_of(reading: DocumentReading | BaseException) -> Any:

@@ -127,6 +127,26 @@ def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -
     )
 
 
+def test_redundancy_names_the_sentences_that_repeat(project: Project, llm_judge: Judge) -> None:
+    twice = "The mill burned down. Nobody was hurt. The mill burned down."
+    add_document_set(project, external_id="b", documents=[SOURCE], reference=ELM, peers={"yew": twice})
+    run_to_end(project, llm_judge, ["redundancy"])
+    # One of three sentences repeats another; the empty summary of oak has no sentence, so nothing to say of it.
+    assert score_of(project, "yew").redundancy == pytest.approx(2 / 3)
+    assert Rating.objects.get(summary__system__name="yew").reason == "Said again: The mill burned down."
+    assert (score_of(project, "elm").redundancy, score_of(project, "oak").redundancy) == (1.0, None)
+
+
+def test_coherence_and_conciseness_are_rated_in_one_call(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    run_to_end(project, llm_judge, ["conciseness", "coherence"])
+    # Two summaries have words, elm and fir. The scripted server rates everything .8.
+    assert len(llm_server.calls) == 2
+    assert (score_of(project, "elm").coherence, score_of(project, "oak").coherence) == (0.8, None)
+    assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)
+
+
 def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
     add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, peers={"yew": ELM})
     run_to_end(project, llm_judge, ["completeness"])
