@@ -107,7 +107,6 @@ def tutorial(link: str, folder: Path) -> None:
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_role("link", name="Next: Judge").click()
         page.get_by_role("button", name="Use lexical").click()
-        page.get_by_role("link", name="Next: Start").click()
         page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_role("link", name="See the ranking").click()
         page.get_by_role("link", name="birch").first.wait_for()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Exists
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -35,7 +36,7 @@ from annotation.judging.services.save_judge import (
 )
 from annotation.judging.services.try_judge import TRIAL_CLAIM, TRIAL_TEXT, try_judge
 from annotation.judging.words import format_in_words
-from annotation.models import Judge
+from annotation.models import Judge, Project, Run, Summary
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -224,12 +225,23 @@ def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
 
 @screen("POST")
 def decide(request: Request, slug: str) -> HttpResponse:
-    """Let the judge of that name decide; the guide goes on from there."""
+    """Let the judge of that name decide."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
     let_decide(project=room.project, judge=row, by=request.user)
     messages.success(request, f"{row.name} is the judge of this project.")
-    return redirect("judges", slug=slug)
+    return _onwards(room.project)
+
+
+def _onwards(project: Project) -> HttpResponse:
+    """To the start of the first run, where nothing else is missing for it; else back to the judges."""
+    is_ready = Project.objects.filter(
+        Exists(Summary.objects.filter(document_set__project=project, is_peer=True)),
+        ~Exists(Run.objects.filter(project=project)),
+        pk=project.pk,
+        deciding_judge__isnull=False,
+    ).exists()
+    return redirect("runs" if is_ready else "judges", slug=project.slug)
 
 
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
@@ -252,7 +264,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         else:
             refusal = _saved(request, room, row, form)
             if refusal is None:
-                return redirect("judges", slug=room.project.slug)
+                return _onwards(room.project)
             form.add_error(None, refusal.message)
             status = status_of(refusal)
     return render(request, "judging/judges/judge.html", context, status=status)

@@ -123,7 +123,9 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
     assert "Choose a judge" in client.get("/").content.decode()
-    client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
+    chosen = client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
+    # Texts and a judge are there, so only the start is left.
+    assert chosen["Location"] == "/p/mill/runs/"
     assert steps(mill, world.rex)["judges"] is True
     assert "Next: Start" in client.get("/p/mill/settings/judges/").content.decode()
     mill.refresh_from_db()
