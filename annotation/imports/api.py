@@ -127,7 +127,8 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
     claims_side = serializers.CharField(allow_null=True)
     counts = serializers.SerializerMethodField(help_text="By kind of row.")
     warnings = serializers.ListField(
-        child=serializers.CharField(), help_text="What was mended, and what has nowhere to go."
+        child=serializers.CharField(),
+        help_text="What was repaired in the reading, and what has no place here.",
     )
     problems = ProblemRow(many=True, help_text="The first of the rows that were left out.")
     problem_count = serializers.IntegerField()
@@ -207,7 +208,7 @@ class Imports(ApiView):
         The format is recognised. Everything is imported or, with a problem in it, nothing.
         Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
         A published table replaces what the file of its name said before: lines that it no longer holds are
-        taken away, unless rows were left out. What people and judges said stays.
+        removed, unless rows were left out. What people and judges said stays.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")

@@ -162,7 +162,7 @@ class _Tables:
         ]
         if len(held) != 1:
             self.uncounted[
-                row.file, f"{len(held) or 'no'} model summaries by their author are held against them"
+                row.file, f"{len(held) or 'no'} model summaries by their author are compared with them"
             ] += 1
             return None
         comparison = held[0]
@@ -245,7 +245,7 @@ class _Tables:
                 continue
             self._take_away([self.there[origin, line] for line in lines])
             self.plan.remarks.append(
-                f"{said}A table replaces what its file said before, so these published figures are taken away. "
+                f"{said}A table replaces what its file said before, so these published figures are removed. "
                 "Nothing that people or judges said of a summary goes with them."
             )
 

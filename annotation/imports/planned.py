@@ -34,7 +34,7 @@ ROWS_AN_ANSWER = 3
 class Count:
     """How many rows of a kind the import makes, changes, finds as they should be, and takes away.
 
-    Only lines of published tables are taken away: those that the table itself no longer holds.
+    Only lines of published tables are removed: those that the table itself no longer holds.
     """
 
     created: int = 0

@@ -48,7 +48,9 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
-INSTEAD = "Import a part at a time, or ask whoever runs this server to import them at the machine itself."
+INSTEAD = (
+    "Import a part at a time, or ask the person who runs this server to import them at the machine itself."
+)
 
 REMEDY_WORDS = {
     Remedy.MAP: "Choose above what each column holds.",

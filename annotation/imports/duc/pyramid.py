@@ -1,8 +1,8 @@
 """DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
 
-Lenient where real files break their own rules: offsets that have drifted are mended by searching for the
+Lenient where real files break their own rules: offsets that have drifted are repaired by searching for the
 words, several contributors from one model summary are kept, the weight that DUCView writes before labels is
-taken off. What was mended is told. The expression that a file gives for finding its model summaries is never
+taken off. What was repaired is told. The expression that a file gives for finding its model summaries is never
 run, since one can be made that runs for ever; they are found by their names, or by the dashes around them.
 """
 
@@ -74,7 +74,7 @@ class PyramidFile:
     pyramid: Pyramid
     peer_text: str | None = None
     annotation: PeerAnnotation | None = None
-    mended: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
 
 
 def read_ducview(data: bytes) -> PyramidFile:
@@ -84,7 +84,7 @@ def read_ducview(data: bytes) -> PyramidFile:
     """
     document = read_xml(data)
     root = document.root
-    notes = _Notes(list(document.mended))
+    notes = _Notes(list(document.repaired))
     element = root if root.name == "pyramid" else root.first("pyramid")
     if root.name not in {"pyramid", "peerAnnotation"} or element is None:
         raise UnfitFile(
@@ -92,7 +92,7 @@ def read_ducview(data: bytes) -> PyramidFile:
         )
     text, models, pyramid = _pyramid(element, notes)
     if root is element:
-        return PyramidFile(text, models, pyramid, mended=notes.lines())
+        return PyramidFile(text, models, pyramid, repaired=notes.lines())
     annotated = root.first("annotation")
     if annotated is None:
         raise UnfitFile("is a peer annotation without an annotation in it.", root.line)
@@ -102,7 +102,7 @@ def read_ducview(data: bytes) -> PyramidFile:
 
 @dataclass(slots=True)
 class _Notes:
-    """What was mended, each kind once, with how often."""
+    """What was repaired, each kind once, with how often."""
 
     once: list[str]
     counted: dict[str, int] = field(default_factory=dict)
@@ -290,9 +290,9 @@ class Pyramids:
     known: dict[str, tuple[str, PyramidFile]] = field(default_factory=dict)
 
     def take(self, member: PackedFile) -> None:
-        """Add a file; what was mended becomes a remark. Raises UnfitFile."""
+        """Add a file; what was repaired becomes a remark. Raises UnfitFile."""
         read = read_ducview(member.data)
-        for remark in read.mended:
+        for remark in read.repaired:
             self.remarks.add(member.name, remark)
         place = _place(member, read)
         set_name, target = place.set_name, place.target

@@ -3,7 +3,7 @@
     <a name="1">[1]</a> <a href="#1" id=1>The first unit.</a>
 
 Strict about what a file is and lenient about how well it is written: real files have units over several
-lines, anchors that are never closed, numbers that repeat, or no anchors at all. What was mended is told.
+lines, anchors that are never closed, numbers that repeat, or no anchors at all. What was repaired is told.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ UNIT_BREAK = " "
 
 @dataclass(frozen=True, slots=True)
 class SeeFile:
-    """One summary: its units' texts in order, and what was mended to read them."""
+    """One summary: its units' texts in order, and what was repaired to read them."""
 
     units: tuple[str, ...]
-    mended: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -74,17 +74,17 @@ def read_see(data: bytes) -> SeeFile:
     if len(data) > MAX_SEE_BYTES:
         raise UnfitFile(f"is larger than {MAX_SEE_BYTES // 1024**2} MB, which no summary is.")
     content, is_utf8 = as_text(data)
-    mending = _Mending()
+    repairs = _Repairs()
     if not is_utf8:
-        mending.note("is not UTF-8: read as Windows-1252")
+        repairs.note("is not UTF-8: read as Windows-1252")
     if _ANY_TAG.search(content):
-        units = [_spaced(unit) for unit in _anchored(_visible(content), mending)]
+        units = [_spaced(unit) for unit in _anchored(_visible(content), repairs)]
         if "" in units:
-            mending.note("has an empty unit, left out")
+            repairs.note("has an empty unit, left out")
     else:
-        mending.note("has no tags: each line was taken for a unit")
+        repairs.note("has no tags: each line was taken for a unit")
         units = [_spaced(line) for line in content.splitlines()]
-    return SeeFile(units=tuple(filter(None, units)), mended=tuple(mending.notes))
+    return SeeFile(units=tuple(filter(None, units)), repaired=tuple(repairs.notes))
 
 
 def _spaced(text: str) -> str:
@@ -104,7 +104,7 @@ def _visible(content: str) -> str:
 
 
 @dataclass(slots=True)
-class _Mending:
+class _Repairs:
     notes: list[str] = field(default_factory=list)
 
     def note(self, remark: str) -> None:
@@ -112,7 +112,7 @@ class _Mending:
             self.notes.append(remark)
 
 
-def _anchored(content: str, mending: _Mending) -> Iterator[str]:
+def _anchored(content: str, repairs: _Repairs) -> Iterator[str]:
     """What stands in anchors with an id, each up to its end; the next anchor ends one that is never closed."""
     numbers: list[int] = []
     opened: int | None = None
@@ -123,10 +123,10 @@ def _anchored(content: str, mending: _Mending) -> Iterator[str]:
             continue
         if opened is not None:
             if not (is_end and name == "a"):
-                mending.note(
+                repairs.note(
                     "has a unit whose anchor is never closed: it ends where the next one, or the page, does"
                 )
-            yield _unit_text(content[opened : tag.start()], mending)
+            yield _unit_text(content[opened : tag.start()], repairs)
             opened = None
         number = None if is_end else _ID.search(tag[3])
         if number is not None:
@@ -134,38 +134,38 @@ def _anchored(content: str, mending: _Mending) -> Iterator[str]:
             opened = tag.end()
         seen = tag.end()
     if opened is not None:
-        mending.note("ends within a unit")
-        yield _unit_text(content[opened:], mending)
+        repairs.note("ends within a unit")
+        yield _unit_text(content[opened:], repairs)
     elif not numbers and html.unescape(_ANY_TAG.sub(" ", content[seen:] if seen else content)).strip():
         raise UnfitFile(
             "holds text and no numbered unit such as "
             '<a name="1">[1]</a> <a href="#1" id=1>text</a>, so it is not SEE HTML.'
         )
     if numbers != list(range(1, len(numbers) + 1)):
-        mending.note("numbers its units otherwise than 1, 2, 3 …: they were counted anew")
+        repairs.note("numbers its units otherwise than 1, 2, 3 …: they were numbered again")
 
 
-def _unit_text(raw: str, mending: _Mending) -> str:
+def _unit_text(raw: str, repairs: _Repairs) -> str:
     """A unit's characters. A "<" of the text that was never escaped stays; real tags inside go."""
     plain = _ANY_TAG.sub(" ", raw)
     if plain != raw:
-        mending.note("has tags within a unit, left out")
+        repairs.note("has tags within a unit, left out")
     if "<" in plain:
-        mending.note('has a "<" that is not escaped, kept as text')
+        repairs.note('has a "<" that is not escaped, kept as text')
     if "\n" in plain.strip():
-        mending.note("has a unit over several lines, joined with spaces")
+        repairs.note("has a unit over several lines, joined with spaces")
     return html.unescape(plain)
 
 
 def take_see(member: PackedFile, dataset: Dataset, remarks: Remarks) -> None:
-    """Add a file's summary to the data set; what was mended becomes a remark. Raises UnfitFile."""
+    """Add a file's summary to the data set; what was repaired becomes a remark. Raises UnfitFile."""
     name = duc_name(member.stem)
     if name is None:
         raise UnfitFile(f"has a name that does not say whose summary it is. Call it like {EXAMPLE}.")
     read = read_see(member.data)
     if fault := text_fault(read.text):
         raise UnfitFile(fault)
-    for remark in read.mended:
+    for remark in read.repaired:
         remarks.add(member.name, remark)
     if not read.units:
         remarks.add(member.name, "has no units: the summary is empty")

@@ -42,21 +42,21 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class XmlDocument:
-    """A tree and what was mended to read it."""
+    """A tree and what was repaired to read it."""
 
     root: Element
-    mended: tuple[str, ...]
+    repaired: tuple[str, ...]
 
 
 def read_xml(data: bytes) -> XmlDocument:
-    """The tree of a file. A bare "&", control characters and bytes that are not UTF-8 are mended.
+    """The tree of a file. A bare "&", control characters and bytes that are not UTF-8 are repaired.
 
     Raises UnfitFile for anything else that is broken, for entities and outside documents, and for more or
     deeper elements than any real file has.
     """
     if len(data) > MAX_XML_BYTES:
         raise UnfitFile(f"is larger than {MAX_XML_BYTES // 1024**2} MB; no file of this kind is.")
-    content, mended = _mended(data)
+    content, repaired = _repaired(data)
     builder = _Builder()
     parser = expat.ParserCreate("utf-8")
     builder.watch(parser)
@@ -68,23 +68,23 @@ def read_xml(data: bytes) -> XmlDocument:
             f"is not XML that can be read: {reason}, at character {error.offset + 1}.", error.lineno
         ) from error
     assert builder.root is not None, "the parser refuses a document without an element"
-    return XmlDocument(builder.root, tuple(mended))
+    return XmlDocument(builder.root, tuple(repaired))
 
 
-def _mended(data: bytes) -> tuple[str, list[str]]:
-    mended: list[str] = []
+def _repaired(data: bytes) -> tuple[str, list[str]]:
+    repaired: list[str] = []
     content, is_utf8 = as_text(data)
     if not is_utf8:
-        mended.append("is not UTF-8: read as Windows-1252")
+        repaired.append("is not UTF-8: read as Windows-1252")
     # What the declaration says of the encoding holds no longer; its line stays for the places of errors.
     content = _DECLARATION.sub("", content, count=1)
     cleaned = _CONTROLS.sub(" ", content)
     if cleaned != content:
-        mended.append("holds control characters, made spaces")
+        repaired.append("holds control characters, made spaces")
     escaped = _escaped(cleaned)
     if escaped != cleaned:
-        mended.append('holds an "&" that is not escaped, kept as text')
-    return escaped, mended
+        repaired.append('holds an "&" that is not escaped, kept as text')
+    return escaped, repaired
 
 
 def _escaped(content: str) -> str:

@@ -336,7 +336,7 @@ def test_a_table_without_texts_is_kept_and_counts_when_they_come(project: Projec
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (ROW_2001.replace("A A A 1", "A B A 1"), "no model summaries by their author are held against them"),
+        (ROW_2001.replace("A A A 1", "A B A 1"), "no model summaries by their author are compared with them"),
         (
             ROW_2001.replace("2 2 1 0 0 - 1 2 1", "3 2 1 0 0 - 1 2 1 2 0 -"),
             "the model summary has another number of units",

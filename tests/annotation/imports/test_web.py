@@ -248,7 +248,7 @@ def test_what_a_table_no_longer_holds_is_shown_before_it_goes(mona: Client) -> N
     whole, short = {"t": f"{ROW_2002}\n{row_2002(c8='20')}".encode()}, {"t": ROW_2002.encode()}
     act(mona, sent(mona, whole), act="import")
     address = sent(mona, short)
-    assert b"Taken away" in act(mona, address).content
+    assert b"Removed" in act(mona, address).content
     assert PublishedScore.objects.count() == 2
     act(mona, address, act="import")
     assert PublishedScore.objects.count() == 1

@@ -16,19 +16,12 @@ from drf_spectacular.generators import SchemaGenerator
 from annotation.core.event_words import EVENT_WORDS
 
 ROOT = Path(settings.BASE_DIR)
-# Imports are changing; their words follow with them.
-LATER = ("templates/imports/", "annotation/imports/")
-TEMPLATES = sorted(
-    path
-    for path in (ROOT / "templates").rglob("*.html")
-    if not path.relative_to(ROOT).as_posix().startswith(LATER)
-)
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 MODULES = sorted(
     path
     for path in (ROOT / "annotation").rglob("*.py")
     # Migrations keep the words of their day; the sample projects' stories are texts, not ours.
     if not {"migrations", "sample"} & set(path.relative_to(ROOT).parts)
-    and not path.relative_to(ROOT).as_posix().startswith(LATER)
 )
 NOT_FOR_PEOPLE = {*EVENT_WORDS, *(model.__name__ for model in apps.get_app_config("annotation").get_models())}
 """Verbs as the log stores them, and names of rows."""
@@ -91,8 +84,6 @@ def sentences(module: str) -> Iterator[str]:
 def descriptions(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
         for name, value in schema.items():
-            if str(name).startswith("ImportReport") or "/imports/" in str(name):
-                continue
             if name in ("description", "summary", "title") and isinstance(value, str):
                 yield value
             else:

@@ -49,7 +49,7 @@ def test_what_was_read_is_written_again(project: Project, tmp_path: Path) -> Non
     # The offsets that had drifted are right in what is written.
     for name, original in (("D0901-A.pyr", pyr()), (NAME, pan(unmatched=["Fish were seen"]))):
         made, wanted = read_ducview(files[name]), read_ducview(original.encode())
-        assert made.mended == ()
+        assert made.repaired == ()
         assert (made.text, made.pyramid, made.models) == (wanted.text, wanted.pyramid, wanted.models)
         assert (made.peer_text, made.annotation) == (wanted.peer_text, wanted.annotation)
     assert manifest["rows"] == 2

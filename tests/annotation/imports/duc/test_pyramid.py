@@ -1,4 +1,4 @@
-"""DUCView's files: read as they are, mended where real ones break their rules, refused where they are dangerous."""
+"""DUCView's files: read as they are, repaired where real ones break their rules, refused where they are dangerous."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_units_weights_and_model_summaries() -> None:
         assert made.text[start:end].split("\n") == [f"{one}." for one in said]
     assert {unit.label: unit.weight for unit in made.pyramid.units} == WEIGHTS
     assert made.pyramid.contributors == 28
-    assert made.mended == ()
+    assert made.repaired == ()
 
 
 def test_the_scores_of_the_published_pyramid() -> None:
@@ -82,7 +82,9 @@ def test_offsets_that_drifted_are_mended_by_the_words(drift: int) -> None:
     straight, drifted = read_text(pan()), read_text(pan(drift=drift))
     assert drifted.pyramid == straight.pyramid
     assert drifted.annotation == straight.annotation
-    assert drifted.mended == ("has 30 parts that do not stand where their offsets say: found by their words",)
+    assert drifted.repaired == (
+        "has 30 parts that do not stand where their offsets say: found by their words",
+    )
 
 
 def test_the_nearest_of_several_places_is_taken() -> None:
@@ -97,7 +99,7 @@ def test_words_that_are_nowhere_keep_no_place() -> None:
     made = read_text(pyr().replace('<part label="Rain fell"', '<part label="Hail fell"'))
     rain = next(unit for unit in made.pyramid.units if unit.label == "Rain fell")
     assert rain.contributors[0].parts == (PyramidPart("Hail fell"),)
-    assert made.mended == ("has 1 parts whose words are not in the text: kept without a place",)
+    assert made.repaired == ("has 1 parts whose words are not in the text: kept without a place",)
 
 
 def test_line_breaks_that_a_label_lost_are_no_difference() -> None:
@@ -107,7 +109,7 @@ def test_line_breaks_that_a_label_lost_are_no_difference() -> None:
         f'<part label="{END}" start="{start}" end="{start + len(END)}"/>',
         f'<part label="{joined}" start="{start}" end="{start + len(joined) + 1}"/>',
     )
-    assert read_text(page).mended == ()
+    assert read_text(page).repaired == ()
 
 
 def test_several_contributors_of_one_summary_are_kept_and_weigh_once() -> None:
@@ -121,7 +123,7 @@ def test_several_contributors_of_one_summary_are_kept_and_weigh_once() -> None:
     unit = next(unit for unit in made.pyramid.units if unit.label == "Rain fell")
     assert (len(unit.contributors), unit.weight) == (2, 1)
     assert made.pyramid.contributors == 29
-    assert made.mended == (
+    assert made.repaired == (
         "has 1 content units with several contributors from one model summary: all are kept, and the weight "
         "counts that summary once",
     )
@@ -130,19 +132,19 @@ def test_several_contributors_of_one_summary_are_kept_and_weigh_once() -> None:
 def test_weights_before_labels_are_taken_off() -> None:
     made = read_text(pyr().replace(f'label="{BRIDGE}">\n', f'label="(4) {BRIDGE}">\n', 1))
     assert made.pyramid.units[0].label == BRIDGE
-    assert made.mended == ("has 1 labels of content units with a weight before them, taken off",)
+    assert made.repaired == ("has 1 labels of content units with a weight before them, taken off",)
 
 
 def test_a_content_unit_without_contributors_is_left_out() -> None:
     made = read_text(pyr().replace("</pyramid>", '<scu uid="99" label="Nobody said it"/></pyramid>'))
     assert len(made.pyramid.units) == 18
-    assert made.mended == ("has 1 content units without a contributor or a label, left out",)
+    assert made.repaired == ("has 1 content units without a contributor or a label, left out",)
 
 
 def test_an_annotation_of_unknown_units_is_left_out_and_missing_ones_are_no() -> None:
     page = pan().replace('<peerscu uid="2"', '<peerscu uid="77"', 1)
     made = read_text(page)
-    assert made.mended == (
+    assert made.repaired == (
         "does not name 1 of the pyramid's content units: taken as not expressed",
         "annotates 1 content units that its pyramid does not have, left out",
     )
@@ -164,7 +166,7 @@ def test_without_headers_weights_are_numbers_of_contributors() -> None:
     made = read_text(page.replace("-----------------", ""))
     assert made.pyramid.models == ()
     assert {unit.label: unit.weight for unit in made.pyramid.units} == WEIGHTS
-    assert any("does not tell its model summaries apart" in told for told in made.mended)
+    assert any("does not tell its model summaries apart" in told for told in made.repaired)
 
 
 def test_an_expression_in_a_file_is_never_run() -> None:
@@ -181,19 +183,19 @@ def test_an_expression_in_a_file_is_never_run() -> None:
     ],
 )
 def test_small_faults_of_the_xml_are_mended(old: str, new: str, remark: str) -> None:
-    assert any(remark in told for told in read_text(pyr().replace(old, new)).mended)
+    assert any(remark in told for told in read_text(pyr().replace(old, new)).repaired)
 
 
 def test_bytes_that_are_not_utf8_are_read_all_the_same() -> None:
     made = read_ducview(pyr().replace("#4", "caf#4").encode().replace(b"caf#4", b"caf\xe9"))
     assert made.text.startswith("café")
-    assert "is not UTF-8: read as Windows-1252" in made.mended
+    assert "is not UTF-8: read as Windows-1252" in made.repaired
 
 
 def test_an_ampersand_in_cdata_stands_for_itself() -> None:
     made = read_text(pyr().replace("[-]*\\n D", "a&b D"))
     assert made.pyramid.header.startswith("a&b D")
-    assert made.mended == ()
+    assert made.repaired == ()
 
 
 @pytest.mark.parametrize(

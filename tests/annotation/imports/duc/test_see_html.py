@@ -23,7 +23,7 @@ def test_units_are_read_with_their_offsets() -> None:
     assert made.units == ("Rain & wind.", "A < B.")
     assert made.text == "Rain & wind. A < B."
     assert [made.text[start:end] for start, end in made.stretches] == list(made.units)
-    assert made.mended == ()
+    assert made.repaired == ()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_every_way_of_writing_the_anchor_is_known(anchor: str) -> None:
         (f"<html>{ANCHOR}1 < 2.</a></html>", ("1 < 2.",), "not escaped"),
         (f"<html>{ANCHOR}<b>One</b>.</a></html>", ("One .",), "tags within a unit"),
         (f"<html>{ANCHOR} </a>{ANCHOR}Two.</a></html>", ("Two.",), "empty unit"),
-        (f"<html>{ANCHOR}One.</a>{ANCHOR}Two.</a></html>", ("One.", "Two."), "counted anew"),
+        (f"<html>{ANCHOR}One.</a>{ANCHOR}Two.</a></html>", ("One.", "Two."), "numbered again"),
         ("One.\n\nTwo.\n", ("One.", "Two."), "no tags: each line"),
         (b"<html>" + ANCHOR.encode() + b"caf\xe9</a></html>", ("café",), "not UTF-8"),
     ],
@@ -56,7 +56,7 @@ def test_every_way_of_writing_the_anchor_is_known(anchor: str) -> None:
 def test_what_is_mended_is_told(page: str | bytes, units: tuple[str, ...], remark: str) -> None:
     made = read_see(page if isinstance(page, bytes) else page.encode())
     assert made.units == units
-    assert any(remark in told for told in made.mended), made.mended
+    assert any(remark in told for told in made.repaired), made.repaired
 
 
 def test_heads_scripts_and_comments_are_no_text() -> None:
