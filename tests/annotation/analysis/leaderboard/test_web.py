@@ -128,6 +128,27 @@ def test_a_score_that_is_not_drawn_is_refused(world: World, vic: Client) -> None
     assert vic.get("/p/harbour/scores/?by=password").status_code == 422
 
 
+def test_a_click_on_a_head_sorts_and_a_second_one_turns_around(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/").content.decode()
+    # Brevity: alder .35, birch .45.
+    assert '<th scope="col" class="num" aria-sort="ascending"' in page
+    assert page.count("aria-sort") == 1
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20&amp;sort=-brevity"' in page
+    sorted_page = vic.get("/p/harbour/scores/?sort=-brevity")
+    page = sorted_page.content.decode()
+    assert [line.row.system for line in sorted_page.context["league"].rows] == ["birch", "alder"]
+    assert [line.rank for line in sorted_page.context["league"].rows] == [2, 1]
+    assert page.count("aria-sort") == 1
+    assert 'aria-sort="descending"' in page
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20&amp;sort=brevity"' in page
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20"' in page
+    address = "/p/harbour/scores/file/?by=coverage&amp;sort=-brevity&amp;format=csv"
+    assert address in page
+    lines = vic.get(address.replace("&amp;", "&")).content.decode().splitlines()
+    assert lines[1].startswith("20,2,,,a,birch,")
+    assert vic.get("/p/harbour/scores/?sort=password").status_code == 422
+
+
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
     page = signed_in(world.dan).get("/p/quarry/scores/").content.decode()
     assert "There are no scores yet" in page
@@ -406,6 +427,12 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
         assert "Newer answers exist" in note
     # Means and counts are those of this moment.
     assert cells(page, "alder")[2].startswith("1.000")
+    # Five further sets have an alignment: enough for intervals, which nobody has made yet.
+    more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8, 0.7], "birch": [0.1, 0.2, 0.1, 0.2, 0.1]})
+    coming = vic.get("/p/harbour/scores/?by=alignment").content.decode()
+    assert "no interval" not in coming
+    assert "resampling shows no spread" not in coming
+    assert "interval is being calculated" in coming
     unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()
     assert "These numbers are being made." in unmade
     assert cells(unmade, "alder")[2] == cells(first, "alder")[2]
