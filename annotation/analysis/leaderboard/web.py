@@ -15,7 +15,13 @@ from annotation.analysis.estimates.estimates import ESTIMATE
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
-from annotation.analysis.leaderboard.differences import SystemPair, target_word
+from annotation.analysis.leaderboard.differences import (
+    Differences,
+    MatrixCell,
+    SystemPair,
+    matrix,
+    target_word,
+)
 from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderboard, TargetTable
 from annotation.analysis.leaderboard.quality import quality_tables
 from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
@@ -39,6 +45,8 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 
+MATRIX_FROM, MATRIX_TO = 7, 40
+"""So many systems are compared in a matrix too: fewer are read from the list, more do not fit."""
 SYSTEM_PAIRS_SHOWN = 500
 """Of more pairs of systems a page shows the surest differences; the file has all."""
 DUC_WEIGHT = 2 / 3
@@ -252,6 +260,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "room": room,
         "found": found,
         "pairs": found.pairs[:SYSTEM_PAIRS_SHOWN] if found else (),
+        "matrix": _matrix(found),
         "has_other_sets": found is not None and any(pair.sets != found.anova_sets for pair in found.pairs),
         "made": made,
         "address": request.get_full_path(),
@@ -265,6 +274,12 @@ def differences(request: Request, slug: str) -> HttpResponse:
         fragment="analysis/leaderboard/_differences.html",
         context=context,
     )
+
+
+def _matrix(found: Differences | None) -> list[tuple[str, list[MatrixCell | None]]]:
+    """The pairs of more systems than a list can be surveyed of, while their matrix still fits on a screen."""
+    made = matrix(found) if found else []
+    return made if MATRIX_FROM <= len(made) <= MATRIX_TO else []
 
 
 @screen("GET")

@@ -115,6 +115,26 @@ def test_of_many_pairs_the_surest_stand_on_the_page(
     assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
 
 
+def test_more_systems_are_compared_in_a_matrix(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In seven sets alder is .6 above birch or .5: the one difference holds, 2 of 2**7 ways to flip reach it.
+    more_sets(world, {"alder": [0.8, 0.7] * 4, "birch": [0.1, 0.2] * 4})
+    address = "/p/harbour/scores/differences/?by=coverage&target=20"
+    assert 'class="matrix"' not in vic.get(address).content.decode()
+    monkeypatch.setattr(scores, "MATRIX_FROM", 2)
+    page = vic.get(address)
+    (first, above), (second, below) = page.context["matrix"]
+    assert (first, second) == ("alder", "birch")
+    assert above[0] is None
+    assert below[1] is None
+    assert above[1] is not None
+    assert below[0] is not None
+    assert (above[1].is_above, above[1].heat) == (True, 5)
+    assert (below[0].is_above, below[0].pair) == (False, above[1].pair)
+    assert 'class="num heat-5"' in page.content.decode()
+
+
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
     fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
     assert fragment.lstrip().startswith(b'<div id="league">')
