@@ -54,12 +54,18 @@ def no_interval_in_words(clusters: int, noun: str = "document set") -> str:
     return f"no interval: {clusters} {noun}{'' if clusters == 1 else 's'}, {FEWEST_FOR_INTERVAL} needed"
 
 
-def why_no_interval(clusters: int) -> str:
+def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
     """Why a figure has none, where only the document sets behind it are known and not their groups.
+
+    While a worker makes the intervals (`is_made` is false), one that lacks may still come.
 
     >>> why_no_interval(12)
     'no interval: the same in all document sets, or too few groups of them'
+    >>> why_no_interval(12, is_made=False)
+    'interval is being calculated'
     """
+    if not is_made and has_interval(clusters):
+        return "interval is being calculated"
     return no_interval_in_words(clusters) or (
         "no interval: the same in all document sets, or too few groups of them"
     )

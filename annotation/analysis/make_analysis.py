@@ -87,6 +87,11 @@ class Made:
     def is_missing(self) -> bool:
         return self.payload is None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether there is nothing for a worker to make: what is not there will not come."""
+        return not (self.is_missing or self.is_stale)
+
 
 def _by_key(project: Project, key: str) -> Any:
     """The leaderboard by a score, or the differences of all its pairs."""

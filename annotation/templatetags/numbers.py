@@ -48,10 +48,18 @@ def thousands(count: int) -> str:
     return f"{count:,}"
 
 
-@register.filter
-def no_interval(clusters: int) -> str:
+@register.simple_tag
+def why_no_bounds(clusters: int, is_made: bool = True) -> str:
     """Why figures of so many document sets have no interval: "no interval: 3 document sets, 5 needed"."""
-    return why_no_interval(clusters)
+    return why_no_interval(clusters, is_made=is_made)
+
+
+@register.simple_tag
+def no_bounds(clusters: int, is_made: bool = True) -> SafeString:
+    """What stands in the place of an interval, with the reason."""
+    why = why_no_interval(clusters, is_made=is_made)
+    words = "no interval" if why.startswith("no ") else "being calculated"
+    return format_html('<abbr class="muted" title="{}">{}</abbr>', why, words)
 
 
 @register.simple_tag

@@ -33,6 +33,17 @@ def alike(places: Mapping[str, Place], system: str) -> SafeString:
     return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", cells))
 
 
+@register.simple_tag
+def alike_heads(places: Mapping[str, Place]) -> SafeString:
+    """The letters of all groups, each above its group's column."""
+    named: dict[int, str] = {}
+    for place in places.values():
+        groups = (number for number, is_in in enumerate(place.group_marks) if is_in)
+        named |= dict(zip(groups, _letters(place.letters), strict=True))
+    letters = ((named[number],) for number in sorted(named))
+    return format_html('<span class="groups">{}</span>', format_html_join("", "<i>{}</i>", letters))
+
+
 def _letters(letters: str) -> list[str]:
     """The letters one by one: "ab" is two, "a1b1" as well."""
     found: list[str] = []
@@ -58,3 +69,22 @@ def signed(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:+.3f}".replace("-", "−")
+
+
+@register.filter
+def signed_short(value: float | None) -> str:
+    """A difference in a narrow cell: its sign and two decimals, without the nought before them."""
+    if value is None:
+        return "–"
+    rounded = round(value, 2)
+    return f"{rounded:+.2f}".replace("-", "−").replace("0.", ".") if rounded else ".00"
+
+
+@register.filter
+def p_short(value: float | None) -> str:
+    """A p-value in a narrow cell: exact near the level, never as 0."""
+    if value is None:
+        return "–"
+    if value < 0.01:
+        return "<.01"
+    return f"{value:.{3 if value < 0.1 else 2}f}".replace("0.", ".")

@@ -31,10 +31,13 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int) -> SafeString:
-    """A system's mean of that score, leading to its place on the system's page, where the summaries are listed."""
+def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
+    """A system's mean of that score, leading to its place on the system's page, where the summaries are listed.
+
+    It says over how many document sets it is where that is not `n`.
+    """
     average = row.scores[column]
     if average.mean is None:
-        return format_html("{}", NOTHING)
+        return format_html('<span class="muted">{}</span>', NOTHING)
     page = reverse("system", args=[context["room"].project.slug, row.system_id])
     return format_html(_LINK, page, f"mean-{context['target']}-{column}", mean(average, n))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 WITHOUT_TARGET = "none"
+HEATS = 5
+"""Steps of shading in the matrix of differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,33 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
         has_gaps=len({frozenset(of_system) for of_system in values.values()}) > 1,
         by_group=len(set(found.clusters)) < len(found.sets),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """Where two systems meet: their difference, row minus column, above the diagonal, its corrected p below.
+
+    `heat` says from 1 to 5 how large a difference is that holds, beside the largest one; 0 where it does not hold.
+    """
+
+    pair: SystemPair
+    is_above: bool
+    heat: int
+
+
+def matrix(found: Differences) -> list[tuple[str, list[MatrixCell | None]]]:
+    """The systems, the best first, each against all; None on the diagonal."""
+    # Pairs name the better system first: who is named first more often has the higher mean.
+    leads = Counter(pair.first for pair in found.pairs)
+    names = {name for pair in found.pairs for name in (pair.first, pair.second)}
+    order = sorted(names, key=lambda name: (-leads[name], name))
+    largest = max((abs(pair.difference or 0.0) for pair in found.pairs), default=0.0)
+    cells: dict[tuple[str, str], MatrixCell] = {}
+    for pair in found.pairs:
+        heat = math.ceil(HEATS * abs(pair.difference or 0.0) / largest) if pair.holds else 0
+        cells[pair.first, pair.second] = MatrixCell(pair, True, heat)
+        cells[pair.second, pair.first] = MatrixCell(pair, False, heat)
+    return [(row, [cells.get((row, column)) for column in order]) for row in order]
 
 
 def key(score: str, target_words: int | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
+from annotation.analysis.leaderboard.sorting import sorted_rows
 from annotation.analysis.leaderboard.words import caption_of
 from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 
@@ -65,10 +66,10 @@ LEAGUE_COLUMNS = (
 """
 
 
-def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
-    """Every system, target length and score of a leaderboard, in its order."""
+def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, Cell]]:
+    """Every system, target length and score of a leaderboard, in its order or sorted otherwise."""
     for table in board.tables:
-        for row in table.rows:
+        for row in sorted_rows(table.rows, column=board.score, sort=sort):
             place = table.ranking.places.get(row.system) if table.ranking else None
             for name, average in row.scores.items():
                 yield {

@@ -15,9 +15,16 @@ from annotation.analysis.estimates.estimates import ESTIMATE
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
-from annotation.analysis.leaderboard.differences import SystemPair, target_word
+from annotation.analysis.leaderboard.differences import (
+    Differences,
+    MatrixCell,
+    SystemPair,
+    matrix,
+    target_word,
+)
 from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderboard, TargetTable
 from annotation.analysis.leaderboard.quality import quality_tables
+from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
 from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
 from annotation.analysis.leaderboard.words import (
@@ -38,6 +45,8 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 
+MATRIX_FROM, MATRIX_TO = 7, 40
+"""So many systems are compared in a matrix too: fewer are read from the list, more do not fit."""
 SYSTEM_PAIRS_SHOWN = 500
 """Of more pairs of systems a page shows the surest differences; the file has all."""
 DUC_WEIGHT = 2 / 3
@@ -95,7 +104,7 @@ SCORE_NAMES = {
 def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
-    column, table = shown.column, shown.table
+    column, table, sort = shown.column, shown.table, checked_sort(request.GET.get("sort", ""))
     words, question = (SCORE_VIEWS | MORE_SCORE_VIEWS)[column]
     quality = quality_tables(room.project, target_words=table.target_words) if table else []
     context = {
@@ -106,14 +115,14 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "table": table,
         "target": target_word(table.target_words) if table else "",
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
-        "league": league(table, column=column) if table else None,
+        "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
+        "kept": f"&sort={sort}" if sort else "",
         "say": _say(table, column) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [(name, words, name == column) for name, (words, _) in SCORE_VIEWS.items()],
         "more_views": [
             (name, MORE_SCORE_VIEWS[name][0], name == column) for name in _more(table, room.project)
         ],
-        "has_own_composite": _has_own_composite(room.project),
         "is_of_coverage": column in OF_COVERAGE,
         "column": column,
         "drawn": DRAWN_HEADS.get(column, words),
@@ -126,7 +135,8 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        **(_intervals_told(table, column) if table else {}),
+        **(_heads(room.project, table, column, sort) if table else {}),
+        **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }
@@ -138,11 +148,78 @@ def scores(request: Request, slug: str) -> HttpResponse:
     )
 
 
-def _intervals_told(table: TargetTable, column: str) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column: its words, the order that a click on it asks for, and that of now for `aria-sort`."""
+
+    by: str
+    words: str
+    told: str
+    sort: str
+    aria_sort: str
+    is_number: bool
+
+    @property
+    def query(self) -> str:
+        """What of the address asks for the order; nothing for that of ranks."""
+        return f"&sort={self.sort}" if self.sort else ""
+
+
+def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict[str, object]:
+    """The heads of the table's columns: of rank, system and the plotted score, and the further ones by their scores."""
+    own = f"{project.composite_weight:.2f}"
+    words = {
+        RANK: ("Rank", ""),
+        SYSTEM: ("System", ""),
+        "coverage": ("Coverage", ""),
+        "coverage_judge": ("Judge", "Coverage by the judge alone"),
+        "coverage_human": ("People", "Coverage by people alone, of summaries that they judged completely"),
+        "human_share": ("By people", "Share of coverage that people decided"),
+        ESTIMATE: ("Estimate", "What people would say of all checks, from a random sample"),
+        "brevity": ("Brevity", "Share of the target length that is left unused"),
+        "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
+        "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
+        "alignment": ("Alignment", "Share of the summary's claims that the source supports"),
+        SETS: ("Sets", "Document sets behind the mean"),
+        UNSCORED: ("Unscored", "Claims without a usable answer"),
+    }
+    if table.estimate is None or not table.estimate.has_estimates:
+        del words[ESTIMATE]
+    if not _has_own_composite(project):
+        del words["composite_custom"]
+    drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])
+    words[column] = (drawn, words.get(column, ("", ""))[1])
+    made = {
+        by: Head(by, said, told, _turned(by, sort), _aria(by, sort), by not in (SYSTEM, "human_share"))
+        for by, (said, told) in words.items()
+    }
+    return {
+        "rank_head": made.pop(RANK),
+        "system_head": made.pop(SYSTEM),
+        "drawn_head": made.pop(column),
+        "heads": made,
+    }
+
+
+def _turned(by: str, sort: str) -> str:
+    """What a click on a column asks for: its own first order, or the other one where that is the order of now."""
+    first, other = (by, f"-{by}") if by in UPWARDS else (f"-{by}", by)
+    asked = other if (sort or RANK) == first else first
+    return "" if asked == RANK else asked
+
+
+def _aria(by: str, sort: str) -> str:
+    shown = sort or RANK
+    if shown.removeprefix("-") != by:
+        return ""
+    return "descending" if shown.startswith("-") else "ascending"
+
+
+def _intervals_told(table: TargetTable, column: str, *, is_made: bool) -> dict[str, object]:
     """What is to be said of intervals and ranges of ranks: nothing of what none has on this page."""
     averages = [row.scores[column] for row in table.rows if row.scores[column].mean is not None]
     places = table.ranking.places.values() if table.ranking else ()
-    is_alike = any(average.low is None and has_interval(average.n) for average in averages)
+    is_alike = is_made and any(average.low is None and has_interval(average.n) for average in averages)
     return {
         "has_intervals": any(average.low is not None for average in averages),
         "has_ranges": any(place.low is not None for place in places),
@@ -152,12 +229,11 @@ def _intervals_told(table: TargetTable, column: str) -> dict[str, object]:
 
 @screen("GET")
 def league_file(request: Request, slug: str) -> HttpResponse:
-    """Every system, target length and score of the leaderboard, as one table."""
+    """Every system, target length and score of the leaderboard, as one table, in the order of the page."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     board, _ = boards.board(room.project, score=_asked(request) or RANKED, wait=True)
-    return table_file(
-        request, list(league_rows(board)), columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}"
-    )
+    rows = list(league_rows(board, sort=checked_sort(request.GET.get("sort", ""))))
+    return table_file(request, rows, columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}")
 
 
 @screen("GET")
@@ -184,6 +260,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "room": room,
         "found": found,
         "pairs": found.pairs[:SYSTEM_PAIRS_SHOWN] if found else (),
+        "matrix": _matrix(found),
         "has_other_sets": found is not None and any(pair.sets != found.anova_sets for pair in found.pairs),
         "made": made,
         "address": request.get_full_path(),
@@ -199,11 +276,17 @@ def differences(request: Request, slug: str) -> HttpResponse:
     )
 
 
+def _matrix(found: Differences | None) -> list[tuple[str, list[MatrixCell | None]]]:
+    """The pairs of more systems than a list can be surveyed of, while their matrix still fits on a screen."""
+    made = matrix(found) if found else []
+    return made if MATRIX_FROM <= len(made) <= MATRIX_TO else []
+
+
 @screen("GET")
 def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = found(System.objects.filter(project=room.project), system_id, "system")
-    board, _ = boards.board(room.project)
+    board, made = boards.board(room.project)
     after = request.GET.get("after", "")
     context = {
         "room": room,
@@ -211,6 +294,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
         "page": scores_of_system(room.project, row, after=after),
         "is_first": not after,
         "means": list(_means(board, row)) if not after else [],
+        "is_current": made.is_current,
     }
     return render(request, "analysis/leaderboard/system.html", context)
 

@@ -40,7 +40,9 @@ BY_SYSTEM = "system"
 """The split of a judge's checks that the scatter shows."""
 
 
-def draw_ranking(table: TargetTable, column: str, *, score: str, caption: str) -> Picture:
+def draw_ranking(
+    table: TargetTable, column: str, *, score: str, caption: str, is_made: bool = True
+) -> Picture:
     """The systems with a mean of a score, the best first, and which of them cannot be told apart."""
     held = [(row, row.scores[column]) for row in table.rows]
     held = sorted(
@@ -73,6 +75,7 @@ def draw_ranking(table: TargetTable, column: str, *, score: str, caption: str) -
         ],
         score=score,
         caption=caption,
+        is_made=is_made,
     )
 
 

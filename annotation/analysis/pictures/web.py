@@ -150,9 +150,10 @@ def _ranking(request: Request, room: Room) -> ShownPicture:
         "Score": _choices(asked, "by", {name: views[name][0] for name in held}),
         **_targets(shown, room, asked),
     }
-    return ShownPicture(
-        draw_ranking(shown.table, shown.column, score=score, caption=caption), shown.made, asked, choices
+    picture = draw_ranking(
+        shown.table, shown.column, score=score, caption=caption, is_made=shown.made.is_current
     )
+    return ShownPicture(picture, shown.made, asked, choices)
 
 
 def _lengths(request: Request, room: Room) -> ShownPicture:

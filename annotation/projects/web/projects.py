@@ -99,8 +99,8 @@ def _excerpt(room: Room) -> League | None:
     """The leaderboard of the target length that most summaries have."""
     if Verb.VIEW_SCORES not in room.verbs:
         return None
-    stored, _ = board(room.project)
+    stored, made = board(room.project)
     if not stored.tables:
         return None
     fullest = max(stored.tables, key=lambda table: table.summaries)
-    return league(fullest, most=EXCERPT)
+    return league(fullest, most=EXCERPT, is_made=made.is_current)

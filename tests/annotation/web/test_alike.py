@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from annotation.analysis.leaderboard.ranking import Place
-from annotation.templatetags.places import alike, p_value, place_of, signed
+from annotation.templatetags.places import (
+    alike,
+    alike_heads,
+    p_short,
+    p_value,
+    place_of,
+    signed,
+    signed_short,
+)
 
 PLACES = {
     "alder": Place(low=1, high=1, letters="a", group_marks=(True, False, False)),
@@ -38,3 +46,23 @@ def test_p_values_are_never_nought(value: float | None, said: str) -> None:
 @pytest.mark.parametrize(("value", "said"), [(None, "–"), (0.1, "+0.100"), (-0.25, "−0.250")])
 def test_differences_carry_their_sign(value: float | None, said: str) -> None:
     assert signed(value) == said
+
+
+def test_the_letters_of_all_groups_stand_above_their_columns() -> None:
+    assert alike_heads(PLACES) == '<span class="groups"><i>a</i><i>b</i><i>c1</i></span>'
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "–"), (0.0, ".00"), (-0.004, ".00"), (0.123, "+.12"), (-0.125, "−.12"), (1.0, "+1.00")],
+)
+def test_a_difference_in_a_narrow_cell(value: float | None, said: str) -> None:
+    assert signed_short(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "–"), (0.009, "<.01"), (0.048, ".048"), (0.0524, ".052"), (0.5, ".50"), (1.0, "1.00")],
+)
+def test_a_p_value_in_a_narrow_cell(value: float | None, said: str) -> None:
+    assert p_short(value) == said

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.analysis.intervals import why_no_interval
+from annotation.analysis.leaderboard.sorting import sorted_rows
 from annotation.analysis.leaderboard.words import ranking_in_words
 
 if TYPE_CHECKING:
@@ -69,24 +70,34 @@ class League:
     left_out: int
 
 
-def league(table: TargetTable, *, column: str = "coverage", most: int | None = None) -> League:
-    """A table of the leaderboard, drawn for one score, best first."""
-    rows = sorted(table.rows, key=lambda row: -(_mean(row.scores[column])))
+def league(
+    table: TargetTable,
+    *,
+    column: str = "coverage",
+    sort: str = "",
+    most: int | None = None,
+    is_made: bool = True,
+) -> League:
+    """A table of the leaderboard, drawn for one score, best first or sorted otherwise.
+
+    `is_made` is false while a worker makes the intervals: then those that lack may still come.
+    """
+    rows = sorted_rows(table.rows, column=column, sort=sort)
     shown = rows[:most]
     axis = axis_over(row.scores[column] for row in shown)
-    means = [_mean(row.scores[column]) for row in rows]
+    means = sorted((_mean(row.scores[column]) for row in rows), reverse=True)
     return League(
         target_words=table.target_words,
         column=column,
         axis=axis,
         rows=tuple(
             LeagueRow(
-                rank=None if mean < 0 else means.index(mean) + 1,
+                rank=None if row.scores[column].mean is None else means.index(_mean(row.scores[column])) + 1,
                 row=row,
                 average=row.scores[column],
-                bar=bar(row.scores[column], axis),
+                bar=bar(row.scores[column], axis, is_made=is_made),
             )
-            for row, mean in zip(shown, means, strict=False)
+            for row in shown
         ),
         sentence=ranking_in_words(table.ranking) if table.ranking else "",
         left_out=len(rows) - len(shown),
@@ -120,7 +131,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     )
 
 
-def bar(average: Average, axis: Axis) -> Bar | None:
+def bar(average: Average, axis: Axis, *, is_made: bool = True) -> Bar | None:
     """The drawing of an average, None where there is no mean."""
     if average.mean is None:
         return None
@@ -129,7 +140,7 @@ def bar(average: Average, axis: Axis) -> Bar | None:
             low=None,
             high=None,
             mean=axis.x(average.mean),
-            label=f"{average.mean:.3f}, {why_no_interval(average.n)}",
+            label=f"{average.mean:.3f}, {why_no_interval(average.n, is_made=is_made)}",
         )
     return Bar(
         low=axis.x(average.low),

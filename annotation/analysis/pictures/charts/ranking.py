@@ -41,8 +41,11 @@ class RankedSystem:
     letters: str = ""
 
 
-def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str) -> Picture:
-    """The systems from the best down; `score` names what their means are of."""
+def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str, is_made: bool = True) -> Picture:
+    """The systems from the best down; `score` names what their means are of.
+
+    `is_made` is false while a worker makes the intervals.
+    """
     left = min(LONGEST_NAME, max((text_width(of.system, 12) for of in systems), default=0.0)) + 46
     bottom = TOP + ROW * len(systems)
     scale = fitted(
@@ -73,7 +76,11 @@ def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str) -> Pic
         ),
         description=(
             "One line a system, the best on top: a dot at its mean"
-            + (" and a bar over its interval. " if has_intervals else f"; {why_no_interval(best.n)}. ")
+            + (
+                " and a bar over its interval. "
+                if has_intervals
+                else f"; {why_no_interval(best.n, is_made=is_made)}. "
+            )
             + _first_in_words(systems)
             + (" Lines on the right join systems that are not significantly different." if count else "")
             if best

@@ -115,6 +115,26 @@ def test_of_many_pairs_the_surest_stand_on_the_page(
     assert len(vic.get(f"{address}&format=csv").content.decode().splitlines()) == 4
 
 
+def test_more_systems_are_compared_in_a_matrix(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In seven sets alder is .6 above birch or .5: the one difference holds, 2 of 2**7 ways to flip reach it.
+    more_sets(world, {"alder": [0.8, 0.7] * 4, "birch": [0.1, 0.2] * 4})
+    address = "/p/harbour/scores/differences/?by=coverage&target=20"
+    assert 'class="matrix"' not in vic.get(address).content.decode()
+    monkeypatch.setattr(scores, "MATRIX_FROM", 2)
+    page = vic.get(address)
+    (first, above), (second, below) = page.context["matrix"]
+    assert (first, second) == ("alder", "birch")
+    assert above[0] is None
+    assert below[1] is None
+    assert above[1] is not None
+    assert below[0] is not None
+    assert (above[1].is_above, above[1].heat) == (True, 5)
+    assert (below[0].is_above, below[0].pair) == (False, above[1].pair)
+    assert 'class="num heat-5"' in page.content.decode()
+
+
 def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
     fragment = vic.get("/p/harbour/scores/?by=coverage_judge&target=20", headers=HTMX).content
     assert fragment.lstrip().startswith(b'<div id="league">')
@@ -126,6 +146,27 @@ def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) ->
 
 def test_a_score_that_is_not_drawn_is_refused(world: World, vic: Client) -> None:
     assert vic.get("/p/harbour/scores/?by=password").status_code == 422
+
+
+def test_a_click_on_a_head_sorts_and_a_second_one_turns_around(world: World, vic: Client) -> None:
+    page = vic.get("/p/harbour/scores/").content.decode()
+    # Brevity: alder .35, birch .45.
+    assert '<th scope="col" class="num" aria-sort="ascending"' in page
+    assert page.count("aria-sort") == 1
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20&amp;sort=-brevity"' in page
+    sorted_page = vic.get("/p/harbour/scores/?sort=-brevity")
+    page = sorted_page.content.decode()
+    assert [line.row.system for line in sorted_page.context["league"].rows] == ["birch", "alder"]
+    assert [line.rank for line in sorted_page.context["league"].rows] == [2, 1]
+    assert page.count("aria-sort") == 1
+    assert 'aria-sort="descending"' in page
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20&amp;sort=brevity"' in page
+    assert 'href="/p/harbour/scores/?by=coverage&amp;target=20"' in page
+    address = "/p/harbour/scores/file/?by=coverage&amp;sort=-brevity&amp;format=csv"
+    assert address in page
+    lines = vic.get(address.replace("&amp;", "&")).content.decode().splitlines()
+    assert lines[1].startswith("20,2,,,a,birch,")
+    assert vic.get("/p/harbour/scores/?sort=password").status_code == 422
 
 
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -406,6 +447,12 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
         assert "Newer answers exist" in note
     # Means and counts are those of this moment.
     assert cells(page, "alder")[2].startswith("1.000")
+    # Five further sets have an alignment: enough for intervals, which nobody has made yet.
+    more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8, 0.7], "birch": [0.1, 0.2, 0.1, 0.2, 0.1]})
+    coming = vic.get("/p/harbour/scores/?by=alignment").content.decode()
+    assert "no interval" not in coming
+    assert "resampling shows no spread" not in coming
+    assert "interval is being calculated" in coming
     unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()
     assert "These numbers are being made." in unmade
     assert cells(unmade, "alder")[2] == cells(first, "alder")[2]

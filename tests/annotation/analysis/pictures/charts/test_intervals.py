@@ -94,3 +94,12 @@ def test_a_mean_without_interval_says_why(sets: int, why: str) -> None:
     drawn = bar(average(0.5, n=sets), axis_over([average(0.5)]))
     assert drawn is not None
     assert drawn.label == f"0.500, {why}"
+
+
+def test_an_interval_that_a_worker_makes_is_said_to_come() -> None:
+    axis = axis_over([average(0.5)])
+    coming, few = (bar(average(0.5, n=sets), axis, is_made=False) for sets in (12, 3))
+    assert coming is not None
+    assert few is not None
+    assert coming.label == "0.500, interval is being calculated"
+    assert few.label == "0.500, no interval: 3 document sets, 5 needed"
