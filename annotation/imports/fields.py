@@ -97,8 +97,15 @@ class Fields:
 
     def references(self) -> list[object]:
         """The values that may be references: several where the file has a list of them."""
-        value = self.raw("reference")
+        value = self._whole_value("reference")
         return list(value) if isinstance(value, list | tuple) and value else [value]
+
+    def _whole_value(self, name: str) -> object:
+        """A value; of a list whose path ends in `[]` its texts, joined by spaces."""
+        value = self.raw(name)
+        if self.column(name).endswith("[]") and isinstance(value, list):
+            return " ".join(self._text(name, text) for text in value)
+        return value
 
     def optional_text(self, name: str) -> str:
         """A text, or "" where there is none."""
@@ -125,7 +132,7 @@ class Fields:
 
     def documents(self, name: str) -> tuple[str, ...]:
         """The source texts: one, or a list of several."""
-        value = self.raw(name)
+        value = self._whole_value(name)
         if value is None:
             self._complain_missing(name)
             return ()

@@ -27,6 +27,9 @@ class Format(StrEnum):
 
 HEAD_BYTES = 65_536
 
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The longest line that is read at all, so that no file can fill the memory."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _FOREIGN = {
@@ -34,6 +37,9 @@ _FOREIGN = {
     b"\xfe\xff": "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8",
     b"PK\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
+    b"{\\rtf": "is a text of Word (RTF). Save its table as CSV in UTF-8.",
+    b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
+    b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
 }
 NAMED = {
     ".csv": Format.CSV,
@@ -61,6 +67,8 @@ def recognise(path: Path, *, name: str) -> Format:
         found = Format.PARQUET
     else:
         found = _text_format(head.removeprefix(BYTE_ORDER_MARK).lstrip(), name=name, named=named)
+    if found is Format.JSONL and Path(name).suffix.lower() == ".json" and _is_one_object(path):
+        found = Format.JSON_LIST
     if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
         raise unreadable(
             f"{name} is named like {named} but reads like {found}. Give it the ending of what it is."
@@ -78,6 +86,13 @@ def _head(path: Path, name: str) -> bytes:
     if not head.removeprefix(BYTE_ORDER_MARK).strip():
         raise unreadable(f"{name} is empty. It needs one row for each peer summary.")
     return head
+
+
+def _is_one_object(path: Path) -> bool:
+    """Whether a file is one JSON object, over several lines or alone in its line, and not one a line."""
+    with path.open("rb") as stream:
+        first = stream.readline(MAX_LINE_BYTES).removeprefix(BYTE_ORDER_MARK).strip()
+        return first == b"{" or not stream.read(HEAD_BYTES).strip()
 
 
 def _text_format(head: bytes, *, name: str, named: Format | None) -> Format:

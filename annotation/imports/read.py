@@ -68,19 +68,19 @@ def read_files(
             progress=progress,
             problems=problems,
         )
+    found, warnings = problems or Problems(), Warnings()
+    form, dataset = read_duc_files(files, found, warnings)
     if layout or claims_side:
         raise unreadable(
             "Columns of other names, a system, a target length and a side for the claims are for files of rows (CSV, "
             "JSON, JSONL, Parquet); these say such things themselves. Leave them out.",
             file=files[0].name,
         )
-    problems, warnings = problems or Problems(), Warnings()
-    form, dataset = read_duc_files(files, problems, warnings)
     return FileReading(
         format=form,
         dataset=dataset,
         claims_side="reference" if dataset.has_claims else None,
-        problems=problems,
+        problems=found,
         warnings=warnings,
     )
 
@@ -239,8 +239,8 @@ class _Reader:
         return ", ".join(printable(column) for column in self.look.columns if column == root(column))
 
     def _follow_preset(self) -> None:
-        found = self.look.guess(preset=self.layout.preset)
         given = {*self.layout.mapping.values(), *self.layout.systems}
+        found = self.look.guess(preset=self.layout.preset, given=self.layout.mapping)
         guessed = {name: column for name, column in found.layout.mapping.items() if column not in given}
         systems = self.layout.systems
         if not systems and "summary" not in self.layout.mapping:
@@ -395,7 +395,8 @@ class _Reader:
 
     def _note_unread(self, names: Iterable[str]) -> None:
         read = {*self.read_columns, *map(root, self.read_columns)}
-        self.unread.update(dict.fromkeys(name for name in names if name not in read))
+        # pandas writes its index under no name.
+        self.unread.update(dict.fromkeys(name for name in names if name and name not in read))
 
     def _check_mapping(self, asked: Mapping[str, str]) -> None:
         for name, column in asked.items():

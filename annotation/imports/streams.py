@@ -5,19 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
-from annotation.imports.formats import BYTE_ORDER_MARK
+from annotation.imports.formats import BYTE_ORDER_MARK, MAX_LINE_BYTES
 from annotation.imports.problems import ImportRefused, Problems, unreadable
 
 if TYPE_CHECKING:
     import pyarrow
     from pyarrow import parquet
-
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The longest line that is read at all, so that no file can fill the memory."""
 
 PARQUET_ROWS_AT_ONCE = 256
 
@@ -84,7 +83,7 @@ class _Lines:
 def _not_utf8(byte: int, position: int) -> str:
     return (
         f"is not UTF-8: byte {position} of the line is 0x{byte:02X}. The file may be Latin-1 or "
-        "Windows-1252; convert it: iconv -f WINDOWS-1252 -t UTF-8"
+        "Windows-1252; save it as “CSV UTF-8” in Excel, or convert it: iconv -f WINDOWS-1252 -t UTF-8"
     )
 
 
@@ -104,13 +103,14 @@ def json_records(path: Path, problems: Problems) -> Iterator[Record]:
 
 
 def listed_records(path: Path, problems: Problems, *, name: str) -> Iterator[Record]:
-    """The objects of a file that is one JSON list, counted from 1; an item that is no object is a problem.
+    """The objects of a file that is one JSON list, or one object around it, counted from 1; an item that is no
+    object is a problem.
 
-    Raises ImportRefused where the list cannot be read to its end.
+    Raises ImportRefused where the file cannot be read to its end.
     """
     if path.stat().st_size > MAX_LINE_BYTES:
         raise unreadable(
-            f"{name} is one JSON list of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
+            f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB. Write one object a line instead "
             "(JSONL), as jq -c '.[]' does."
         )
     try:
@@ -119,10 +119,28 @@ def listed_records(path: Path, problems: Problems, *, name: str) -> Iterator[Rec
         raise unreadable(f"{name} {_not_utf8(error.object[error.start], error.start + 1)}") from error
     except NotJson as error:
         raise unreadable(f"{name} {error}") from error
-    for number, item in enumerate(items if isinstance(items, list) else (), start=1):
+    for number, item in enumerate(_items(items), start=1):
         values = _object(item, number, problems, "Each item")
         if values is not None:
             yield Record(line=number, values=values)
+
+
+_LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
+
+
+def _items(value: object) -> list[object]:
+    """The rows of a JSON value: its items; of an object the list in it, or what pandas has put by column."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return []
+    for name in _LISTS:
+        if isinstance(rows := value.get(name), list) and rows and all(isinstance(row, dict) for row in rows):
+            return rows
+    columns = list(value.values())
+    if columns and all(isinstance(column, dict) and "0" in column for column in columns):
+        return [{name: column.get(row) for name, column in value.items()} for row in columns[0]]
+    return [value]
 
 
 def _json_object(text: str, line: int, problems: Problems) -> dict[str, object] | None:
@@ -178,13 +196,14 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def csv_table(path: Path, problems: Problems, *, wanted: Collection[str]) -> FileTable:
     """A CSV file in UTF-8, with or without a byte order mark, with any line ends inside of quotes.
 
-    Separated by commas, or by semicolons or tabs where only those give the wanted columns, or more columns.
+    Separated by commas, or by semicolons or tabs where only those give the wanted columns, or more columns. Where every
+    cell of the first row is JSON, as Langfuse writes it, all are read as such.
     Raises ImportRefused where the header cannot be read.
     """
     # The module's own limit of 131,072 characters would end long documents with a riddle.
     csv.field_size_limit(MAX_LINE_BYTES)
     delimiter = _delimiter(path, wanted)
-    records = _csv_records(path, problems, delimiter)
+    records = _csv_records(path, problems, delimiter, wanted)
     header = next(records, None)
     columns = tuple(header.values) if header else ()
     remark = (
@@ -211,7 +230,7 @@ def _delimiter(path: Path, wanted: Collection[str]) -> str:
     return max(columns, key=lambda delimiter: columns[delimiter], default=",")
 
 
-def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Record]:
+def _csv_records(path: Path, problems: Problems, delimiter: str, wanted: Collection[str]) -> Iterator[Record]:
     """The header as a record of its own, then the rows.
 
     A quote that is never closed makes everything after it doubtful, so it ends the reading.
@@ -220,6 +239,7 @@ def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Rec
         lines = _Lines(stream)
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         columns: tuple[str, ...] = ()
+        is_json: bool | None = None
         while True:
             line = lines.number + 1
             try:
@@ -233,7 +253,7 @@ def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Rec
                 if complaints:
                     raise unreadable(complaints[0][1], line=complaints[0][0])
                 if cells:
-                    columns = _header(cells, line)
+                    columns = _header(cells, line, wanted)
                     yield Record(line=line, values=dict.fromkeys(columns))
                 continue
             for number, complaint in complaints:
@@ -243,7 +263,26 @@ def _csv_records(path: Path, problems: Problems, delimiter: str) -> Iterator[Rec
             if len(cells) != len(columns):
                 problems.add(line, "", _uneven(len(cells), len(columns)))
                 continue
-            yield Record(line=line, values=dict(zip(columns, cells, strict=True)))
+            if is_json is None:
+                is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
+            texts = [_unquoted(cell) for cell in cells] if is_json else cells
+            yield Record(line=line, values=dict(zip(columns, texts, strict=True)))
+
+
+def _is_json(cell: str) -> bool:
+    try:
+        load_json(cell)
+    except NotJson:
+        return False
+    return True
+
+
+def _unquoted(cell: str) -> str:
+    """The text of a cell that holds a JSON string or null; any other as it is."""
+    if cell.startswith('"'):
+        with suppress(ValueError):
+            return str(json.loads(cell))
+    return "" if cell == "null" else cell
 
 
 def _broken_csv(error: csv.Error) -> str:
@@ -255,12 +294,22 @@ def _broken_csv(error: csv.Error) -> str:
     )
 
 
-def _header(cells: list[str], line: int) -> tuple[str, ...]:
-    columns = tuple(cell.strip() for cell in cells)
-    for column in columns:
-        if columns.count(column) > 1:
-            raise unreadable(f"the header names the column {column!r} twice.", line=line, column=column)
-    return columns
+def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, ...]:
+    """The names of the columns. One that is not wanted may stand there again, as Promptfoo's scores do, numbered."""
+    columns: list[str] = []
+    for cell in cells:
+        column = cell.strip()
+        if column in columns and column in wanted:
+            raise unreadable(
+                f"the header names the column {column!r} twice. Rename one of the two.",
+                line=line,
+                column=column,
+            )
+        again = (f"{column} {number}" for number in count(2))
+        columns.append(
+            column if column not in columns else next(name for name in again if name not in columns)
+        )
+    return tuple(columns)
 
 
 def _uneven(cells: int, columns: int) -> str:

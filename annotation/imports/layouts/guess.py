@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from string import digits
 
 from annotation.imports.fields import FLAT_FIELDS, FLAT_REQUIRED, LANGUAGE
 from annotation.imports.layouts.layout import Layout
 from annotation.imports.layouts.paths import opened, pick, root
 from annotation.imports.layouts.presets import AUTO, GENERAL, PRESETS, WIDE, Preset, plain
+from evaluation.text import has_word_breaks
 
 WORDS_OF_A_TEXT = 4
+_BEGINNING = 200
 ADDED = "import_"
 """What the columns begin with that a file of rejected rows has besides."""
 
@@ -22,6 +25,16 @@ _ORDER = (
 )
 _TEXTS = ("document", "summary", "reference")
 _OBJECTS = frozenset(name for field in _TEXTS for name in GENERAL[field])
+_ASIDE = frozenset({
+    "title", "headline", "description", "url", "date", "author", "category", "keywords", "question", "instruction",
+    "instructions", "comment", "comments", "note", "notes", "reason", "reasoning", "graderreason", "rationale",
+    "explanation", "feedback",
+})  # fmt: skip
+"""What is said beside texts and is never by a system, however long."""
+
+_WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
+"""Columns that are none themselves: tools keep a row's own columns in them."""
+
 _SAID = {"document": "the document", "summary": "the summary", "reference": "the reference"}
 
 
@@ -35,10 +48,16 @@ class Guess:
     is_own: bool = False
 
 
-def guess(columns: Sequence[str], rows: Sequence[Mapping[str, object]], *, preset: str = AUTO) -> Guess:
+def guess(
+    columns: Sequence[str],
+    rows: Sequence[Mapping[str, object]],
+    *,
+    preset: str = AUTO,
+    given: Mapping[str, str] | None = None,
+) -> Guess:
     """The likeliest layout of a file with these columns (paths among them), of which these are the first rows.
 
-    Fields for which nothing fits have no column.
+    Fields for which nothing fits have no column; those whose column is `given` have that one.
     """
     if preset == AUTO and set(FLAT_REQUIRED) <= set(columns):
         mapping = {name: name for name in FLAT_FIELDS if name in columns}
@@ -49,7 +68,8 @@ def guess(columns: Sequence[str], rows: Sequence[Mapping[str, object]], *, prese
     there = {plain(column) for column in columns}
     if preset == AUTO:
         preset = next((name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there), AUTO)
-    return _Guesser(columns, rows, PRESETS[preset], is_wide=preset == WIDE).guess()
+    mapping = {name: column for name, column in (given or {}).items() if name in _ORDER}
+    return _Guesser(columns, rows, PRESETS[preset], is_wide=preset == WIDE, mapping=mapping).guess()
 
 
 @dataclass(slots=True)
@@ -63,7 +83,8 @@ class _Guesser:
 
     def guess(self) -> Guess:
         for name in _ORDER:
-            self._assign(name)
+            if name not in self.mapping:
+                self._assign(name)
         systems = self._systems()
         if systems and "document" not in self.mapping:
             longest = max(systems, key=self._length)
@@ -122,8 +143,11 @@ class _Guesser:
 
     def _fits(self, name: str, column: str) -> bool:
         is_inside = self._is_inside(column)
-        # What stands inside of another column may say who wrote it, never what it is.
-        if column in self.mapping.values() or (is_inside and name not in {"system", "language"}):
+        # What stands inside of another column may say who wrote it, never what it is; unless that one only wraps a row.
+        is_wrapped = plain(root(column)) in _WRAPPERS
+        if column in self.mapping.values() or (
+            is_inside and not is_wrapped and name not in {"system", "language"}
+        ):
             return False
         values = [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
         match name:
@@ -181,7 +205,11 @@ class _Guesser:
             self.is_wide or (plain(summary) == "summary" and "reference" not in self.mapping)
         ):
             return []
-        rest = [column for column in rest if not column.startswith(ADDED)]
+        rest = [
+            column
+            for column in rest
+            if not column.startswith(ADDED) and plain(column).rstrip(digits) not in _ASIDE
+        ]
         if summary and len(rest) > 1 and "system" not in self.mapping:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
@@ -189,7 +217,9 @@ class _Guesser:
 
     def _is_text(self, column: str) -> bool:
         values = [value for row in self.rows if isinstance(value := pick(row, column), str) and value.strip()]
-        words = sorted(len(value.split()) for value in values)
+        begun = [value.strip()[:_BEGINNING] for value in values]
+        # In a script without spaces two signs make about a word.
+        words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in begun)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
     def _length(self, column: str) -> int:

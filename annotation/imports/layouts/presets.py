@@ -13,7 +13,7 @@ GENERAL: Names = {
     "document": (
         "document", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
         "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
-        "prompt",
+        "prompt", "retrievedcontexts",
     ),
     "reference": (
         "reference", "references", "referencesummary", "referencetext", "highlights", "gold", "goldsummary",
@@ -23,7 +23,7 @@ GENERAL: Names = {
     "summary": (
         "actualoutput", "systemsummary", "systemoutput", "modeloutput", "generatedsummary", "predictedsummary",
         "peersummary", "decoded", "prediction", "pred", "hypothesis", "candidate", "generated", "generation", "output",
-        "outputs", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
+        "outputs", "outputtext", "completion", "response", "answer", "summary", "summarytext", "summarysentences",
     ),
     "system": (
         "system", "systemid", "systemname", "model", "modelname", "modelid", "summarizer", "summariser", "engine",

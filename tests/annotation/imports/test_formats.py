@@ -21,6 +21,9 @@ from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_o
         ("a.txt", '\n {"a": 1}', Format.JSONL),
         ("a.jsonl", "\ufeff{}", Format.JSONL),
         ("a.json", "[{}]", Format.JSON_LIST),
+        ("a.json", '{"a": 1}\n{"a": 2}', Format.JSONL),
+        ("a.json", '{"rows": [{"a": 1}]}', Format.JSON_LIST),
+        ("a.json", '{\n "rows": []}', Format.JSON_LIST),
         # A broken first line of a JSONL file is named later, like any other line.
         ("a.jsonl", "oops", Format.JSONL),
     ],
@@ -53,6 +56,8 @@ def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> Non
         ("a.csv", b'[{"document_id": 1}]', "there is no column"),
         ("a.csv", "a,b\n".encode("utf-16"), "is UTF-16"),
         ("a.csv", b"PK\x03\x04rest", "save the sheet as CSV"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel"),
+        ("a.pdf", b"%PDF-1.7\n", "is a PDF"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "Unpack it first"),
     ],
 )

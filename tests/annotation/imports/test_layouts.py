@@ -174,6 +174,12 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
     assert "Line 2: There is no summary by 'birch'." in reading.warnings.shown
 
 
+def test_what_is_said_beside_texts_is_no_system(tmp_path: Path) -> None:
+    long = "It rained in the town all day."
+    record = {"document": long * 3, "title": long, "Comment 2": long, "alder": long, "birch": long}
+    assert look_at(jsonl(tmp_path, record), name="a.jsonl").guess().layout.systems == ("alder", "birch")
+
+
 def test_items_of_a_json_list_are_named_by_their_places(tmp_path: Path) -> None:
     path = raw(tmp_path, '[{"input": "A text.", "actual_output": "One."},\n 7]', "a.json")
     reading = read_dataset(path, layout=layout_of(preset="deepeval"))

@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from annotation.imports import streams
+from annotation.imports.layouts.layout import layout_of
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
 
@@ -112,6 +113,25 @@ def test_old_line_ends_are_told_from_broken_quotes(tmp_path: Path) -> None:
 def test_column_named_twice_is_refused(tmp_path: Path) -> None:
     content = HEADER.replace("reference", "system")
     assert "names the column 'system' twice" in refusal_of(raw(tmp_path, content, "a.csv"))
+
+
+def test_a_column_named_twice_is_refused_where_it_is_read_and_numbered_where_not(tmp_path: Path) -> None:
+    path = raw(tmp_path, "article,output,Score,output,Score\nIt rained.,Rain.,1,Sun.,0\n", "a.csv")
+    assert refusal_of(path, layout=layout_of(preset="auto")).endswith(
+        "'output' twice. Rename one of the two."
+    )
+    reading = read_dataset(path, layout=layout_of(["summary=output 2"], preset="auto"))
+    assert "Not read: `output`, `Score`, `Score 2`." in reading.warnings.shown
+
+
+def test_cells_are_json_only_where_all_are(tmp_path: Path) -> None:
+    cells = [f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")]
+    head = "document_id,document,system,summary\n"
+    [one] = read_dataset(raw(tmp_path, head + ",".join(cells), "a.csv")).dataset.sets.values()
+    assert one.documents == (DOCUMENT,)
+    quoted = ",".join(["d1", *cells[1:]])
+    [one] = read_dataset(raw(tmp_path, head + quoted, "a.csv")).dataset.sets.values()
+    assert one.documents == (f'"{DOCUMENT}"',)
 
 
 @pytest.mark.parametrize(("separator", "word"), [(";", "semicolons"), ("\t", "tabs")])
