@@ -54,7 +54,7 @@ def done_to(row: Model, project: Project) -> list[HistoryLine]:
             at=event.created_at,
             who=event.actor.username if event.actor else "",
             what=in_words(event.verb),
-            told=" · ".join(f"{name} {told}" for name, told in facts_of(event.data)),
+            told=" · ".join(f"{name} {told}" for name, told in facts_of(event.data, kind=event.target_kind)),
         )
         for event in reversed(events[:HISTORY_LINES_SHOWN])
     ]

@@ -15,6 +15,7 @@ from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.models import Membership, Project, Role
+from annotation.projects.question_lines import HELP, QuestionLines, as_lines
 from annotation.projects.services.change_members import is_last_owner, remove_member, set_roles
 from annotation.projects.services.change_project import RULES, change_project, create_project
 
@@ -29,10 +30,14 @@ class ProjectForm(ProjectModelForm):
         model = Project
         fields = ("slug", *RULES)
 
+    own_questions = QuestionLines(required=False, help_text=HELP)
+
 
 @admin.register(Project)
 class ProjectAdmin(Rows):
     """Rules change through the service: it logs old and new values, and the scores follow."""
+
+    computed = ("quality_questions",)
 
     form = ProjectForm
     project_paths = ("pk",)
@@ -51,8 +56,12 @@ class ProjectAdmin(Rows):
         return ["slug", "public_id", "created_at"]
 
     def get_exclude(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
-        """Assessors are not told that anything comes twice."""
-        return () if self.has_change_permission(request, obj) else ("repeat_share",)
+        """Assessors are not told that anything comes twice; questions are shown in lines."""
+        return () if self.has_change_permission(request, obj) else ("repeat_share", "own_questions")
+
+    @admin.display(description="the project's own questions")
+    def quality_questions(self, project: Project) -> str:
+        return as_lines(project.own_questions)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return person_of(request).is_superuser

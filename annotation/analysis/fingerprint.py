@@ -18,7 +18,11 @@ FINGERPRINTED_RULES = (
     "blend_human_weight",
     "assessor_average",
     "composite_weight",
+    "summarization_threshold",
+    "summarization_strict",
+    "summarization_scale",
     "length_unit",
+    "target_length",
     "over_length",
     "deciding_judge_id",
 )

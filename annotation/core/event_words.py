@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from annotation.models import Project
+
 # The log keeps verbs and the screen shows these: renaming a stored verb would split the history.
 EVENT_WORDS: Mapping[str, str] = {
     # answers of reviewers
@@ -105,16 +107,32 @@ def in_words(verb: str) -> str:
     return EVENT_WORDS.get(verb, verb)
 
 
-def facts_of(data: Mapping[str, object]) -> list[tuple[str, str]]:
+def facts_of(data: Mapping[str, object], *, kind: str = "") -> list[tuple[str, str]]:
     """What an event tells, name by name, in words; what holds nothing is left out.
+
+    Of a project, by its `kind`, changed rules are named and valued as its settings show them.
 
     >>> facts_of({"final_before": "yes", "reason": "", "changed": {"blend": ["human first", "weighted"]}})
     [('final before', 'yes'), ('changed', 'blend human first → weighted')]
     """
+    changed = data.get(CHANGED)
+    if kind == Project._meta.verbose_name and isinstance(changed, Mapping):
+        data = {**data, CHANGED: dict(_rule_in_words(name, *values) for name, values in changed.items())}
     return [
         (FACT_NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
         for name, value in data.items()
         if value not in EMPTY
+    ]
+
+
+def _rule_in_words(name: str, before: object, after: object) -> tuple[str, list[object]]:
+    """The label of a project's rule with both values; one that projects no longer have stays as it was logged."""
+    rule = next((field for field in Project._meta.concrete_fields if field.name == name), None)
+    if rule is None:
+        return name, [before, after]
+    shown = dict(rule.flatchoices)
+    return str(rule.verbose_name), [
+        shown.get(value, value) if isinstance(value, str) else value for value in (before, after)
     ]
 
 

@@ -50,7 +50,12 @@ def about(*, project: Project, people: People, level: str, format_name: str) -> 
         "people": "names" if people.named else "pseudonyms",
         "signature": rules.signature,
         "score_signatures": _score_signatures(project),
-        "rules": {**asdict(rules), "percent_scale": project.percent_scale, "reveal": project.reveal},
+        "rules": {
+            **asdict(rules),
+            "target_length": project.target_length,
+            "percent_scale": project.percent_scale,
+            "reveal": project.reveal,
+        },
         "deciding_judge": _deciding_judge(project),
         "judging": _judging(project),
     }

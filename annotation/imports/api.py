@@ -88,7 +88,7 @@ class ImportChoices(serializers.Serializer[Any]):
         required=False,
         max_length=20,
         help_text="Of rows that name none: `reference` (the median length of the references), `none` or a number. "
-        "Without one, brevity and composite stay blank.",
+        "Without one, the project's `target_length` counts.",
     )
 
 

@@ -314,7 +314,9 @@ class _Reader:
         target = self.layout.target
         self.target = self._reference_target() if target == "reference" else target
         if self.target is None and not self._has(columns.get("target_words", "")):
-            self.warnings.add("There is no target length: brevity and composite stay blank.")
+            self.warnings.add(
+                "There is no target length: brevity and composite stay blank unless the project's settings give one."
+            )
 
     def _reference_target(self) -> int:
         """The median length of the references: one target, for scores are never averaged across several."""

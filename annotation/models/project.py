@@ -78,6 +78,7 @@ class Project(PublicRow):
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
     compares = models.CharField(
+        "what its files hold",
         max_length=9,
         choices=Compares,
         default=Compares.REFERENCE,
@@ -85,52 +86,88 @@ class Project(PublicRow):
     )
     blend = models.CharField(max_length=12, choices=Blend, default=Blend.HUMAN_FIRST)
     blend_human_weight = models.FloatField(
-        default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1)."
+        "weight of people (w)",
+        default=0.5,
+        help_text="Weight of people's percents where the blend is weighted (0 to 1).",
     )
-    assessor_average = models.CharField(max_length=6, choices=AssessorAverage, default=AssessorAverage.MEAN)
+    assessor_average = models.CharField(
+        "average of several assessors", max_length=6, choices=AssessorAverage, default=AssessorAverage.MEAN
+    )
     composite_weight = models.FloatField(
-        default=2 / 3, help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1)."
+        "weight of coverage (a)", default=2 / 3, help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1)."
+    )
+    summarization_threshold = models.FloatField(
+        default=0.5, help_text="Summarization passes where the lower of its two parts reaches this (0 to 1)."
+    )
+    summarization_strict = models.BooleanField(
+        "strict summarization", default=False, help_text="Summarization is 1 where both parts are 1, else 0."
+    )
+    summarization_scale = models.FloatField(
+        default=1.0,
+        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
     )
     length_unit = models.CharField(max_length=10, choices=LengthUnit, default=LengthUnit.WORDS)
-    over_length = models.CharField(max_length=8, choices=OverLength, default=OverLength.ZERO)
-    percent_scale = models.CharField(max_length=5, choices=PercentScale, default=PercentScale.SIX)
+    target_length = models.PositiveIntegerField(
+        "default target length",
+        null=True,
+        blank=True,
+        help_text="For summaries without a target length of their own, in the project's length unit.",
+    )
+    over_length = models.CharField(
+        "summaries over the target length", max_length=8, choices=OverLength, default=OverLength.ZERO
+    )
+    percent_scale = models.CharField(
+        "percent scale of the SEE form", max_length=5, choices=PercentScale, default=PercentScale.SIX
+    )
     question_set = models.CharField(
+        "quality questions",
         max_length=10,
         choices=QuestionSet,
         default=QuestionSet.NONE,
         help_text="Quality questions that assessors answer before they see the model summary.",
     )
     own_questions = models.JSONField(
+        "the project's own questions",
         default=list,
         blank=True,
         help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
     )
     repeat_share = models.FloatField(
-        default=0.0, help_text="Share of an assessor's summaries that come twice, unsaid (0 to 1)."
+        "share of hidden repeats",
+        default=0.0,
+        help_text="Share of an assessor's summaries that come twice, unsaid (0 to 1).",
     )
     lease_minutes = models.PositiveIntegerField(
-        default=30, help_text="Idle minutes after which a set pulled from the queue goes back to it."
+        "lease in minutes",
+        default=30,
+        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
     )
-    reveal = models.CharField(max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER)
+    reveal = models.CharField(
+        "reviewers see the judge's verdict", max_length=12, choices=Reveal, default=Reveal.AFTER_ANSWER
+    )
     dispute_threshold = models.FloatField(
+        "answers differ beyond",
         default=0.2,
         help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}, "
         "100 % is 1 (0 to 1).",
     )
     dispute_voices = models.CharField(
+        "whose answers are compared with each other",
         max_length=6,
         choices=Voices,
         default=Voices.PEOPLE,
         help_text="Whose answers are compared with each other for that.",
     )
     audit_share = models.FloatField(
+        "share to be audited",
         default=0.05,
         help_text="Share of what people agree on that adjudicators look at all the same (0 to 1).",
     )
     own_adjudication = models.BooleanField(
-        default=False, help_text="Adjudicators may resolve what they have judged themselves."
+        "adjudicators may resolve what they have judged themselves", default=False
     )
     planted_share = models.FloatField(
+        "share of control items",
         default=0.0,
         help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who "
         "follows it; they are told after their answer (0 to 1).",
@@ -163,7 +200,16 @@ class Project(PublicRow):
             bounded("project_dispute_threshold_0_1", "dispute_threshold"),
             bounded("project_audit_share_0_1", "audit_share"),
             bounded("project_planted_share_0_1", "planted_share"),
+            bounded("project_summarization_threshold_0_1", "summarization_threshold"),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),
+            models.CheckConstraint(
+                name="project_target_from_1",
+                condition=Q(target_length__isnull=True) | Q(target_length__gte=1),
+            ),
+            models.CheckConstraint(
+                name="project_summarization_scale_above_0",
+                condition=Q(summarization_scale__gt=0, summarization_scale__lte=1),
+            ),
         )
 
     def __str__(self) -> str:

@@ -142,13 +142,22 @@ def score_rules(project: Project) -> ScoreRules:
         composite_weight=project.composite_weight,
         length_unit=cast("LengthUnit", project.length_unit),
         over_length=cast("OverLength", project.over_length),
+        threshold=project.summarization_threshold,
+        strict=project.summarization_strict,
+        scale=project.summarization_scale,
     )
+
+
+def target_of(summary: Summary, project: Project) -> int | None:
+    """The target length that a summary is measured against: its own, else the project's, else None."""
+    return summary.target_words or project.target_length
 
 
 def judged_text(summary: Summary, project: Project) -> str:
     """The text that is judged: the delivered one, cut to the target where the project says so."""
-    if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and summary.target_words:
-        return truncate(summary.text, summary.target_words, cast("LengthUnit", project.length_unit))
+    target = target_of(summary, project)
+    if project.over_length == Project.OverLength.TRUNCATE and summary.is_peer and target:
+        return truncate(summary.text, target, cast("LengthUnit", project.length_unit))
     return summary.text
 
 
@@ -549,7 +558,7 @@ class _SummaryBatch:
             document_claims=() if comparisons else scored(self.document_claims.get(peer.document_set_id, ())),
             peer_claims=scored(claim for claim in self.claims.get(peer.pk, ()) if claim.pk in answers),
             peer_length=count_length(peer.text, cast("LengthUnit", self.project.length_unit)),
-            target=peer.target_words,
+            target=target_of(peer, self.project),
             has_word_breaks=has_word_breaks(peer.text),
             is_empty=peer.is_empty,
             claims_extracted=self._has_claims(peer),

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from annotation.scoring.score_changes import ScoreChange
+
+if TYPE_CHECKING:
+    from annotation.models import Project
 
 SCORE_NAMES = {
     "coverage": "coverage",
     "claim_coverage": "claim coverage",
     "alignment": "alignment",
+    "composite_1": "composite, a = 1",
     "composite_2_3": "composite ⅔",
+    "composite_custom": "composite of the project",
+    "coverage_judge": "coverage by the judge",
+    "coverage_human": "coverage by people",
+    "human_share": "share decided by people",
 }
 
 
@@ -25,6 +34,13 @@ def in_words(changes: Sequence[ScoreChange]) -> str:
         for change in changes
     )
     return f"{words[0].upper()}{words[1:]}."
+
+
+def target_in_words(own: int | None, project: Project) -> str:
+    """The target length of some summaries: "100 words", "default 100 words" where it is the project's, "no target"."""
+    if own:
+        return f"{own} {project.length_unit}"
+    return f"default {project.target_length} {project.length_unit}" if project.target_length else "no target"
 
 
 def _number(value: float | None) -> str:

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
+from annotation.scoring.words import target_in_words
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from annotation.reviewing.queries.check_view import PersonAnswer
 
 register = template.Library()
+register.filter("target_length", target_in_words)
 
 NOTHING = "–"
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from annotation.core.permissions import Verb
 from annotation.templatetags.numbers import NOTHING, mean, score
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
+NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
 _LINK = '<a class="why" href="{}#{}">{}</a>'
 
 
@@ -25,7 +27,7 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
     """A summary's score of that name, leading to its place on the page that explains it."""
     value: float | None = getattr(row, column)
     if value is None:
-        return format_html("{}", NOTHING)
+        return _blank(context, column, row.summary.target_words)
     page = reverse("summary", args=[context["room"].project.slug, row.summary.public_id])
     return format_html(_LINK, page, column, score(value))
 
@@ -38,6 +40,23 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
     """
     average = row.scores[column]
     if average.mean is None:
-        return format_html('<span class="muted">{}</span>', NOTHING)
+        return _blank(context, column, context["table"].target_words)
     page = reverse("system", args=[context["room"].project.slug, row.system_id])
     return format_html(_LINK, page, f"mean-{context['target']}-{column}", mean(average, n))
+
+
+def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:
+    """A dash; where a missing target length is why, it leads those who may give one to the setting."""
+    room = context["room"]
+    if column not in NEEDS_TARGET or target or room.project.target_length:
+        return format_html('<span class="muted">{}</span>', NOTHING)
+    if Verb.CHANGE_PROJECT not in room.verbs:
+        return format_html('<abbr title="No target length">{}</abbr>', NOTHING)
+    page = reverse("project-settings", args=[room.project.slug])
+    return format_html(
+        '<a class="why" href="{}#id_target_length" title="{}" aria-label="{}">{}</a>',
+        page,
+        "No target length",
+        "No target length: set a default",
+        NOTHING,
+    )

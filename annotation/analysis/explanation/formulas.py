@@ -36,13 +36,15 @@ UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
 class Formula:
     """A score with the numbers that it is made of; without a value `text` is empty, or says why.
 
-    `column` is the score's name in exports, and the place on the page that explains it.
+    `column` is the score's name in exports, and the place on the page that explains it. `needs_target`: it is blank
+    because neither the summary nor the project has a target length.
     """
 
     name: str
     column: str
     value: float | None
     text: str
+    needs_target: bool = False
 
 
 def formulas_of(
@@ -60,7 +62,7 @@ def formulas_of(
 
     `comparisons` are its rows by public id, with their model summaries.
     """
-    wholes = _formulas_of_wholes(score, questions, ratings or {}, terms, value)
+    wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms, value)
     return (
         *_formulas(project, value, score),
         *_pyramid_formulas(summary, value, comparisons),
@@ -125,16 +127,21 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
     def formula(name: str, column: str, result: float | None, text: str) -> Formula:
         return Formula(name=name, column=column, value=result, text=text if result is not None else "")
 
+    def measured(name: str, column: str, result: float | None, text: str) -> Formula:
+        if result is None and value.target is None:
+            return Formula(name=name, column=column, value=None, text="no target length", needs_target=True)
+        return formula(name, column, result, text)
+
     for name, column, figure in _COVERAGES:
         text = _mean_of_comparisons(score, column, figure)
         yield formula(name, column, getattr(score, column), text)
-    yield formula("Brevity", "brevity", score.brevity, _brevity(value))
+    yield measured("Brevity", "brevity", score.brevity, _brevity(value))
     for name, column, result, weight in (
         ("Composite, a = 1", "composite_1", score.composite_1, 1.0),
         ("Composite, a = ⅔", "composite_2_3", score.composite_2_3, 2 / 3),
         ("Composite of the project", "composite_custom", score.composite_custom, project.composite_weight),
     ):
-        yield formula(name, column, result, _composite(score, weight))
+        yield measured(name, column, result, _composite(score, weight))
     yield formula("Claim coverage", "claim_coverage", score.claim_coverage, _covered_claims(value, score))
     yield formula("Alignment", "alignment", score.alignment, _share_of_yes(value.peer_claims))
     yield formula(
@@ -196,6 +203,7 @@ def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
 
 
 def _formulas_of_wholes(
+    project: Project,
     score: SummaryScore,
     questions: Sequence[AskedQuestion],
     ratings: Mapping[str, GivenRating],
@@ -204,7 +212,7 @@ def _formulas_of_wholes(
 ) -> Iterable[Formula]:
     """The scores that few projects have; they are shown where somebody asked for them."""
     yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
-    yield Formula("Summarization", "summarization", score.summarization, _lower(score))
+    yield Formula("Summarization", "summarization", score.summarization, _lower(project, score))
     reasons = {name: rating.reason for name, rating in ratings.items()}
     yield Formula("Completeness", "completeness", score.completeness, reasons.get("completeness", ""))
     yield Formula("Redundancy", "redundancy", score.redundancy, reasons.get("redundancy", ""))
@@ -223,12 +231,18 @@ def _pairs(questions: Sequence[AskedQuestion]) -> str:
     return left_out or ("the source says yes to none" if "not_yes" in standings else "")
 
 
-def _lower(score: SummaryScore) -> str:
+def _lower(project: Project, score: SummaryScore) -> str:
     if score.summarization is None or score.summarization_part is None:
         return ""
     part = score.summarization_part
     covered = score.question_coverage if part == "questions" else score.claim_coverage
-    return f"the lower of alignment {_number(score.alignment)} and {COVERED_BY[part]} {_number(covered)}"
+    parts = f"alignment {_number(score.alignment)} and {COVERED_BY[part]} {_number(covered)}"
+    if project.summarization_strict:
+        lower = f"strict: 1 where both {parts} are 1, else 0"
+    else:
+        reached = "reaches" if score.passed else "is below"
+        lower = f"the lower of {parts}, which {reached} the threshold {project.summarization_threshold:g}"
+    return lower if project.summarization_scale == 1 else f"{lower}; times {project.summarization_scale:g}"
 
 
 def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None, value: ScoredSummary) -> str:

@@ -81,7 +81,7 @@ def draw_ranking(
 
 def draw_lengths(project: Project, table: TargetTable, *, covers: str) -> Picture:
     """Coverage against length; lengths come from brevity where there is a target, so that the lines are exact."""
-    target = table.target_words
+    target = table.target_words or project.target_length
     lengths = (
         {
             row.system: target * (1 - row.scores["brevity"].mean)

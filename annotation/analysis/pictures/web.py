@@ -40,6 +40,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Analysis, Project
 from annotation.reviewing.services.look_at_check import see_checks
+from annotation.scoring.words import target_in_words
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -214,9 +215,8 @@ def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Pic
 
 
 def _targets(shown: ShownTable, room: Room, asked: Mapping[str, str]) -> dict[str, Sequence[PictureChoice]]:
-    unit = room.project.length_unit
     names = {
-        target_word(table.target_words): f"{table.target_words} {unit}" if table.target_words else "no target"
+        target_word(table.target_words): target_in_words(table.target_words, room.project)
         for table in shown.tables
     }
     return {"Target length": _choices(asked, "target", names)}

@@ -26,6 +26,7 @@ from annotation.assessing.queries.progress import (
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import unit_list
 from annotation.models import Assignment, Claim, Document, Project, Sitting, Unit, UnitJudgment
+from annotation.scoring.records import target_of
 from evaluation.text import count_length
 
 if TYPE_CHECKING:
@@ -312,7 +313,7 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
         comparisons=tuple(work for work in here.summaries if work.number == own.number),
         stage=own.stage,
         gates=piece.gates,
-        target_words=comparison.peer.target_words,
+        target_words=target_of(comparison.peer, project),
         peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
         scale=SCALES[project.percent_scale],
         questions=tuple(_asked(piece.reading)),

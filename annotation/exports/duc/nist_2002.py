@@ -18,12 +18,12 @@ from annotation.models import (
     Comparison,
     Document,
     Project,
-    Summary,
     SummaryJudgment,
     Unit,
     UnitJudgment,
 )
 from annotation.models.judgment import ASKED_AT_PRESENT
+from annotation.scoring.records import target_of
 from evaluation.metrics import (
     CoverageStatistics,
     Marks,
@@ -190,20 +190,21 @@ class _Batch:
             assert row.sitting.assessor is not None, "what is submitted was submitted by somebody"
             assert peer.system_id is not None, "a peer summary has a system"
             length = count_length(peer.text, cast("LengthUnit", self.project.length_unit))
-            _count(seen, said, peer, self.project)
+            target = target_of(peer, self.project)
+            _count(seen, said, target, self.project)
             seen["several models"] += of_peer[row.sitting_id, peer.pk] > 1
             yield [
                 of_set.name,
                 of_set.summary_type,
                 of_set.document or NO_DOCUMENT,
-                DASH if peer.target_words is None else f"{peer.target_words:03}",
+                DASH if target is None else f"{target:03}",
                 str(length),
                 of_set.selector,
                 names.author(comparison.model),
                 names.assessor(row.sitting.assessor.pk, row.sitting.assessor.username),
                 names.systems[peer.system_id],
                 *self._of_whole(row, said, seen),
-                *_coverage(said, length, peer.target_words),
+                *_coverage(said, length, target),
             ]
 
     def _of_whole(self, row: Assignment, said: list[_Said], seen: Counter[str]) -> list[str]:
@@ -269,14 +270,14 @@ def _said(assignment_ids: Sequence[int]) -> dict[int, list[_Said]]:
     return found
 
 
-def _count(seen: Counter[str], said: Sequence[_Said], peer: Summary, project: Project) -> None:
+def _count(seen: Counter[str], said: Sequence[_Said], target: int | None, project: Project) -> None:
     """Note what a line does not carry."""
     seen["percents"] += len(said)
     seen["notes"] += sum(unit.has_note for unit in said)
     seen["off scale"] += sum(unit.percent not in DUC_PERCENTS for unit in said)
     seen["weights"] += sum(unit.weight != 1 for unit in said)
     seen["claims"] += any(unit.is_claim for unit in said)
-    seen["no target"] += peer.target_words is None
+    seen["no target"] += target is None
     seen["other length"] += project.length_unit != Project.LengthUnit.WORDS
 
 

@@ -16,7 +16,12 @@ from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visi
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
-from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project, create_project
+from annotation.projects.services.change_project import (
+    LONGEST_LEASE_MINUTES,
+    LONGEST_TARGET,
+    change_project,
+    create_project,
+)
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
@@ -50,7 +55,20 @@ class ProjectRules(serializers.Serializer[Any]):
     blend_human_weight = ShareField(help_text="Weight of people's percents where the blend is weighted.")
     assessor_average = serializers.ChoiceField(choices=Project.AssessorAverage.choices)
     composite_weight = ShareField(help_text="a in X = a·coverage + (1 - a)·brevity.")
+    summarization_threshold = ShareField(
+        help_text="Summarization passes where the lower of its two parts reaches this."
+    )
+    summarization_strict = serializers.BooleanField(
+        help_text="Whether summarization is 1 where both parts are 1, else 0."
+    )
+    summarization_scale = ShareField(help_text="Summarization is multiplied by this, which is above 0.")
     length_unit = serializers.ChoiceField(choices=Project.LengthUnit.choices)
+    target_length = serializers.IntegerField(
+        allow_null=True,
+        min_value=1,
+        max_value=LONGEST_TARGET,
+        help_text="For summaries without a target length of their own, in the length unit.",
+    )
     over_length = serializers.ChoiceField(choices=Project.OverLength.choices)
     percent_scale = serializers.ChoiceField(choices=Project.PercentScale.choices)
     question_set = serializers.ChoiceField(

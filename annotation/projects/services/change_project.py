@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from annotation.assessing.services.act_saving import SCALE_STEP
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
     Draw,
@@ -28,12 +30,13 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.assignment import AWAITED
+from annotation.projects.queries.preview import RulesPreview, preview_of
 from annotation.scoring.rescore import rescore
 from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -48,7 +51,11 @@ RULES = (
     "blend_human_weight",
     "assessor_average",
     "composite_weight",
+    "summarization_threshold",
+    "summarization_strict",
+    "summarization_scale",
     "length_unit",
+    "target_length",
     "over_length",
     "percent_scale",
     "question_set",
@@ -82,8 +89,11 @@ UNSCORED_RULES = frozenset(
 )
 """Those of them that move no score and no dispute."""
 
-LONGEST_LEASE_MINUTES = 7 * 24 * 60
+DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices", "audit_share"})
+"""Those that move disputes alone."""
 
+LONGEST_LEASE_MINUTES = 7 * 24 * 60
+LONGEST_TARGET = 2**31 - 1
 
 LONGEST_SLUG = 60
 
@@ -134,42 +144,76 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
     """Change rules of a project, log old and new values, and rebuild scores and disputes.
 
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
-    `judged`) where the over-length policy would change what was judged, or where percents or
+    `judged`) where the over-length policy, the length unit or, where summaries are cut to it, the default target length
+    would change what was judged, or where percents or
     quality answers that were given do not fit the new scale or questions; Conflict (code `draw_open`) where the
     judge's verdict would be shown at once while a draw of checks still waits for people who do not know it.
     """
-    require(by, project, Verb.CHANGE_PROJECT)
-    unknown = set(changes) - set(RULES)
-    if unknown:
-        raise Invalid(f"A project has no rule named {sorted(unknown)[0]!r}.", field=sorted(unknown)[0])
     with transaction.atomic():
-        project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
-        before = {name: _plain(getattr(project, name)) for name in changes}
-        asked = quality_questions(project.question_set, project.own_questions)
-        for name, value in changes.items():
-            setattr(project, name, value)
-        _clean(project)
-        after = {name: _plain(getattr(project, name)) for name in changes}
-        moved = {name: [before[name], after[name]] for name in changes if before[name] != after[name]}
+        _, project, moved = _with(project, by, changes)
         if not moved:
             return project
-        if {"over_length", "length_unit"} & moved.keys() and _is_judged(project):
-            raise Conflict(
-                "Summaries of this project have been judged, and another over-length policy or length "
-                "unit would change the text that was judged. Import them into a new project instead.",
-                code="judged",
-            )
-        if "percent_scale" in moved:
-            _check_scale(project)
-        if "reveal" in moved:
-            _check_samples(project)
-        if {"question_set", "own_questions"} & moved.keys():
-            _check_questions(project, asked=asked)
         project.save(update_fields=list(changes))
         log(project=project, actor=by, verb="change project", target=project, data={"changed": moved})
     if set(moved) - UNSCORED_RULES:
         rescore(project=project)
     return project
+
+
+def preview_change(*, project: Project, by: User | None, **changes: object) -> RulesPreview | None:
+    """What `change_project` would do to scores and disputes; None where no rule that they rest on changes.
+
+    Stores nothing; raises as `change_project` does.
+    """
+    with transaction.atomic():
+        before, after, moved = _with(project, by, changes)
+    return preview_of(before, after) if set(moved) - UNSCORED_RULES else None
+
+
+def _with(
+    project: Project, by: User | None, changes: Mapping[str, object]
+) -> tuple[Project, Project, dict[str, list[object]]]:
+    """The project as it is, locked, and unsaved with the changes; by name the old and new values that differ."""
+    require(by, project, Verb.CHANGE_PROJECT)
+    unknown = set(changes) - set(RULES)
+    if unknown:
+        raise Invalid(f"A project has no rule named {sorted(unknown)[0]!r}.", field=sorted(unknown)[0])
+    before = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
+    after = copy(before)
+    for name, value in changes.items():
+        setattr(after, name, value)
+    _clean(after)
+    values = {name: [_plain(getattr(each, name)) for each in (before, after)] for name in changes}
+    moved = {name: [old, new] for name, (old, new) in values.items() if old != new}
+    _check(after, moved.keys(), asked=quality_questions(before.question_set, before.own_questions))
+    return before, after, moved
+
+
+def fixed_by_judgments(project: Project) -> frozenset[str]:
+    """The rules that stay as they are because another value would change the text that was judged."""
+    if not _is_judged(project):
+        return frozenset()
+    if project.over_length == Project.OverLength.TRUNCATE:
+        return frozenset({"over_length", "length_unit", "target_length"})
+    return frozenset({"over_length", "length_unit"})
+
+
+def _check(project: Project, moved: Collection[str], *, asked: Sequence[QualityQuestion]) -> None:
+    """Refuse changes that what was said already does not fit."""
+    lengths = {"over_length", "length_unit", "target_length"} & set(moved)
+    if lengths and (fixed := lengths & fixed_by_judgments(project)):
+        named = listed([str(Project._meta.get_field(name).verbose_name) for name in sorted(fixed)])  # type: ignore[union-attr]
+        raise Conflict(
+            f"Summaries of this project have been judged, and a change here would change the text that was judged: "
+            f"{named}. Import them into a new project instead.",
+            code="judged",
+        )
+    if "percent_scale" in moved:
+        _check_scale(project)
+    if "reveal" in moved:
+        _check_samples(project)
+    if {"question_set", "own_questions"} & set(moved):
+        _check_questions(project, asked=asked)
 
 
 def _clean(project: Project) -> None:

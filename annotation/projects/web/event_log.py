@@ -158,7 +158,7 @@ def _lines(room: Room, events: Sequence[Event]) -> list[Line]:
             event=event,
             person=event.actor.username if event.actor else "",
             what=in_words(event.verb),
-            facts=facts_of(event.data),
+            facts=facts_of(event.data, kind=event.target_kind),
             address=_address(room, *places.get((event.target_kind, event.target_id), ("", ""))),
         )
         for event in events

@@ -1,27 +1,52 @@
-"""The rules of a project: how people and judge are blended, and what reviewers see."""
+"""The rules of a project, in groups: how scores are made, how people work, and what a change would move."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.forms.boundfield import BoundField
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import capfirst
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
-from annotation.models import Judge, Project
-from annotation.projects.services.change_project import LONGEST_LEASE_MINUTES, change_project
+from annotation.models import SCORES, Judge, Project
+from annotation.projects.queries.preview import RulesPreview
+from annotation.projects.question_lines import HELP, QuestionLines
+from annotation.projects.services.change_project import (
+    DISPUTE_RULES,
+    LONGEST_LEASE_MINUTES,
+    LONGEST_TARGET,
+    UNSCORED_RULES,
+    change_project,
+    fixed_by_judgments,
+    preview_change,
+)
+from annotation.scoring.words import SCORE_NAMES
 from annotation.web.htmx import Request, page_or_fragment
-from annotation.web.rooms import enter
+from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
+SAVED = "Saved. Scores and disputes follow the settings."
+FIXED = "Fixed: summaries have been judged, and another value would change the text that was judged."
+
+
+def _share(help_text: str) -> forms.FloatField:
+    return forms.FloatField(
+        min_value=0, max_value=1, widget=forms.NumberInput(attrs={"step": "any"}), help_text=help_text
+    )
+
 
 class RulesForm(forms.Form):
-    """What an owner or manager may change; the service has the last word."""
+    """What an owner or manager may change; the service has the last word. Labels are those of the row's columns."""
 
     name = forms.CharField(max_length=120)
     description = forms.CharField(
@@ -29,97 +54,84 @@ class RulesForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text="What the project is about. It stands in for guidelines until some are written.",
     )
+    compares = forms.ChoiceField(
+        choices=Project.Compares.choices, help_text="Decides what import and runs propose first."
+    )
     blend = forms.ChoiceField(
         choices=Project.Blend.choices,
-        help_text="Human first: people's percents stand where there are any. Weighted: they are mixed with the claims.",
+        help_text="Human first: assessors' percents stand where there are any. Weighted: they mix with the claims.",
     )
-    blend_human_weight = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        label="Weight of people (w)",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1; used where the blend is weighted.",
-    )
+    blend_human_weight = _share("0 to 1; used where the blend is weighted.")
     assessor_average = forms.ChoiceField(
-        choices=Project.AssessorAverage.choices, label="Average of several assessors"
+        choices=Project.AssessorAverage.choices,
+        help_text="What a unit gets from several assessors' percents.",
     )
-    composite_weight = forms.FloatField(
+    composite_weight = _share(
+        "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ stay beside it."
+    )
+    summarization_threshold = _share(
+        "0 to 1: summarization passes where the lower of its two parts reaches this."
+    )
+    summarization_strict = forms.BooleanField(
+        required=False, help_text="Summarization is 1 where both of its parts are 1, else 0."
+    )
+    summarization_scale = forms.FloatField(
         min_value=0,
         max_value=1,
-        label="Weight of coverage (a)",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1, in X = a·coverage + (1 − a)·brevity.",
+        help_text="Above 0, at most 1: summarization is multiplied by it. The threshold is compared before.",
+    )
+    length_unit = forms.ChoiceField(
+        choices=Project.LengthUnit.choices,
+        help_text="What target lengths and summaries are counted in. Scripts without spaces need characters.",
+    )
+    target_length = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LONGEST_TARGET,
+        help_text="Counts for summaries without a target length of their own. Without either, brevity and composite "
+        "are blank.",
+    )
+    over_length = forms.ChoiceField(
+        choices=Project.OverLength.choices,
+        help_text="Brevity is 0 in both cases. Cut: judges and people judge the text up to the target alone.",
     )
     percent_scale = forms.ChoiceField(
-        choices=Project.PercentScale.choices, label="Percent scale of the SEE form"
+        choices=Project.PercentScale.choices, help_text="Which percents assessors may give to a unit."
     )
     question_set = forms.ChoiceField(
         choices=Project.QuestionSet.choices,
-        label="Quality questions",
         help_text="Asked of each peer summary before its model summary is shown; not of targets up to 10.",
     )
-    own_questions = forms.JSONField(
-        required=False,
-        label="The project's own questions",
-        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text='A list such as [{"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}]. '
-        'Answers count from 0, or from "first".',
-    )
-    repeat_share = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        label="Share of hidden repeats",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1: how many of an assessor's summaries come twice, unsaid. They never count in scores.",
+    own_questions = QuestionLines(required=False, help_text=HELP)
+    repeat_share = _share(
+        "0 to 1: how many of an assessor's summaries come twice, unsaid. They never count in scores."
     )
     lease_minutes = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_LEASE_MINUTES,
-        label="Lease in minutes",
         help_text="A set pulled from the queue goes back to it when nobody has worked at it for this long.",
     )
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
-        label="Reviewers see the judge's verdict",
         help_text="Seeing it first biases people towards it: after the own answer is the safe choice. Where it is "
         "shown at once, no random sample of checks can be taken.",
     )
-    planted_share = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        label="Share of control items",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's, to see who follows "
-        "it. They are told after their answer and may change it; what they leave stands as theirs, and the control "
-        "item itself never counts. Fewer come where the answer is uncertain, or where nothing that the judge "
-        "said of other claims would look like it there. At 0 no more are shown; reviewers who were "
-        "shown one earlier are told after their answer.",
+    planted_share = _share(
+        "0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's. Reviewers are told after their "
+        "answer; a control item never counts."
     )
-    dispute_threshold = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        label="Answers differ beyond",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1: answers further apart than this go to the adjudicators. "
-        f"{LABEL_VALUES_IN_WORDS.capitalize()}; "
-        "100 % is 1.",
+    dispute_threshold = _share(
+        "0 to 1: answers further apart than this go to the adjudicators. "
+        f"{LABEL_VALUES_IN_WORDS.capitalize()}; 100 % is 1."
     )
     dispute_voices = forms.ChoiceField(
         choices=Project.Voices.choices,
-        label="Whose answers are compared with each other",
         help_text="Both for the adjudicators' queue and for the columns that they see.",
     )
-    audit_share = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        label="Share to be audited",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="0 to 1: how much of what people agree on adjudicators audit, as a random sample.",
-    )
+    audit_share = _share("0 to 1: how much of what people agree on adjudicators audit, as a random sample.")
     own_adjudication = forms.BooleanField(
-        required=False,
-        label="Adjudicators may resolve what they have judged themselves",
-        help_text="Otherwise the queue leaves it to others.",
+        required=False, help_text="Otherwise the queue leaves it to others."
     )
     deciding_judge = forms.ModelChoiceField(
         queryset=Judge.objects.none(),
@@ -129,36 +141,117 @@ class RulesForm(forms.Form):
         help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
     )
 
-    def clean_own_questions(self) -> object:
-        given = self.cleaned_data["own_questions"]
-        return [] if given is None else given
-
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
+        fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
-            described = [f"{name}-help"] if field.help_text else []
-            described += [f"{name}-fault"] if name in self.errors else []
-            if described:
-                field.widget.attrs["aria-describedby"] = " ".join(described)
+            field.label = capfirst(str(Project._meta.get_field(name).verbose_name))  # type: ignore[union-attr]
+            field.disabled = name in fixed
+        for name, field in self.fields.items():
+            described = [f"{name}-help", *([f"{name}-fault"] if name in self.errors else [])]
+            field.widget.attrs["aria-describedby"] = " ".join(described)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """Settings that belong together: `say` is what they are about, `links` lead to pages that belong to them."""
+
+    key: str
+    title: str
+    say: str
+    rules: tuple[str, ...]
+    links: tuple[tuple[str, str, Verb], ...] = ()
+
+
+GROUPS = (
+    RuleGroup(
+        "general", "Project", "What the project is called and holds.", ("name", "description", "compares")
+    ),
+    RuleGroup(
+        "scores",
+        "Scores",
+        "How people's answers and the judge's become one score.",
+        (
+            "blend",
+            "blend_human_weight",
+            "assessor_average",
+            "composite_weight",
+            "summarization_threshold",
+            "summarization_strict",
+            "summarization_scale",
+        ),
+    ),
+    RuleGroup(
+        "lengths",
+        "Lengths",
+        "What brevity is measured against.",
+        ("length_unit", "target_length", "over_length"),
+    ),
+    RuleGroup(
+        "assessing",
+        "Assessment",
+        "What assessors are asked in the SEE form, and how work is given out.",
+        ("percent_scale", "question_set", "own_questions", "repeat_share", "lease_minutes"),
+        (("Assignments", "assignments", Verb.ASSIGN),),
+    ),
+    RuleGroup(
+        "review",
+        "Review and disputes",
+        "What reviewers see, and which answers go to adjudicators.",
+        ("reveal", "planted_share", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
+    ),
+    RuleGroup(
+        "judges",
+        "Judges and texts",
+        "Which judge decides where no person has. The page of judges says who may receive texts.",
+        ("deciding_judge",),
+        (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
+    ),
+    RuleGroup(
+        "members",
+        "Members",
+        "Roles, invitations and guidelines have pages of their own.",
+        (),
+        (("People", "people", Verb.MANAGE_MEMBERS), ("Guidelines", "guidelines", Verb.VIEW_PROJECT)),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A field and what follows from changing it."""
+
+    field: BoundField
+    follows: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    group: RuleGroup
+    rules: list[ShownRule]
+    links: list[tuple[str, str]]
 
 
 @screen("GET", "POST")
 def project_settings(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
     form = RulesForm(request.POST or None, initial=_rules(room.project), project=room.project)
-    status = 200
+    status, previewed = 200, {}
     if request.method == "POST":
-        if form.is_valid() and _changed(request, room.project, form):
-            messages.success(request, "Saved. The scores follow the new rules.")
+        if "preview" in request.POST:
+            previewed = _previewed(request, room.project, form)
+            status = 200 if previewed else 422
+        elif _is_taken(form, partial(change_project, project=room.project, by=request.user)):
+            messages.success(request, SAVED)
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
             room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
             form = RulesForm(initial=_rules(room.project), project=room.project)
         else:
             status = 422
-    context = {"room": room, "form": form}
+    context = {"room": room, "form": form, "groups": list(_groups(form, room)), **previewed}
     return page_or_fragment(
         request,
         page="projects/settings/page.html",
@@ -168,10 +261,45 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
     )
 
 
-def _changed(request: Request, project: Project, form: RulesForm) -> bool:
-    """Whether the service took the changes; what it refuses becomes the form's own error."""
+def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
+    for group in GROUPS:
+        links = [(words, url) for words, url, verb in group.links if verb in room.verbs]
+        yield ShownGroup(group, [ShownRule(form[name], _follows(form, name)) for name in group.rules], links)
+
+
+def _follows(form: RulesForm, name: str) -> str:
+    if form.fields[name].disabled:
+        return FIXED
+    if name in DISPUTE_RULES:
+        return "A change rebuilds the queue of disputes; no score moves."
+    if name in UNSCORED_RULES:
+        return "A change moves no score."
+    return "A change rebuilds all scores."
+
+
+def _previewed(request: Request, project: Project, form: RulesForm) -> dict[str, Any]:
+    """What the page tells of a preview; nothing where the form or the service refuses."""
+    found: list[RulesPreview | None] = []
+    if not _is_taken(
+        form, lambda **given: found.append(preview_change(project=project, by=request.user, **given))
+    ):
+        return {}
+    preview = found[0]
+    names = {name: SCORE_NAMES.get(name, name.replace("_", " ")) for name in SCORES}
+    return {
+        "is_previewed": True,
+        "preview": preview,
+        "moves": [(names[move.name].capitalize(), move) for move in (preview.scores if preview else ())],
+    }
+
+
+def _is_taken(form: RulesForm, act: Callable[..., object]) -> bool:
+    """Whether the form holds and the act took what it says; what that refuses becomes the form's own error."""
+    if not form.is_valid():
+        return False
+    given = {name: value for name, value in form.cleaned_data.items() if not form.fields[name].disabled}
     try:
-        change_project(project=project, by=request.user, **form.cleaned_data)
+        act(**given)
     except (Invalid, Conflict) as refusal:
         field = getattr(refusal, "field", None)
         form.add_error(field if field in form.fields else None, refusal.message)

@@ -195,7 +195,9 @@ def test_csv_without_references_is_told(tmp_path: Path) -> None:
     path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
     length, reference = read_dataset(path).warnings.shown
     assert reference.startswith("There is no column `reference`, so nothing is compared")
-    assert length == "There is no target length: brevity and composite stay blank."
+    assert length == (
+        "There is no target length: brevity and composite stay blank unless the project's settings give one."
+    )
 
 
 def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
     # Alignment 3 / 4, question coverage 1 / 2.
     assert formula(world, alder, "summarization") == (
         0.5,
-        "the lower of alignment 0.750 and question coverage 0.500",
+        "the lower of alignment 0.750 and question coverage 0.500, which reaches the threshold 0.5",
     )
 
 

@@ -16,6 +16,7 @@ from annotation.analysis.leaderboard.averages import Average
 from annotation.analysis.leaderboard.web import Means
 from annotation.analysis.leaderboard.words import JUDGED, SAMPLING
 from annotation.models import Analysis, CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
@@ -291,6 +292,23 @@ def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -
     ]
     assert places == sorted(places)
     assert "the lowest coverage of each target length first" in page
+
+
+def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
+    world: World, vic: Client, signed_in: Callable[[User], Client]
+) -> None:
+    Summary.objects.filter(document_set__project=world.project).update(target_words=None)
+    rescore(project=world.project)
+    setting = "/p/harbour/settings/#id_target_length"
+    system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    summary = f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
+    mona = signed_in(world.mona)
+    for page in ("/p/harbour/scores/", system, summary):
+        assert f'href="{setting}"' in mona.get(page).content.decode()
+        assert setting not in vic.get(page).content.decode()
+    assert '<abbr title="No target length">' in vic.get(system).content.decode()
+    change_project(project=world.project, by=world.mona, target_length=30)
+    assert setting not in mona.get(system).content.decode()
 
 
 def test_a_system_with_many_summaries_goes_on_on_further_pages(

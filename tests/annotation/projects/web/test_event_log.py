@@ -61,7 +61,7 @@ def test_a_way_is_shown_to_those_whom_it_lets_in(world: World, signed_in: Callab
 def test_old_and_new_values_are_told(olga: Client, world: World) -> None:
     change_project(project=world.project, by=world.mona, composite_weight=0.5, name="Port study")
     page = text_of(olga.get(ROOM))
-    assert "composite weight 0.6667 → 0.5" in page
+    assert "weight of coverage (a) 0.6667 → 0.5" in page
     assert "name Harbour study → Port study" in page
 
 

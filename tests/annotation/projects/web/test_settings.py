@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from annotation.models import Event, Project
+from annotation.projects.services.change_project import RULES as CHANGEABLE
+from annotation.projects.web.settings import GROUPS, RulesForm
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -24,10 +27,15 @@ RULES = {
     "blend": "weighted",
     "blend_human_weight": "0.75",
     "assessor_average": "median",
+    "compares": "reference",
     "composite_weight": "0.5",
+    "summarization_threshold": "0.6",
+    "summarization_strict": "on",
+    "summarization_scale": "0.5",
+    "target_length": "30",
     "percent_scale": "fives",
     "question_set": "own",
-    "own_questions": '[{"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}]',
+    "own_questions": "clear: Is it clear? | no | yes",
     "repeat_share": "0.1",
     "lease_minutes": "45",
     "reveal": "on_request",
@@ -52,6 +60,8 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert (project.reveal, project.percent_scale) == ("on_request", "fives")
     assert (project.question_set, project.repeat_share, project.lease_minutes) == ("own", 0.1, 45)
     assert [question["id"] for question in project.own_questions] == ["clear"]
+    assert (project.target_length, project.summarization_threshold) == (30, 0.6)
+    assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
     assert (project.dispute_threshold, project.dispute_voices, project.own_adjudication) == (
         0.5,
         "judge",
@@ -75,9 +85,9 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
         {"composite_weight": "-1"},
         {"blend": "coin"},
         {"name": ""},
-        {"own_questions": "[{"},
-        {"own_questions": "[]"},
-        {"own_questions": '[{"id": "1"}]'},
+        {"own_questions": "Is it clear?"},
+        {"own_questions": ""},
+        {"own_questions": "1: Is it clear? | yes"},
         {"repeat_share": "2"},
         {"lease_minutes": "0"},
     ],
@@ -112,3 +122,48 @@ def test_the_form_shows_the_rules_as_they_are(mona: Client) -> None:
     form = mona.get(ROOM).context["form"]
     assert form.initial["deciding_judge"] == "lexical"
     assert form.initial["blend"] == "human_first"
+
+
+def test_a_preview_says_what_moves_and_saves_nothing(world: World, mona: Client) -> None:
+    # The own composite of both summaries on port moves with a, from ⅔ to ½; those on bridge have no coverage.
+    rules = {
+        **RULES,
+        "own_questions": "",
+        "question_set": "none",
+        "summarization_scale": "1",
+        "target_length": "",
+    }
+    page = mona.post(ROOM, {**rules, "preview": "1"}, headers=HTMX).content.decode()
+    told = " ".join(re.sub("<[^>]*>", " ", page[page.index('id="preview"') :]).split())
+    assert "Scores of 2 of 4 summaries change." in told
+    assert "Open disputes: 0 → " in told
+    assert "Composite of the project" in told
+    assert "Nothing is saved yet." in told
+    assert 'value="0.75"' in page
+    assert Project.objects.get(slug="harbour").composite_weight == pytest.approx(2 / 3)
+    assert not Event.objects.filter(verb="change project").exists()
+
+
+def test_a_preview_of_what_is_refused_says_why(world: World, mona: Client) -> None:
+    answer = mona.post(ROOM, {**RULES, "composite_weight": "2", "preview": "1"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert 'id="composite_weight-fault"' in answer.content.decode()
+
+
+def test_what_was_judged_fixes_its_rules_whatever_is_sent(world: World, mona: Client) -> None:
+    page = mona.get(ROOM).content.decode()
+    assert re.search(r'<select name="over_length"[^>]* disabled', page)
+    mona.post(ROOM, {**RULES, "over_length": "truncate"})
+    assert Project.objects.get(slug="harbour").over_length == "zero"
+
+
+def test_every_rule_but_the_hidden_stands_in_one_group() -> None:
+    placed = [name for group in GROUPS for name in group.rules]
+    assert sorted(placed) == sorted(RulesForm.base_fields) == sorted(CHANGEABLE)
+
+
+def test_no_setting_is_written_as_json(world: World, mona: Client) -> None:
+    mona.post(ROOM, RULES)
+    page = mona.get(ROOM).content.decode()
+    assert "clear: Is it clear? | no | yes" in page
+    assert "[{" not in page
