@@ -50,6 +50,25 @@ def test_name_and_address_are_changed(rex: Client, world: World) -> None:
     assert world.rex.last_name == "Moss Hall"
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_theme_is_kept_by_the_browser_and_let_go_again(rex: Client, theme: str) -> None:
+    assert "data-theme" not in rex.get("/account/").content.decode()
+    rex.post("/account/", {"act": "theme", "theme": theme})
+    assert f'<html lang="en" data-theme="{theme}">' in rex.get("/account/").content.decode()
+    rex.post("/sign-out/")
+    assert f'data-theme="{theme}"' in rex.get("/sign-in/").content.decode()
+    assert rex.login(username="rex", password="rex-secret")
+    rex.post("/account/", {"act": "theme", "theme": ""})
+    assert "data-theme" not in rex.get("/account/").content.decode()
+
+
+def test_no_other_theme_is_kept(rex: Client) -> None:
+    rex.post("/account/", {"act": "theme", "theme": '"><b>'})
+    assert "data-theme" not in rex.get("/account/").content.decode()
+    rex.cookies["coverdict_theme"] = "x'y<b"
+    assert "<b" not in rex.get("/account/").content.decode().split(">", 3)[1]
+
+
 def test_a_new_password_ends_other_sessions_and_tokens(rex: Client, world: World) -> None:
     other = Client()
     assert other.login(username="rex", password="rex-secret")
