@@ -39,8 +39,8 @@ class QueueFilter(serializers.Serializer[Any]):
     order = serializers.ChoiceField(
         choices=list(Order),
         default=Order.SET,
-        help_text="set: by document set, most uncertain first within it. doubt: most uncertain first. effect: largest "
-        "score impact first. document: summary by summary, claims in their order.",
+        help_text="set: document set by document set, the most uncertain claims first in each. document: summary by "
+        "summary, claims in their order.",
     )
     only = serializers.ChoiceField(
         choices=list(Only),
