@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0028_ratings_of_wholes'),
+        ('annotation', '0035_queue_by_set'),
     ]
 
     operations = [

@@ -216,6 +216,10 @@ class Check(PublicRow):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="checks")
+    # The peer's, repeated for the queues, since an index spans one table; the peer's own key keeps it true.
+    document_set = models.ForeignKey(
+        DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
+    )
     side = models.CharField(max_length=9, choices=Side)
     is_current = models.BooleanField(
         default=True, help_text="Its claim stands in the active claims of its text, as worded now."
@@ -257,10 +261,13 @@ class Check(PublicRow):
             bounded("check_judge_probability_0_1", "judge_probability", may_be_empty=True),
         )
         indexes = (
+            models.Index(fields=("project", "document_set", "-doubt", "queue_key"), name="check_by_set"),
             models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
             models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),
             models.Index(
-                fields=("project", "-doubt", "queue_key"), condition=DISPUTED, name="check_disputed"
+                fields=("project", "document_set", "-doubt", "queue_key"),
+                condition=DISPUTED,
+                name="check_disputed_by_set",
             ),
             models.Index(
                 fields=("project", "-effect", "queue_key"),
@@ -272,6 +279,11 @@ class Check(PublicRow):
             ),
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
             # What has been answered leaves the heads of the queues; without these they would be waded through.
+            models.Index(
+                fields=("project", "document_set", "-doubt", "queue_key"),
+                condition=Q(human_label__isnull=True, is_current=True),
+                name="check_waits_by_set",
+            ),
             models.Index(
                 fields=("project", "-doubt", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -293,14 +305,14 @@ class Check(PublicRow):
                 name="check_answered",
             ),
             models.Index(
-                fields=("project", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-doubt", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True, has_number=True),
                 name="check_waits_with_number",
             ),
             models.Index(
-                fields=("project", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-doubt", "queue_key"),
                 condition=AGAINST_JUDGE,
-                name="check_against_judge",
+                name="check_against_by_set",
             ),
             models.Index(
                 fields=("project", "-effect", "queue_key"),

@@ -24,9 +24,10 @@ TITLES = {
 }
 OPTIONS: dict[str, dict[str, str]] = {
     "order": {
+        Order.SET: "By document set",
         Order.DOUBT: "Most uncertain",
         Order.EFFECT: "Largest score impact",
-        Order.DOCUMENT: "By document",
+        Order.DOCUMENT: "By summary",
     },
     "only": {
         Only.WAITING: "Unanswered",

@@ -31,7 +31,14 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
     )
     peer = world.peers["port", "alder"]
     return Check.objects.bulk_create(
-        Check(project=world.project, claim=claim, peer=peer, side="reference", judge_label=judge)
+        Check(
+            project=world.project,
+            claim=claim,
+            peer=peer,
+            document_set_id=peer.document_set_id,
+            side="reference",
+            judge_label=judge,
+        )
         for claim in claims
     )
 

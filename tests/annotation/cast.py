@@ -197,6 +197,7 @@ def _judge_port(world: World) -> None:
                 project=world.project,
                 claim=claim,
                 peer=world.peers["port", name],
+                document_set=world.sets["port"],
                 side=Check.Side.REFERENCE,
                 queue_key=len(JUDGED) * claim.position + place,
             )

@@ -55,7 +55,14 @@ def lay_sets(world: World, count: int, *, first: int = 0) -> None:
 
 def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> None:
     checks = Check.objects.bulk_create(
-        Check(project=world.project, claim=claim, peer=peer, side=Check.Side.REFERENCE) for claim in claims
+        Check(
+            project=world.project,
+            claim=claim,
+            peer=peer,
+            document_set_id=peer.document_set_id,
+            side=Check.Side.REFERENCE,
+        )
+        for claim in claims
     )
     chances = [PROBABILITIES[(start + place) % 4] for place in range(len(claims))]
     Verdict.objects.bulk_create(

@@ -75,6 +75,7 @@ REFUSED: dict[str, Attempt] = {
         project=w.project,
         claim=w.check("alder", 1).claim,
         peer=w.peers["port", "alder"],
+        document_set=w.sets["port"],
         side="reference",
     ),
     "a verdict by nobody": lambda w: Verdict.objects.create(

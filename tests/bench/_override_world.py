@@ -233,6 +233,7 @@ def _answers(project: int, checks: int, words: dict[str, str]) -> None:
             "project_id": project,
             "claim_id": words["claim"],
             "peer_id": words["peer"],
+            "document_set_id": f"(i - 1) / {PER_SET} + 1",
             "side": "'reference'",
             "has_number": f"{words['place']} % 3 = 0",
             "judge_label": words["label"],

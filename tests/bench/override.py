@@ -33,6 +33,7 @@ WARM_UP, MEASURED = 10, 50
 ASKED = 60
 MOST_TIMES, MOST_MS = 1.2, 30.0
 QUEUES = {
+    "set": "",
     "doubt": "order=doubt",
     "effect": "order=effect",
     "document": "order=document",

@@ -213,6 +213,7 @@ def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
             project=project,
             claim=claim,
             peer=peer,
+            document_set_id=peer.document_set_id,
             side="reference",
             has_number=has_number(claim.text),
             queue_key=new_queue_key(),

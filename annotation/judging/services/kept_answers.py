@@ -207,8 +207,8 @@ def _is_new(before: LatestWord | None, answer: Answer, signature: str) -> bool:
 def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]:
     """The check of each claim and peer, made where it is missing, by primary key."""
     wanted = {(claim, each.peer.pk): side for each in judged for claim, side in each.sides.items()}
-    peers = [each.peer.pk for each in judged]
-    there = _check_keys(peers)
+    peers = {each.peer.pk: each.peer for each in judged}
+    there = _check_keys(list(peers))
     missing = [pair for pair in wanted if pair not in there]
     # A claim may have been changed, or its list replaced, while the judge was asked.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
@@ -217,6 +217,7 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
             project_id=project.pk,
             claim_id=claim,
             peer_id=peer,
+            document_set_id=peers[peer].document_set_id,
             side=wanted[claim, peer],
             is_current=claims[claim].retired_by_id is None and claims[claim].claim_set.is_active,
             has_number=has_number(claims[claim].text),

@@ -116,7 +116,7 @@ def _steps(
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
-            f"{_many(checks.waiting, 'check')} without a person's answer, the most uncertain first.",
+            f"{_many(checks.waiting, 'check')} without a person's answer, set by set, the most uncertain first.",
             "review",
         )
     if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):

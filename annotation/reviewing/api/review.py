@@ -36,7 +36,12 @@ LARGEST_SEED = 2**63 - 1
 class QueueFilter(serializers.Serializer[Any]):
     """Which checks, in which order. With a random sample no other word counts but the side."""
 
-    order = serializers.ChoiceField(choices=list(Order), default=Order.DOUBT)
+    order = serializers.ChoiceField(
+        choices=list(Order),
+        default=Order.SET,
+        help_text="set: document set by document set, the most uncertain claims first in each. document: summary by "
+        "summary, claims in their order.",
+    )
     only = serializers.ChoiceField(
         choices=list(Only),
         default=Only.WAITING,

@@ -43,12 +43,13 @@ QUEUE_COLUMNS = (
     "final_label",
     "is_disputed",
     "claim__text",
-    "peer__document_set__external_id",
-    "peer__document_set__public_id",
+    "document_set__external_id",
+    "document_set__public_id",
 )
 
 
 class Order(StrEnum):
+    SET = "set"
     DOUBT = "doubt"
     EFFECT = "effect"
     DOCUMENT = "document"
@@ -69,13 +70,14 @@ class Filter:
 
     `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
     answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
-    what they have answered or been shown. `document` goes summary by summary as they were imported, and through each
-    in the order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
+    what they have answered or been shown. `set` goes through the document sets as they were imported, and in each
+    begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
+    order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `system` and `document_set` are public ids. With `draw`, the public id of one, the queue holds what was
     drawn and still waits for an answer, in random order, and no other word counts but the side.
     """
 
-    order: Order = Order.DOUBT
+    order: Order = Order.SET
     only: Only = Only.WAITING
     side: str = ""
     label: str = ""
@@ -93,7 +95,7 @@ class Filter:
             if words[name] and words[name] not in known:
                 told = f"{name} is one of {', '.join(known)}, not {words[name]!r}."
                 raise Invalid(told, field=name)
-        order, only = Order(words.pop("order") or Order.DOUBT), Only(words.pop("only") or Only.WAITING)
+        order, only = Order(words.pop("order") or Order.SET), Only(words.pop("only") or Only.WAITING)
         return cls(order=order, only=only, **words)
 
     def as_query(self) -> dict[str, str]:
@@ -173,7 +175,7 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
     for part in following_check(waiting, _named(project, after), filters) if after else (waiting,):
         told = _with_answers(part, project, reader)
         # Named columns: the summaries' texts would be sorted along.
-        rows = told.select_related("claim", "peer__document_set").only(*QUEUE_COLUMNS)
+        rows = told.select_related("claim", "document_set").only(*QUEUE_COLUMNS)
         rows = rows.order_by(*rows.query.order_by, "public_id")
         page += rows[: QUEUE_PAGE_SIZE + 1 - len(page)]
         if len(page) > QUEUE_PAGE_SIZE:
@@ -218,11 +220,15 @@ def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> 
     if filters.order == Order.DOCUMENT:
         beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
         return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
-    column = filters.order.value
+    column = Order.DOUBT.value if filters.order == Order.SET else filters.order.value
     value = getattr(check, column)
     behind = Q(queue_key__gt=check.queue_key) | Q(public_id__gt=check.public_id)
-    level = waiting.filter(behind, **{column: value, "queue_key__gte": check.queue_key})
-    return level, waiting.filter(**{f"{column}__lt": value})
+    among = waiting.filter(document_set=check.document_set_id) if filters.order == Order.SET else waiting
+    level = among.filter(behind, **{column: value, "queue_key__gte": check.queue_key})
+    lower = among.filter(**{f"{column}__lt": value})
+    if filters.order == Order.SET:
+        return level, lower, waiting.filter(document_set__gt=check.document_set_id)
+    return level, lower
 
 
 def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
@@ -243,7 +249,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     if filters.numbers:
         waiting = waiting.filter(has_number=True)
     if filters.document_set:
-        waiting = waiting.filter(peer__document_set__public_id=filters.document_set)
+        waiting = waiting.filter(document_set__public_id=filters.document_set)
     if filters.system:
         reader.need_all("system")
         waiting = waiting.filter(peer__system__public_id=filters.system)
@@ -253,6 +259,8 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
         said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
         waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
     match filters.order:
+        case Order.SET:
+            return waiting.order_by("document_set_id", "-doubt", "queue_key")
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
         case _:
@@ -384,8 +392,8 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
     return QueuedCheckRow(
         check_id=check.public_id,
         claim=check.claim.text,
-        document_set=check.peer.document_set.external_id,
-        set_id=check.peer.document_set.public_id,
+        document_set=check.document_set.external_id,
+        set_id=check.document_set.public_id,
         side=check.side,
         doubt=None if is_kept_back else check.doubt,
         effect=check.effect,

@@ -307,6 +307,7 @@ class ClaimDesk:
                 project=self.project,
                 claim=claim,
                 peer_id=peer,
+                document_set=document_set_of(self.owner),
                 side=side,
                 has_number=has_number(claim.text),
                 queue_key=new_queue_key(),

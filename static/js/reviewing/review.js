@@ -1,5 +1,5 @@
 // Review: an answer is one key. The next claim, fetched ahead, is on screen at once; what the judge had said of the one
-// before comes in the strip above it. Undo brings that one back; an answer that was refused can be gone back to.
+// before comes in the strip below it. Undo brings that one back; an answer that was refused can be gone back to.
 (() => {
   const ALIVE_MS = 120_000;
   const LINE_PX = 40;

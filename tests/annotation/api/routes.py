@@ -403,7 +403,11 @@ def grow(world: World, sets: int, *, first: int = 0) -> None:
             claim_set=claim_set, unit=unit, position=1, text="It closes", origin="judge"
         )
         check = Check.objects.create(
-            project=world.project, claim=claim, peer=world.peers[name, "alder"], side="reference"
+            project=world.project,
+            claim=claim,
+            peer=world.peers[name, "alder"],
+            document_set=world.sets[name],
+            side="reference",
         )
         Verdict.objects.create(
             check_row=check, source="judge", judge=world.judge, label="yes", probability=0.8

@@ -122,7 +122,9 @@ def test_a_peers_own_claim_stands_last_and_has_no_reference(world: World, tmp_pa
     claim = Claim.objects.create(
         claim_set=claim_set, position=1, text="Ferries will use the southern quay", origin="imported"
     )
-    Check.objects.create(project=world.project, claim=claim, peer=peer, side="peer")
+    Check.objects.create(
+        project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="peer"
+    )
     rows = claims_of(world, "alder", tmp_path)
     assert [row["side"] for row in rows] == ["reference"] * 3 + ["peer"]
     assert (rows[-1]["reference_id"], rows[-1]["unit"]) == (None, None)

@@ -32,7 +32,13 @@ def add_systems(world: World, numbers: range) -> None:
         )
         Comparison.objects.create(peer=peer, model=world.models["port"])
         for claim in claims:
-            check = Check.objects.create(project=world.project, claim=claim, peer=peer, side="reference")
+            check = Check.objects.create(
+                project=world.project,
+                claim=claim,
+                peer=peer,
+                document_set_id=peer.document_set_id,
+                side="reference",
+            )
             check.verdicts.create(source="judge", judge=world.judge, origin_name="lexical|v:1", label="yes")
             check.verdicts.create(source="reviewer", person=world.rex, label="no")
     rescore(project=world.project)

@@ -151,7 +151,9 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
         document_set=world.sets["bridge"], origin="imported", origin_name="facts.jsonl"
     )
     claim = Claim.objects.create(claim_set=claim_set, position=1, text="It costs money", origin="imported")
-    check = Check.objects.create(project=world.project, claim=claim, peer=peer, side="reference")
+    check = Check.objects.create(
+        project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="reference"
+    )
     check.verdicts.create(source="reviewer", person=world.rex, label="yes")
     rescore(project=world.project)
     (row,) = units_of(world, "alder", tmp_path, document="bridge")

@@ -337,7 +337,11 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
     claim_set = ClaimSet.objects.create(summary=world.peers["port", "alder"], origin="judge", origin_name="x")
     claim = Claim.objects.create(claim_set=claim_set, position=1, text="The harbour closes", origin="judge")
     check = Check.objects.create(
-        project=world.project, claim=claim, peer=world.peers["port", "alder"], side=Check.Side.PEER
+        project=world.project,
+        claim=claim,
+        peer=world.peers["port", "alder"],
+        document_set=world.sets["port"],
+        side=Check.Side.PEER,
     )
     Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
     [problem] = _judged(world, tmp_path, document="Other.").problems

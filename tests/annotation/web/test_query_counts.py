@@ -48,7 +48,11 @@ def grow(world: World) -> None:
         )
         for name in PEERS:
             check = Check.objects.create(
-                project=world.project, claim=claim, peer=world.peers["port", name], side="reference"
+                project=world.project,
+                claim=claim,
+                peer=world.peers["port", name],
+                document_set=world.sets["port"],
+                side="reference",
             )
             Verdict.objects.create(
                 check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no"

@@ -132,7 +132,11 @@ def test_without_a_model_summary_the_documents_claims_are_shown(world: World) ->
         Claim.objects.create(claim_set=claim_set, position=position, text=text, origin="judge")
     peer = world.peers["bridge", "alder"]
     Check.objects.create(
-        project=world.project, claim=claim_set.claims.earliest("position"), peer=peer, side="reference"
+        project=world.project,
+        claim=claim_set.claims.earliest("position"),
+        peer=peer,
+        document_set=world.sets["bridge"],
+        side="reference",
     )
     made = explanation(world, peer)
     assert [(claim.text, claim.final) for claim in made.document_claims] == [

@@ -95,7 +95,13 @@ def test_the_number_of_queries_does_not_grow(world: World) -> None:
             origin="judge",
         )
         for peer in (world.peers["port", "alder"], world.peers["port", "birch"]):
-            check = Check.objects.create(project=world.project, claim=claim, peer=peer, side="reference")
+            check = Check.objects.create(
+                project=world.project,
+                claim=claim,
+                peer=peer,
+                document_set_id=peer.document_set_id,
+                side="reference",
+            )
             Verdict.objects.create(
                 check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no"
             )

@@ -50,7 +50,12 @@ def add_long_set(world: World) -> DocumentSet:
         world.peers["long", name] = peer
         for claim in claims:
             check = Check.objects.create(
-                project=world.project, claim=claim, peer=peer, side="reference", queue_key=claim.position
+                project=world.project,
+                claim=claim,
+                peer=peer,
+                document_set=long_set,
+                side="reference",
+                queue_key=claim.position,
             )
             Verdict.objects.create(
                 check_row=check, source="judge", judge=world.judge, label=label, evidence=[claim.position]

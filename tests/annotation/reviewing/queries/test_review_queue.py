@@ -1,4 +1,4 @@
-"""Queues by what was answered, for a reader who takes a planted verdict for the judge's."""
+"""The order of queues, and those by what was answered for a reader who takes a planted verdict for the judge's."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
 
 from annotation.core.readers import CheckReader
-from annotation.models import Check, CheckLook, Project
-from annotation.reviewing.queries.review_queue import Filter, waiting_checks
+from annotation.models import Check, CheckLook, ClaimSet, Project
+from annotation.reviewing.queries.review_queue import Filter, Only, following_check, queue, waiting_checks
 from annotation.reviewing.queries.sight import as_seen
+from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
@@ -75,3 +77,59 @@ def test_pages_and_places_hold_among_them(fooled: World) -> None:
     filters = Filter.read({"only": "all", "label": "yes"})
     found = waiting_checks(fooled.project, CheckReader(fooled.rex), filters)
     assert [check.pk for check in found] == [fooled.check("alder", 1).pk]
+
+
+def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages of two, every claim answered between them: each comes once, in the order of before."""
+    _ask_of_bridge(world)
+    monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
+    # Imported in the order port, bridge. In port the judge is unsure of four no (.4) and sure of two yes (.2); in
+    # bridge nobody has judged (1), which comes no earlier for that. Equal ones go by their random key.
+    port = sorted(world.sets["port"].checks.all(), key=lambda check: (-check.doubt, check.queue_key))
+    expected = [check.public_id for check in (*port, *world.sets["bridge"].checks.order_by("queue_key"))]
+    seen: list[str] = []
+    reader, after = CheckReader(world.rex), ""
+    while after is not None:
+        page = queue(world.project, reader, Filter(), after=after)
+        for row in page.rows:
+            override(check=Check.objects.get(public_id=row.check_id), by=world.rex, label="unsure")
+        seen += [row.check_id for row in page.rows]
+        after = page.after
+    assert (seen, len(seen)) == (expected, 8)
+
+
+def test_the_next_claim_is_the_next_of_the_list(world: World) -> None:
+    _ask_of_bridge(world)
+    found = list(waiting_checks(world.project, CheckReader(world.rex), Filter()))
+    here, walked = None, []
+    for _ in found:
+        here = hand_out(project=world.project, reader=CheckReader(world.rex), filters=Filter(), after=here)
+        walked.append(here)
+    assert walked == found
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads so few rows without an index")
+@pytest.mark.parametrize("only", ["waiting", "disputed", "against", "all"])
+def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
+    filters = Filter(only=Only(only))
+    waiting = waiting_checks(world.project, CheckReader(world.olga, may_see_all=True), filters)
+    for part in (waiting, *following_check(waiting, world.check("birch", 1), filters)):
+        plan = part.values("pk")[:1].explain()
+        assert "by_set" in plan
+        assert "TEMP B-TREE" not in plan
+
+
+def _ask_of_bridge(world: World) -> None:
+    """Two claims of "bridge" that no judge has answered, with one score to hold them."""
+    claim_set = ClaimSet.objects.create(summary=world.models["bridge"], origin="person", origin_name="olga")
+    for position in (1, 2):
+        Check.objects.create(
+            project=world.project,
+            claim=claim_set.claims.create(position=position, text=f"claim {position}", origin="person"),
+            peer=world.peers["bridge", "alder"],
+            document_set=world.sets["bridge"],
+            side="reference",
+            queue_key=position,
+        )

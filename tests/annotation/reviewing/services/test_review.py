@@ -314,7 +314,9 @@ def test_evidence_for_a_claim_of_the_summary_lies_in_the_source(world: World) ->
     alder = world.peers["port", "alder"]
     claim_set = ClaimSet.objects.create(summary=alder, is_active=True)
     claim = Claim.objects.create(claim_set=claim_set, position=1, text="It closes", origin="judge")
-    check = Check.objects.create(project=world.project, claim=claim, peer=alder, side="peer")
+    check = Check.objects.create(
+        project=world.project, claim=claim, peer=alder, document_set_id=alder.document_set_id, side="peer"
+    )
     # The source has three sentences, the summary only two.
     assert override(check=check, by=world.rex, label="yes", evidence=[3]).verdict.evidence == [3]
     with pytest.raises(Invalid, match="There is no unit 4 here"):

@@ -125,7 +125,7 @@ def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
     assert page.after == page.rows[-1].check_id
 
 
-@pytest.mark.parametrize("order", ["doubt", "effect", "document", "drawn"])
+@pytest.mark.parametrize("order", ["set", "doubt", "effect", "document", "drawn"])
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
@@ -907,7 +907,7 @@ def test_a_draws_queue_is_at_random_and_explains_no_other_order(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
     signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
-    words = "puts first what the judge is least sure of"
+    words = "means what the judge is least sure of"
     assert words in rex.get(QUEUE).content.decode()
     assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
 

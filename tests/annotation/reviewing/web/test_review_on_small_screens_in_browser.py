@@ -42,6 +42,10 @@ IN_SIGHT = """() => {
   };
 }"""
 
+PLACES = (
+    "['#claim', '#answer .verdicts'].map((each) => document.querySelector(each).getBoundingClientRect().top)"
+)
+
 
 def in_sight(page: Page) -> list[str]:
     """What of it is not."""
@@ -105,6 +109,24 @@ def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: 
     )
     assert lowest <= keys
     assert page_height <= height
+
+
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_claim_and_answers_stay_where_they_were_on_the_claim_before(
+    world: World, desk: Desk, width: int
+) -> None:
+    page = sign_in(desk(viewport={"width": width, "height": 844}), "rex")
+    begin(page, world)
+    places = []
+    for thing, key in zip(THINGS[:3], "121", strict=True):
+        at_claim(page, thing)
+        places.append(page.evaluate(PLACES))
+        page.keyboard.press(key)
+        page.locator("#strip .moved").wait_for()
+    assert places == places[:1] * 3
+    claim, answers, strip = page.evaluate(PLACES + ".concat(document.querySelector('#strip').offsetTop)")
+    assert strip > claim
+    assert width < 761 or strip > answers
 
 
 def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:

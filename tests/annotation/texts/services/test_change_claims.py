@@ -221,7 +221,9 @@ def test_a_peers_own_claims_are_held_against_its_sources(world: World) -> None:
     peer = world.peers["port", "alder"]
     claim_set = ClaimSet.objects.create(summary=peer, origin="judge", origin_name="lexical")
     own = Claim.objects.create(claim_set=claim_set, position=1, text="It closes in April", origin="judge")
-    check = Check.objects.create(project=world.project, claim=own, peer=peer, side="peer")
+    check = Check.objects.create(
+        project=world.project, claim=own, peer=peer, document_set_id=peer.document_set_id, side="peer"
+    )
     Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
     rescore(project=world.project)
     assert Score.objects.get(summary=peer).alignment == 1.0

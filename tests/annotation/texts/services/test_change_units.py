@@ -294,7 +294,13 @@ def evident(world: World) -> Summary:
         claim = Claim.objects.create(
             claim_set=claim_set, position=position, text=f"claim {position}", origin="judge"
         )
-        check = Check.objects.create(project=world.project, claim=claim, peer=peer, side="reference")
+        check = Check.objects.create(
+            project=world.project,
+            claim=claim,
+            peer=peer,
+            document_set_id=peer.document_set_id,
+            side="reference",
+        )
         Verdict.objects.create(
             check_row=check, source="judge", judge=world.judge, label="yes", evidence=evidence
         )
