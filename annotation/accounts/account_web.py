@@ -25,7 +25,6 @@ from annotation.web.htmx import Request
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
-
 # In a cookie: it colours the pages before somebody signs in as well, and costs no query. Not taken to other devices.
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60

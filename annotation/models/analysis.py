@@ -39,7 +39,7 @@ class Analysis(PublicRow):
 
     class Meta:
         verbose_name_plural = "analyses"
-        ordering = ("project", "kind", "key")
+        ordering = ("project_id", "kind", "key")
         constraints = (models.UniqueConstraint(fields=("project", "kind", "key"), name="analysis_once"),)
 
     def __str__(self) -> str:

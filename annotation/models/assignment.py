@@ -73,7 +73,7 @@ class DrawnCheck(PublicRow):
     )
 
     class Meta:
-        ordering = ("draw", "id")
+        ordering = ("draw_id", "id")
         constraints = (
             models.UniqueConstraint(fields=("draw", "check_row"), name="drawn_check_once"),
             models.CheckConstraint(
@@ -230,7 +230,7 @@ class Assignment(PublicRow):
     submitted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ("sitting", "position", "id")
+        ordering = ("sitting_id", "position", "id")
         constraints = (
             models.CheckConstraint(
                 name="assignment_of_comparison_or_batch",

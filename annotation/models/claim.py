@@ -165,7 +165,7 @@ class Claim(PublicRow):
     all_claims: models.Manager[Claim] = models.Manager()
 
     class Meta:
-        ordering = ("claim_set", "position")
+        ordering = ("claim_set_id", "position")
         constraints = (
             models.UniqueConstraint(
                 fields=("claim_set", "position"),

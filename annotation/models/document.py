@@ -25,7 +25,7 @@ class DocumentSet(PublicRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("project", "external_id")
+        ordering = ("project_id", "external_id")
         constraints = (
             models.UniqueConstraint(fields=("project", "external_id"), name="document_set_external_id"),
         )
@@ -49,7 +49,7 @@ class Document(PublicRow):
     text = models.TextField()
 
     class Meta:
-        ordering = ("document_set", "position")
+        ordering = ("document_set_id", "position")
         constraints = (
             models.UniqueConstraint(fields=("document_set", "position"), name="document_position"),
         )

@@ -31,7 +31,7 @@ class Guideline(PublicRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("project", "-version")
+        ordering = ("project_id", "-version")
         constraints = (models.UniqueConstraint(fields=("project", "version"), name="guideline_version_once"),)
 
     def __str__(self) -> str:

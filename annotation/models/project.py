@@ -225,7 +225,7 @@ class Membership(PublicRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("project", "user")
+        ordering = ("project_id", "user_id")
         constraints = (
             models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
         )

@@ -39,7 +39,7 @@ class Question(PublicRow):
     retired_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ("document_set", "position")
+        ordering = ("document_set_id", "position")
         constraints = (
             models.UniqueConstraint(fields=("document_set", "position"), name="question_position"),
             has_text("question_has_text"),

@@ -33,7 +33,7 @@ class System(PublicRow):
     )
 
     class Meta:
-        ordering = ("project", "name")
+        ordering = ("project_id", "name")
         constraints = (models.UniqueConstraint(fields=("project", "name"), name="system_name"),)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Summary(PublicRow):
 
     class Meta:
         verbose_name_plural = "summaries"
-        ordering = ("document_set", "id")
+        ordering = ("document_set_id", "id")
         constraints = (
             models.CheckConstraint(
                 name="summary_is_model_or_peer", condition=Q(is_model=True) | Q(is_peer=True)
@@ -177,7 +177,7 @@ class Unit(PublicRow):
     all_units: models.Manager[Unit] = models.Manager()
 
     class Meta:
-        ordering = ("summary", "document", "position")
+        ordering = ("summary_id", "document_id", "position")
         constraints = (
             either("unit_of_one_text", "summary", "document"),
             models.CheckConstraint(name="unit_not_empty", condition=Q(end__gt=F("start"))),
@@ -215,7 +215,7 @@ class Comparison(PublicRow):
     model = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="comparisons_as_model")
 
     class Meta:
-        ordering = ("peer", "model")
+        ordering = ("peer_id", "model_id")
         constraints = (
             models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
             models.CheckConstraint(name="comparison_not_with_itself", condition=~Q(peer=F("model"))),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0035_queue_by_set'),
+        ('annotation', '0030_queue_by_set'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0034_check_document_set'),
+        ('annotation', '0029_check_document_set'),
     ]
 
     operations = [
