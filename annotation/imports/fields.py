@@ -209,7 +209,10 @@ class Fields:
 
     def _text(self, name: str, value: object) -> str:
         if not isinstance(value, str):
-            self.complain(name, f"is {_shown(value)}, not a text.")
+            column = self.column(name)
+            is_plain_list = isinstance(value, list) and "[]" not in column
+            joined = f" Choose {column}[] to join its texts." if is_plain_list else ""
+            self.complain(name, f"is {_shown(value)}, not a text.{joined}")
             return ""
         reason = text_fault(value)
         if reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
+from annotation.imports.packages import as_text
 from annotation.imports.problems import unreadable
 
 
@@ -65,6 +66,12 @@ def recognise(path: Path, *, name: str) -> Format:
             raise unreadable(f"{name} {reason}")
     if head.startswith(b"PAR1"):
         found = Format.PARQUET
+    elif _is_of_one_byte(head):
+        # Line by line it could be imported without every row that has an accent in it.
+        raise unreadable(
+            f"{name} is not UTF-8 but probably Windows-1252. Save it as “CSV UTF-8” in Excel, or convert it: "
+            "iconv -f WINDOWS-1252 -t UTF-8"
+        )
     else:
         found = _text_format(head.removeprefix(BYTE_ORDER_MARK).lstrip(), name=name, named=named)
     if found is Format.JSONL and Path(name).suffix.lower() == ".json" and _is_one_object(path):
@@ -86,6 +93,12 @@ def _head(path: Path, name: str) -> bytes:
     if not head.removeprefix(BYTE_ORDER_MARK).strip():
         raise unreadable(f"{name} is empty. It needs one row for each peer summary.")
     return head
+
+
+def _is_of_one_byte(head: bytes) -> bool:
+    """Whether several lines have other signs than ASCII's, and none of these lines is UTF-8."""
+    lines = [line for line in head.splitlines() if not line.isascii()]
+    return len(lines) > 1 and not any(as_text(line)[1] for line in lines)
 
 
 def _is_one_object(path: Path) -> bool:

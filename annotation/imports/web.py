@@ -5,6 +5,7 @@ What was sent is kept on the server for a while between the steps, for this pers
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
@@ -294,7 +295,9 @@ def _columns(look: Look | None) -> list[tuple[int, str]]:
 
 
 def _short(value: object) -> str:
-    text = "" if value is None else value if isinstance(value, str) else repr(value)
+    text = "" if value is None else value
+    if not isinstance(text, str):
+        text = json.dumps(text, ensure_ascii=False, default=str)
     return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
 
 

@@ -54,6 +54,8 @@ def _inside(path: str, value: object, depth: int) -> Iterator[str]:
         for name, part in value[-1].items():
             if "[]" not in path:
                 yield from _leaf(f"{path}{step}.{name}", part, depth)
+    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        yield f"{path}[]"
 
 
 def _leaf(path: str, value: object, depth: int) -> Iterator[str]:
