@@ -20,6 +20,7 @@ TITLES = {
     "reviewer": "Answered by",
     "document_set": "Document set",
     "system": "System",
+    "q": "Search",
     "draw": "Queue",
 }
 OPTIONS: dict[str, dict[str, str]] = {

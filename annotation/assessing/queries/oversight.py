@@ -104,10 +104,22 @@ class ClosedRow:
     flags: Flags
 
 
-def comparable_sets(project: Project) -> QuerySet[DocumentSet]:
-    """The sets in which there is something to judge."""
+COUNTED = {
+    WorkState.WAITING: Q(sittings__assessor=None, sittings__recalled_at=None),
+    WorkState.OPEN: Q(sittings__assessor__isnull=False, sittings__closed_at=None, sittings__recalled_at=None),
+    WorkState.CLOSED: Q(sittings__closed_at__isnull=False, sittings__recalled_at=None),
+}
+"""The states of which the assignments of a set are counted."""
+
+
+def comparable_sets(project: Project, *, counted: str = "") -> QuerySet[DocumentSet]:
+    """The sets in which there is something to judge, each with the count of its assignments in a state of COUNTED."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
-    return DocumentSet.objects.filter(Exists(compared), project=project)
+    sets = DocumentSet.objects.filter(Exists(compared), project=project)
+    if not counted:
+        return sets
+    state = WorkState(counted)
+    return sets.annotate(**{state.value: Count("sittings", filter=COUNTED[state])})
 
 
 def judged_systems(project: Project) -> QuerySet[System]:

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
+from annotation.core.paging import page_after
+from annotation.core.search import holds
 from annotation.models import (
     Adjudication,
     Comment,
@@ -22,6 +25,8 @@ from annotation.models import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
     from django.db.models import Model, QuerySet
 
@@ -96,11 +101,31 @@ class Left:
         return not (self.judgments or self.closed_sets or self.verdicts or self.decisions or self.comments)
 
 
-def members_of(project: Project, person: User) -> list[Member]:
-    """Everybody in the project by name, as a person sees it."""
-    rows = list(project.memberships.select_related("user").order_by("user__username"))
-    owners = [row for row in rows if Role.OWNER in row.role_set]
-    return [
+@dataclass(frozen=True, slots=True)
+class MemberPage:
+    """Members, as a person sees them, and how many the project has; `after` names the next page, "" at the end."""
+
+    members: tuple[Member, ...]
+    after: str
+    count: int
+
+
+def member_page(
+    project: Project,
+    person: User,
+    *,
+    wanted: str = "",
+    order: Sequence[str] = ("user__username", "public_id"),
+    after: str = "",
+) -> MemberPage:
+    """One page of the members whose name holds what is wanted. Raises Invalid for a page that is not there."""
+    everybody = project.memberships.select_related("user")
+    named = Concat("user__first_name", Value(" "), "user__last_name")
+    found = everybody.alias(full_name=named).filter(holds(wanted, "user__username", "full_name"))
+    rows, after = page_after(found, order=order, after=after, scope=everybody)
+    roles = dict(project.memberships.values_list("pk", "roles"))
+    owners = [key for key, held in roles.items() if Role.OWNER in held]
+    members = tuple(
         Member(
             member_id=row.public_id,
             username=row.user.username,
@@ -109,10 +134,11 @@ def members_of(project: Project, person: User) -> list[Member]:
             roles=tuple(role for role in Role.values if role in row.roles),
             since=row.created_at,
             is_self=row.user_id == person.pk,
-            is_last_owner=owners == [row],
+            is_last_owner=owners == [row.pk],
         )
         for row in rows
-    ]
+    )
+    return MemberPage(members, after, len(roles))
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:

@@ -13,17 +13,20 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Invitation, Membership, Role
-from annotation.projects.queries.members import DOES, invited, members_of, what_stays
+from annotation.projects.queries.members import DOES, invited, member_page, what_stays
 from annotation.projects.services import change_members as service
 from annotation.projects.services.invite import GOOD_FOR, LONGEST_NOTE, Issued
 from annotation.projects.services.invite import invite as issue
 from annotation.projects.services.invite import revoke_invitation as revoke
 from annotation.web.htmx import Request
+from annotation.web.listing import listing_of
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 HERE = "people"
+COLUMNS = {"name": "user__username", "since": "created_at"}
+"""What members are sorted by."""
 
 ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
@@ -134,9 +137,15 @@ def _member(room: Room, member_id: str) -> Membership:
 def _show(
     request: Request, room: Room, *, typed: Typed | None = None, issued: Issued | None = None
 ) -> HttpResponse:
+    address = reverse("people", args=[room.project.slug])
+    listing = listing_of(request, address=address, what="members", target="#members-list", columns=COLUMNS)
+    page = member_page(
+        room.project, request.user, wanted=listing.words, order=listing.order, after=listing.after
+    )
     context = {
         "room": room,
-        "members": members_of(room.project, request.user),
+        "listing": listing,
+        "page": page,
         "invitations": invited(room.project),
         "roles": ROLES,
         "typed": typed or Typed(),

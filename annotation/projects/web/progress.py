@@ -12,6 +12,7 @@ from annotation.analysis.pictures.work_done import answered_so_far
 from annotation.assessing.queries.assignments import queue_of, sitting_counts
 from annotation.assessing.queries.flags import FASTEST_WORDS_PER_SECOND, FEWEST_ALIKE, Flags
 from annotation.assessing.queries.oversight import (
+    COUNTED,
     closed_rows,
     closed_sittings,
     comparable_sets,
@@ -23,8 +24,10 @@ from annotation.assessing.queries.oversight import (
 from annotation.core.paging import page_after
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
+from annotation.core.search import holds
 from annotation.sampling.queries.sample_work import sample_works
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.listing import listing_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
@@ -87,11 +90,21 @@ def _flags_in_words(flags: Flags) -> Iterator[str]:
 
 
 def _sets(request: Request, room: Room) -> dict[str, object]:
-    sets = comparable_sets(room.project)
-    shown, after = page_after(sets, order=("external_id",), after=_after(request), scope=sets)
+    columns = {"name": "external_id", **{state.value: state.value for state in COUNTED}}
+    listing = listing_of(
+        request,
+        what="document sets",
+        target="#sets-list",
+        columns=columns,
+        keep={"view": request.GET.get("view", "")},
+    )
+    counted = listing.sort.removeprefix("-")
+    sets = comparable_sets(room.project, counted=counted if counted in COUNTED else "")
+    found = sets.filter(holds(listing.words, "external_id"))
+    shown, after = page_after(found, order=listing.order, after=listing.after, scope=sets)
     stalled = [row for row in queue_of(room.project).held if row.is_stalled]
     rows = set_rows(room.project, shown, viewer=request.user)
-    return {"rows": rows, "after": after, "stalled": stalled}
+    return {"rows": rows, "after": after, "stalled": stalled, "listing": listing}
 
 
 def _people(request: Request, room: Room) -> dict[str, object]:

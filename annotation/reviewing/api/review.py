@@ -13,6 +13,7 @@ from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.rows import CheckDrawRow, HeldShape
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.core.search import LONGEST_SEARCH
 from annotation.models import Check, Draw, Label, VerdictBatch
 from annotation.reviewing.api.checks import CheckDetail, shown_detail
 from annotation.reviewing.queries.review_queue import (
@@ -65,6 +66,12 @@ class QueueFilter(serializers.Serializer[Any]):
         allow_blank=True,
         max_length=LONGEST_FILTER,
         help_text="Answered by this person; others than oneself need the verb view scores.",
+    )
+    q = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="Words that the claim or the name of its document set holds, in any case.",
     )
     draw = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a random sample of checks."

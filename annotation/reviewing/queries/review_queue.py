@@ -17,6 +17,7 @@ from annotation.core.known_checks import knows_the_truth
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
+from annotation.core.search import holds, searched_for
 from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
 from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.reveal import keeps_back, plants
@@ -73,8 +74,9 @@ class Filter:
     what they have answered or been shown. `set` goes through the document sets as they were imported, and in each
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
-    `system` and `document_set` are public ids. With `draw`, the public id of one, the queue holds what was
-    drawn and still waits for an answer, in random order, and no other word counts but the side.
+    `system` and `document_set` are public ids; `q` is searched for in claims and names of sets. With `draw`, the
+    public id of one, the queue holds what was drawn and still waits for an answer, in random order, and no other
+    word counts but the side.
     """
 
     order: Order = Order.SET
@@ -85,12 +87,14 @@ class Filter:
     system: str = ""
     document_set: str = ""
     reviewer: str = ""
+    q: str = ""
     draw: str = ""
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Filter:
         """The filter that these words name; those that are missing or empty take the default. Raises Invalid."""
         words = {field.name: given.get(field.name, "") for field in fields(cls)}
+        words["q"] = searched_for(words["q"])
         for name, known in CHOICES.items():
             if words[name] and words[name] not in known:
                 told = f"{name} is one of {', '.join(known)}, not {words[name]!r}."
@@ -117,7 +121,7 @@ class Filter:
     @property
     def is_narrowed(self) -> bool:
         """Whether it holds a part of the project by what the checks are, and no draw, whatever people said of them."""
-        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer)
+        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer, self.q)
         return any(words) and not self.draw
 
 
@@ -250,6 +254,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
         waiting = waiting.filter(has_number=True)
     if filters.document_set:
         waiting = waiting.filter(document_set__public_id=filters.document_set)
+    waiting = waiting.filter(holds(filters.q, "claim__text", "document_set__external_id"))
     if filters.system:
         reader.need_all("system")
         waiting = waiting.filter(peer__system__public_id=filters.system)

@@ -40,6 +40,7 @@ from annotation.sampling.services.sample_checks import sample_size
 from annotation.sampling.words import SAMPLE_TERMS, held_in_words, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.listing import listing_of
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -89,12 +90,19 @@ def review(request: Request, slug: str) -> HttpResponse:
         "may_take_over": filters.is_narrowed and batches.may_take_over(room.project, reader),
     }
     if not after:
+        said = filters.as_query()
         context |= {
+            "listing": listing_of(
+                request,
+                what="claims and document sets",
+                target="#queue",
+                keep={name: word for name, word in said.items() if name != "q"},
+            ),
             "switches": [] if filters.draw else _switches(room.project, filters, reader),
             "chosen": list(_chosen(room.project, filters)),
             "systems": _systems(room, filters),
             "reviewers": reviewers(room.project) if reader.may_see_all else [],
-            "hidden": filters.as_query(),
+            "hidden": said,
             "draws": open_samples(room.project, but=request.user),
             "sample": sample_first(room.project, reader) if filters == Filter() else None,
             "is_finished": is_finished_sample(room.project, filters),

@@ -16,11 +16,12 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from annotation.core.paging import page_after
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import NotAllowed, NotFound
+from annotation.core.search import holds
 from annotation.core.unit_lists import with_linked_claims
 from annotation.models import DocumentSet, Job, Project, Sitting, Summary, Unit, UnitChange
 from annotation.texts.queries.unit_locks import Dropped, dropped_by_reopening, judged_texts
@@ -140,16 +141,25 @@ class Cut:
         return not self.is_judged and not self.is_running
 
 
-def text_page(project: Project, person: User, *, after: str = "") -> TextPage:
+def text_page(project: Project, person: User, *, wanted: str = "", after: str = "") -> TextPage:
     """One page of document sets with their summaries. The number of queries does not grow with them.
 
-    Raises Invalid where the set that the page starts after is not there.
+    What is wanted stands in the name of a set, of which all summaries are listed, or in the text of a summary. Raises
+    Invalid where the set that the page starts after is not there.
     """
-    sets = DocumentSet.objects.filter(project=project).only("public_id", "external_id")
-    shown, after = page_after(sets, order=("external_id",), after=after, size=SETS_ON_A_PAGE)
+    every = DocumentSet.objects.filter(project=project).only("public_id", "external_id")
     own = own_open_sets(project, person)
-    listed = [row.pk for row in shown if row.pk not in own]
-    summaries = summaries_in_order(Summary.objects.filter(document_set__in=listed))
+    # What they have open to judge tells nothing of its texts, not even by being found.
+    told = Summary.objects.exclude(document_set__in=own)
+    sets = every
+    if wanted:
+        in_text = told.filter(holds(wanted, "text"), document_set=OuterRef("pk"))
+        sets = every.filter(holds(wanted, "external_id") | Exists(in_text))
+    shown, after = page_after(sets, order=("external_id",), after=after, size=SETS_ON_A_PAGE, scope=every)
+    of_shown = told.filter(
+        holds(wanted, "text", "document_set__external_id"), document_set__in=[row.pk for row in shown]
+    )
+    summaries = summaries_in_order(of_shown)
     rows_of_texts = list(summaries.select_related("document_set", "system").defer("metadata"))
     by_set: dict[str, list[UnitText]] = defaultdict(list)
     for text in list_texts(project, person, rows_of_texts):

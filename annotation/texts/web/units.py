@@ -17,6 +17,7 @@ from annotation.texts.queries.unit_texts import cut_of, text_page, text_to_cut
 from annotation.texts.services import change_units
 from annotation.texts.services.reopen_units import reopen_units as reopen
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.listing import listing_of
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -25,8 +26,9 @@ from annotation.web.screen import screen
 @screen("GET")
 def texts(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    page = text_page(room.project, request.user, after=request.GET.get("after", ""))
-    return render(request, "texts/units/texts.html", {"room": room, "page": page})
+    listing = listing_of(request, what="document sets and summaries", target="#texts")
+    page = text_page(room.project, request.user, wanted=listing.words, after=listing.after)
+    return render(request, "texts/units/texts.html", {"room": room, "page": page, "listing": listing})
 
 
 @screen("GET")
