@@ -27,7 +27,7 @@ class SortingHead:
 class Listing:
     """One way to look at a list.
 
-    `what` stands at `address` and is searched for `words`; `target` is the selector of what a script replaces.
+    `what` stands at `address` and is searched for `words`; `target` is the selector of what a script replaces, if any.
     `columns` are those that sort, by their names in addresses, the default first; `keep` is what else an address says.
     """
 

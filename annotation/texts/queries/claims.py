@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -187,6 +187,15 @@ class ClaimText:
     @property
     def count(self) -> int:
         return sum(len(group.claims) for group in self.groups)
+
+    def holding(self, wanted: str) -> list[ClaimGroup]:
+        """The groups with the claims alone that hold what is searched for, in any case; all where nothing is."""
+        words = wanted.casefold()
+        found = [
+            replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))
+            for group in self.groups
+        ]
+        return [group for group in found if group.claims or not words]
 
     @property
     def waiting(self) -> int:

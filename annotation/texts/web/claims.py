@@ -26,9 +26,13 @@ from annotation.texts.services import change_claims
 from annotation.texts.services.change_claims import Changed
 from annotation.texts.words import CLAIMS_LOCKED
 from annotation.web.htmx import Request
+from annotation.web.listing import listing_of
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+
+MANY_CLAIMS = 20
+"""So many claims of a text are searched rather than looked through."""
 
 
 @screen("GET")
@@ -142,9 +146,16 @@ def _show(
     """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
     yours = refusal.details.get("yours") if refusal else None
     theirs = refusal.details.get("theirs") if refusal else None
+    text = claim_text(owner, names_systems=CheckReader.holding(request.user, room.verbs).names_systems)
+    # The whole page at each search: the script has a hand on the claims that it was opened with.
+    page = reverse("claims", args=[room.project.slug, owner.public_id])
+    listing = listing_of(request, address=page, what="the claims of this text", target="")
     context = {
         "room": room,
-        "text": claim_text(owner, names_systems=CheckReader.holding(request.user, room.verbs).names_systems),
+        "text": text,
+        "listing": listing,
+        "groups": text.holding(listing.words),
+        "is_searched": listing.words or text.count >= MANY_CLAIMS,
         "refusal": refusal,
         "wanted": _wanted(request) if refusal else [],
         "why_locked": CLAIMS_LOCKED,

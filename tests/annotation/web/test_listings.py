@@ -132,6 +132,19 @@ def test_a_set_that_one_judges_is_not_found_by_its_texts(world: World, signed_in
     assert found.texts == ()
 
 
+def test_the_claims_of_a_long_text_are_searched(
+    world: World, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = f"/p/harbour/claims/{world.models['port'].public_id}/"
+    rex = signed_in(world.rex)
+    assert 'type="search"' not in rex.get(claims).text
+    monkeypatch.setattr("annotation.texts.web.claims.MANY_CLAIMS", 3)
+    assert 'type="search"' in rex.get(claims).text
+    page = rex.get(f"{claims}?q=WALL")
+    assert [claim.text for group in page.context["groups"] for claim in group.claims] == ["its wall is weak"]
+    assert "Nothing found for “<bdi>zzz</bdi>”" in rex.get(f"{claims}?q=zzz").text
+
+
 def test_the_review_queue_is_searched_and_goes_on_within_what_was_found(
     world: World, signed_in: SignIn
 ) -> None:
