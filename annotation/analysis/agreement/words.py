@@ -102,8 +102,8 @@ def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -
             "alpha has no value."
         )
     return (
-        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two people or more answered; "
-        f"{in_percent(equal.value)} of the answers to the same item are equal. {_meaning(alpha)}"
+        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two people or more answered. "
+        f"{_meaning(alpha)} Of the answers to the same item, {in_percent(equal.value)} are equal."
         f"{_roughness(alpha)}"
     )
 

@@ -132,7 +132,7 @@ _PREMISE = "If the judge's probabilities are right and answers within a document
 
 _ANSWERED = "every check in them answered"
 _TRUSTING = (
-    "the forecast takes the judge's probabilities at their word: of claims to which it gives 80 %, people would say "
+    "the forecast takes the judge's probabilities at their word. Of claims to which it gives 80 %, people would say "
     "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
     "as independent; where they rise and fall together, intervals come out wider. A first sample shows how far "
     "that holds, and the next forecast uses it."
@@ -145,9 +145,9 @@ def basis_in_words(basis: str, pilot: SampleProgress | None) -> str:
         case ForecastBasis.PILOT if pilot is not None:
             return (
                 f"The forecast uses the random sample of {pilot.day}: how far the judge was off on its "
-                f"{pilot.drawn:,} answered checks, and how far document sets differ, over all systems of a target "
-                "length together. It assumes that people keep answering the same way; "
-                "the fewer these answers are, the rougher it is. Estimates use the latest answered sample, so a "
+                f"{pilot.drawn:,} answered checks, and how far document sets differ. It assumes that people keep "
+                "answering the same way; the fewer these answers are, the rougher it is. Systems of a target length "
+                "are taken together. Estimates use the latest answered sample, so a "
                 "new one with fewer checks would make intervals wider."
             )
         case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
@@ -267,7 +267,9 @@ def wanted_in_words(
     else:
         alone = f"people alone take {_between(people, ladder)}"
     where = "in more than half of samples that are" if systems > 1 else "on average in a sample that is"
-    return f"{goal}: {_between(least, ladder)} answers do it {where} {designs}; {alone}."
+    return (
+        f"{goal}: {_between(least, ladder)} answers do it {where} {designs}. {alone[0].upper()}{alone[1:]}."
+    )
 
 
 def _between(size: int, ladder: Sequence[int]) -> str:
@@ -352,7 +354,7 @@ def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: boo
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
     kept = f"{earlier} a blind answer already: where it is sampled it keeps that answer and nobody is asked"
     about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
-    return f"{told} {kept}{about}; what is not sampled does not enter the estimate."
+    return f"{told} {kept}{about}. What is not sampled does not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:

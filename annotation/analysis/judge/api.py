@@ -113,7 +113,7 @@ class JudgeVersion(serializers.Serializer[Any]):
     report = JudgeReportRow()
     splits = JudgeSplit(many=True)
     cost = JudgeCost()
-    trust = serializers.CharField(help_text="Whether to trust it alone, in one sentence.")
+    trust = serializers.CharField(help_text="Whether to trust it alone, with its numbers.")
     is_trusted = serializers.BooleanField(allow_null=True, help_text="Null where it cannot be told.")
     weakness = serializers.CharField()
     picked = IntervalRow(

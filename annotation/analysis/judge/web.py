@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from annotation.analysis.figures import EMPTY, figures
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST
+from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE
 from annotation.analysis.pictures.drawings import draw_calibration, draw_judge_scatter
 from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
@@ -33,6 +34,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
         "scatter": draw_judge_scatter(version) if version else None,
         "curve_drawn": draw_calibration(version) if version else None,
+        "fewest_for_curve": FEWEST_FOR_CURVE,
         "right_at_least": RIGHT_AT_LEAST,
         "moves_at_most": 100 * MOVES_AT_MOST,
         "few_documents": FEW_DOCUMENTS,

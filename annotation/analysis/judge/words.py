@@ -125,7 +125,7 @@ def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
 def trust_in_words(
     report: JudgeReport, *, basis: AnswerBasis, people: Estimate, compared: int
 ) -> tuple[str, bool | None]:
-    """Whether to trust this judge alone, in one sentence with its numbers; yes, no, or None for not known.
+    """Whether to trust this judge alone, then its numbers; yes, no, or None for not known.
 
     It is trusted where the whole interval of its accuracy reaches 90 % and beats the commonest answer, and its share
     of yes lies within 5 points of people's over the whole interval; it is not where an interval rules that out.
@@ -140,23 +140,23 @@ def trust_in_words(
             no_interval_in_words(accuracy.clusters)
             or "no interval of its bias, the same in all document sets"
         )
-        return f"Nobody can say yet, for there is {why}: {numbers}{human}.", None
+        return f"Nobody can say yet, for there is {why}.{numbers}{human}", None
     if report.documents < FEW_DOCUMENTS:
         return (
             f"Nobody can say yet, for {report.documents} document sets are fewer than the {FEW_DOCUMENTS} that this "
-            f"takes: {numbers}{human}."
+            f"takes.{numbers}{human}"
         ), None
     scope = _scope(basis)
     if reasons := _shortfalls(report):
-        return f"No{scope}, for {' and '.join(reasons)}: {numbers}{human}.", False
+        return f"No{scope}, for {' and '.join(reasons)}.{numbers}{human}", False
     is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
     if not is_over:
         open_end = f"the intervals reach to both sides of {BAR}"
     elif accuracy.low <= commonest_share(report):
         open_end = "always giving the commonest answer may be right as often"
     else:
-        return f"Yes{scope}, by {BAR}: {numbers}{human}.", True
-    return f"It cannot be told{scope}, for {open_end}: {numbers}{human}.", None
+        return f"Yes{scope}, by {BAR}.{numbers}{human}", True
+    return f"It cannot be told{scope}, for {open_end}.{numbers}{human}", None
 
 
 def _scope(basis: AnswerBasis) -> str:
@@ -236,9 +236,9 @@ def pair_in_words(first: str, second: str, comparison: JudgeComparison, p: float
 
 def _numbers(report: JudgeReport) -> str:
     return (
-        f"it is right on {_share(report.accuracy)} of {_checks(report.scored)} in {report.documents:,} document "
-        f"set{'' if report.documents == 1 else 's'}, where the commonest answer alone would be right on "
-        f"{in_percent(commonest_share(report))}, and {_leaning(report.bias)}"
+        f" It is right on {_share(report.accuracy)} of {_checks(report.scored)} in {report.documents:,} document "
+        f"set{'' if report.documents == 1 else 's'}; the commonest answer alone would be right on "
+        f"{in_percent(commonest_share(report))}. {_leaning(report.bias)}."
     )
 
 
@@ -250,15 +250,14 @@ def _leaning(bias: Estimate) -> str:
         else f"{abs(points)} points {'more' if points > 0 else 'less'} often than"
     )
     if bias.low is None or bias.high is None:
-        return f"it says yes {often} people"
-    return f"it says yes {often} people ({_points(bias.low)} to {_points(bias.high)})"
+        return f"It says yes {often} people"
+    return f"It says yes {often} people ({_points(bias.low)} to {_points(bias.high)})"
 
 
 def _people_beside(people: Estimate, compared: int) -> str:
     if people.value is None:
         return ""
-    pairs = f"{_share(people)} of their pairs, over {_checks(compared)}"
-    return f"; two people's answers agree in {pairs} that both answered"
+    return f" Two people agree in {_share(people)} of their pairs of answers, over {_checks(compared)}."
 
 
 def _share(estimate: Estimate) -> str:

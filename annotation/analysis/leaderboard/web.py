@@ -15,6 +15,8 @@ from annotation.analysis.estimates.estimates import ESTIMATE
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
+from annotation.analysis.leaderboard.bands import BANDS
+from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.differences import (
     Differences,
     MatrixCell,
@@ -22,7 +24,7 @@ from annotation.analysis.leaderboard.differences import (
     matrix,
     target_word,
 )
-from annotation.analysis.leaderboard.leaderboard import RANKED, Average, Leaderboard, TargetTable
+from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED, Average, Leaderboard, TargetTable
 from annotation.analysis.leaderboard.quality import quality_tables
 from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
 from annotation.analysis.leaderboard.system_scores import scores_of_system
@@ -42,7 +44,7 @@ from annotation.core.refusals import Invalid, NotFound
 from annotation.models import SCORES, Project, System
 from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
-from annotation.web.rooms import enter, found
+from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MATRIX_FROM, MATRIX_TO = 7, 40
@@ -127,6 +129,10 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "column": column,
         "drawn": DRAWN_HEADS.get(column, words),
         "question": question,
+        "bands": BANDS.get(column),
+        "in_bands": BANDS[column].counted(row.scores[column].mean for row in table.rows)
+        if table and column in BANDS
+        else [],
         "caption": caption_of(column, table) if table else "",
         "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
@@ -135,7 +141,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        **(_heads(room.project, table, column, sort) if table else {}),
+        **(_columns(room, table, column, sort) if table else {}),
         **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
@@ -165,8 +171,28 @@ class Head:
         return f"&sort={self.sort}" if self.sort else ""
 
 
-def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict[str, object]:
-    """The heads of the table's columns: of rank, system and the plotted score, and the further ones by their scores."""
+def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str, object]:
+    """The heads of the columns that hold anything, and what is said of those that hold nothing."""
+    made = _heads(room.project, table, column, sort)
+    fixed = [made.pop(by) for by in (RANK, SYSTEM)]
+    blanks = list(blanks_of(room.project, table, [by for by in made if by in RANKABLE]))
+    told = [
+        (", ".join(made[by].words for by in blank.scores), blank.reason, blank.reason.verb in room.verbs)
+        for blank in blanks
+    ]
+    drawn = made.pop(column)
+    empty = {by for blank in blanks for by in blank.scores}
+    return {
+        "rank_head": fixed[0],
+        "system_head": fixed[1],
+        "drawn_head": drawn,
+        "heads": {by: head for by, head in made.items() if by not in empty},
+        "blanks": told,
+    }
+
+
+def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict[str, Head]:
+    """The heads of all columns by what they sort by."""
     own = f"{project.composite_weight:.2f}"
     words = {
         RANK: ("Rank", ""),
@@ -189,15 +215,9 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         del words["composite_custom"]
     drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])
     words[column] = (drawn, words.get(column, ("", ""))[1])
-    made = {
+    return {
         by: Head(by, said, told, _turned(by, sort), _aria(by, sort), by not in (SYSTEM, "human_share"))
         for by, (said, told) in words.items()
-    }
-    return {
-        "rank_head": made.pop(RANK),
-        "system_head": made.pop(SYSTEM),
-        "drawn_head": made.pop(column),
-        "heads": made,
     }
 
 

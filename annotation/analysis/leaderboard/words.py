@@ -46,8 +46,8 @@ def warnings_of(board: Leaderboard) -> list[str]:
     if not sets:
         return []
     return [
-        f"Assessors and systems may be confounded: the assessors of {_counted(sets)} did not judge the same summaries, "
-        "so a strict assessor can look like a weak system."
+        f"Assessors and systems may be confounded: the assessors of {_counted(sets)} did not judge the same summaries. "
+        "A strict assessor can then look like a weak system."
     ]
 
 
@@ -132,7 +132,7 @@ def _changes(changed: PeopleChanged) -> Iterator[str]:
     elif len(everybody) > 1:
         whose = f"the mean of 1 of {len(everybody)} systems, {most}:"
     of_most = moved[most]
-    yield f"{decided}, which moved {whose} from {of_most.judge:.3f} by the judge alone to {of_most.blend:.3f}."
+    yield f"{decided}. That moved {whose} from {of_most.judge:.3f} by the judge alone to {of_most.blend:.3f}."
     if len(everybody) > 1:
         yield _order(everybody)
 

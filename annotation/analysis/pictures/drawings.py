@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.analysis.leaderboard.lengths import mean_lengths
 from annotation.analysis.pictures.charts import (
+    FEWEST_FOR_CURVE,
     CalibrationPoint,
     ClaimLine,
     ClaimMark,
@@ -23,6 +24,7 @@ from annotation.analysis.pictures.charts import (
     coverage_against_length,
     heat_map,
     judge_against_people,
+    named,
     ranking,
 )
 from annotation.analysis.pictures.heat_map import HeatMap
@@ -128,8 +130,10 @@ def draw_judge_scatter(version: dict[str, Any]) -> Picture:
     )
 
 
-def draw_calibration(version: dict[str, Any]) -> Picture:
-    """The calibration curve of a version of a judge, in groups of about as many answers each."""
+def draw_calibration(version: dict[str, Any]) -> Picture | None:
+    """The calibration curve of a version of a judge, in groups of about as many answers each; None of too few."""
+    if version["report"]["by_quantile"]["answers"] < FEWEST_FOR_CURVE:
+        return None
     return calibration(
         [
             CalibrationPoint(
@@ -150,13 +154,19 @@ def draw_calibration(version: dict[str, Any]) -> Picture:
 def draw_weights(table: Mapping[str, Any]) -> Picture:
     """The composite over the weight of coverage, from the stored sensitivity at one target length."""
     length = table["length"]
+    systems = [
+        CompositeLine(system=name, brevity=length["at_zero"][name], coverage=value)
+        for name, value in length["at_one"].items()
+    ]
+    shown = {of.system for of in named(systems, length["own"])}
     return composite_lines(
-        [
-            CompositeLine(system=name, brevity=length["at_zero"][name], coverage=value)
-            for name, value in length["at_one"].items()
-        ],
+        systems,
         chosen=length["own"],
-        crossings=[crossing["weight"] for crossing in length["crossings"]],
+        crossings=[
+            crossing["weight"]
+            for crossing in length["crossings"]
+            if {crossing["before"], crossing["after"]} <= shown
+        ],
         caption="Means over the summaries that have both coverage and brevity.",
     )
 

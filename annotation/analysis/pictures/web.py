@@ -22,7 +22,7 @@ from annotation.analysis.leaderboard.web import (
 )
 from annotation.analysis.leaderboard.words import caption_of
 from annotation.analysis.make_analysis import Made, made
-from annotation.analysis.pictures.charts import Picture
+from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE, Picture
 from annotation.analysis.pictures.drawings import (
     draw_calibration,
     draw_claims,
@@ -87,6 +87,7 @@ def pictures(request: Request, slug: str) -> HttpResponse:
         "shown": shown,
         "picture": shown.picture,
         "made": shown.made,
+        "fewest_for_curve": FEWEST_FOR_CURVE,
         "address": request.get_full_path(),
         "file": f"{reverse('picture-file', args=[slug, name])}?{urlencode(shown.asked)}",
     }
@@ -203,7 +204,7 @@ def _calibration(request: Request, room: Room) -> ShownPicture:
     return _of_judge(request, room, draw_calibration)
 
 
-def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture]) -> ShownPicture:
+def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture | None]) -> ShownPicture:
     stored = made(project=room.project, kind=Analysis.Kind.JUDGE)
     versions = (stored.payload or {"versions": []})["versions"]
     version = chosen_version(versions, request.GET.get("judge", ""))

@@ -5,8 +5,12 @@
 """
 
 from annotation.analysis.pictures.charts.burn_up import Work, burn_up
-from annotation.analysis.pictures.charts.calibration import CalibrationPoint, calibration
-from annotation.analysis.pictures.charts.composite_lines import CompositeLine, composite_lines
+from annotation.analysis.pictures.charts.calibration import (
+    FEWEST_FOR_CURVE,
+    CalibrationPoint,
+    calibration,
+)
+from annotation.analysis.pictures.charts.composite_lines import CompositeLine, composite_lines, named
 from annotation.analysis.pictures.charts.coverage_length import LengthPoint, coverage_against_length
 from annotation.analysis.pictures.charts.heat_map import ClaimLine, ClaimMark, heat_map
 from annotation.analysis.pictures.charts.intervals import (
@@ -24,6 +28,7 @@ from annotation.analysis.pictures.charts.picture import Picture
 from annotation.analysis.pictures.charts.ranking import RankedSystem, ranking
 
 __all__ = [
+    "FEWEST_FOR_CURVE",
     "Axis",
     "Bar",
     "CalibrationPoint",
@@ -47,5 +52,6 @@ __all__ = [
     "heat_map",
     "judge_against_people",
     "league",
+    "named",
     "ranking",
 ]

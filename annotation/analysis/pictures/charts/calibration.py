@@ -18,6 +18,8 @@ from annotation.analysis.pictures.charts.kit import (
 from annotation.analysis.pictures.charts.layout import Box, Scale, across, upright
 from annotation.analysis.pictures.charts.picture import Picture
 
+FEWEST_FOR_CURVE = 30
+"""Of fewer answers chance alone bends a curve, so that none is shown."""
 FEW_ANSWERS = 10
 """A point on fewer answers is drawn hollow, and said to rest on few."""
 WIDTH, HEIGHT = 520, 590
@@ -91,9 +93,8 @@ def _told_of_alike(points: Sequence[CalibrationPoint]) -> str:
     if not alike:
         return ""
     return (
-        f" Where all answers of a group are the same ({alike} of {len(points)}) resampling shows no spread: the "
-        "interval is then the exact binomial one (Clopper and Pearson), each document set with answers in the group "
-        "one trial."
+        f" Where all answers of a group are the same ({alike} of {len(points)}), resampling shows no spread. "
+        "The interval is then the exact binomial one (Clopper and Pearson), each document set one trial."
     )
 
 

@@ -37,6 +37,8 @@ NAME_STEP = 14
 BESIDE = 34
 """From the end of a line to its name: a line to where the name stands, and the system's sign."""
 FIFTHS = tuple(place / 5 for place in range(6))
+NAMED_FROM, NAMED = 9, 5
+"""Of so many systems only the first few at the weight in force are named; the lines of the others are grey."""
 LINES = ("line-thin", "line-dashed", "line-dotted", "line-mixed")
 
 
@@ -87,12 +89,14 @@ def composite_lines(
 
     Each system has its own dashes and sign, and its name at both ends: no colour is needed to tell them apart. A dashed
     upright stands at `chosen`, the project's own a; diamonds on the axis at each of `crossings`, where two systems
-    change places.
+    change places. Of many systems, those that are `named` alone; the lines of the others lie grey behind them.
     """
-    room = min(LONGEST_NAME, max((text_width(of.system, NAME_SIZE) for of in systems), default=0.0))
+    shown = named(systems, chosen)
+    others = [of for of in systems if of not in shown]
+    room = min(LONGEST_NAME, max((text_width(of.system, NAME_SIZE) for of in shown), default=0.0))
     left = AXIS + 8 + room + BESIDE
     right = left + PLOT
-    bottom = max(LOWEST, TOP + NAME_STEP * len(systems))
+    bottom = max(LOWEST, TOP + NAME_STEP * len(shown))
     sideways = Scale(0.0, 1.0, left, right, FIFTHS)
     values = [value for of in systems for value in (of.brevity, of.coverage)]
     up = fitted(values, bottom, TOP, floor=0.0, ceiling=1.0)
@@ -100,7 +104,11 @@ def composite_lines(
     # The names at a = 0 stand between the axis and its lines.
     shapes += upright(up, AXIS, right, "Composite X")
     shapes += _chosen(chosen, sideways, bottom)
-    for place, of in enumerate(systems):
+    ends = (sideways.start, sideways.end)
+    for of in others:
+        points = [(ends[0], up.at(of.brevity)), (ends[1], up.at(of.coverage))]
+        shapes.append(path("line-rest", points, hint=of.system))
+    for place, of in enumerate(shown):
         shapes.append(
             path(
                 LINES[place % len(LINES)],
@@ -108,27 +116,42 @@ def composite_lines(
                 hint=of.system,
             )
         )
-    for place, of in enumerate(systems):
-        shapes += _signs(of, place, len(systems), sideways, up)
+    for place, of in enumerate(shown):
+        shapes += _signs(of, place, len(shown), sideways, up)
     weights = sorted(set(crossings))
     shapes += [diamond("mark-2", sideways.at(a), bottom, 3.5) for a in weights]
-    shapes += _names(systems, [up.at(of.brevity) for of in systems], left, bottom, is_left=True)
-    shapes += _names(systems, [up.at(of.coverage) for of in systems], right, bottom, is_left=False)
+    shapes += _names(shown, [up.at(of.brevity) for of in shown], left, bottom, is_left=True)
+    shapes += _names(shown, [up.at(of.coverage) for of in shown], right, bottom, is_left=False)
     crossed = (
-        f" Diamonds: the weights at which systems change places, {len(weights):,} in all." if weights else ""
+        f" Diamonds: weights at which these systems change places, {len(weights):,} in all."
+        if weights
+        else ""
+    )
+    greyed = (
+        f" Grey: the other {len(others):,} systems, named in the numbers; in front are the {len(shown)} highest at "
+        f"a = {chosen:.2f}."
+        if others
+        else ""
     )
     return Picture(
         name="composite-by-weight",
         title=title,
         description=(
             f"{counted(len(systems), 'straight line')} from mean brevity at a = 0 to mean coverage at a = 1, each with "
-            f"its own dashes and sign, named at both ends.{_told_of_best(systems, chosen)}{crossed}"
+            f"its own dashes and sign, named at both ends.{greyed}{_told_of_best(systems, chosen)}{crossed}"
         ),
-        caption=f"{caption}{crossed}".strip(),
+        caption=f"{caption}{greyed}{crossed}".strip(),
         drawing=Drawing(round(right + BESIDE + room + 6), bottom + 48, tuple(shapes)),
         columns=("system", "brevity", "coverage", "composite_at_own_a"),
         rows=tuple((of.system, of.brevity, of.coverage, of.at(chosen)) for of in systems),
     )
+
+
+def named(systems: Sequence[CompositeLine], chosen: float) -> list[CompositeLine]:
+    """The systems that are named in a picture of all of these: of many the highest at the weight in force."""
+    if len(systems) < NAMED_FROM:
+        return list(systems)
+    return sorted(systems, key=lambda of: -of.at(chosen))[:NAMED]
 
 
 def _told_of_best(systems: Sequence[CompositeLine], chosen: float) -> str:

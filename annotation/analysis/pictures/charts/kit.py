@@ -61,6 +61,7 @@ PAPER: Mapping[str, Mapping[str, str]] = {
         "fill": "none",
         "opacity": ".8",
     },
+    "line-rest": {"stroke": LINE, "stroke-width": "1", "fill": "none", "opacity": ".5"},
     "mark-2": {"fill": SECOND, "stroke": SHEET, "stroke-width": "1"},
     "block": {"fill": ACCENT, "opacity": ".35"},
     "group": {"stroke": INK, "stroke-width": "1.5", "stroke-linecap": "round"},

@@ -204,7 +204,9 @@ def told_of_bars(count: int, what: str, *, has_intervals: bool = True) -> str:
         return "There are no intervals: too few document sets, or the same in all of them."
     if count <= BARS_AT_MOST:
         return f"Bars: 95 % interval of {what}."
-    return f"Intervals of so many systems would hide the names; they stand in the numbers: 95 %, of {what}."
+    return (
+        f"Intervals of so many systems would hide the names: the numbers have them. They are 95 %, of {what}."
+    )
 
 
 def labelled(

@@ -64,25 +64,32 @@ def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: Sign
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
     assert "Should I trust <bdi>lexical</bdi> alone?" in html
     # Of 14 checks people are divided on three; of the rest Rex and Cleo say no to 1 to 3 alone, and so does the judge.
-    assert "it is right on 27 % of 11 checks in 1 document set" in html
+    assert "It is right on 27 % of 11 checks in 1 document set" in html
     assert "People chose which checks to answer" in html
     assert "3 checks on which people are evenly divided are left out, which flatters the judge." in html
 
 
-def test_one_document_set_says_nothing_of_chance(answered: World, signed_in: SignedIn) -> None:
+def test_a_curve_of_few_answers_is_not_shown(answered: World, signed_in: SignedIn) -> None:
     Verdict.objects.filter(source="judge", origin_name="lexical|v:1").update(probability=0.25)
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
-    # People say yes to 8 of the 11 on which they are not divided: .727 - .25.
-    said = "On average its probability of yes is 48 % away from people's share of yes, over 11 answers in 1 group."
-    assert said in html
-    assert "exactly right" not in html
+    assert "11 answers are too few: below 30, chance alone bends the curve." in html
+    assert "On average" not in html
+    drawn = signed_in(answered.olga).get("/p/harbour/scores/pictures/?show=calibration").content.decode()
+    assert "at least 30 of them" in " ".join(drawn.split())
+    file = "/p/harbour/scores/pictures/calibration/file/"
+    assert signed_in(answered.olga).get(file).status_code == 404
 
 
 def test_calibration_stands_beside_chance_in_as_many_document_sets(world: World) -> None:
     # Six sets of two answers at .5, by turns both yes and both no: excesses of 1 and -1, squares 6, by 6/5: 7.2. Chance
     # is .7979 * 2.683 / 12 = .178; the answers are half yes, as was said.
     curve = calibration_curve([0.5] * 12, [True, True, False, False] * 3, [place // 2 for place in range(12)])
-    context = {"curve": curve, "room": {"project": world.project}, "version": {"id": "lexical"}}
+    context = {
+        "curve": curve,
+        "curve_drawn": "drawn",
+        "room": {"project": world.project},
+        "version": {"id": "lexical"},
+    }
     html = " ".join(render_to_string("analysis/judge/_calibration.html", context).split())
     assert "is 0 % away from people's share of yes, over 12 answers in 1 group." in html
     assert "exactly right would show about 18 % with as many answers in 6 document sets." in html

@@ -36,8 +36,9 @@ def test_what_alpha_is_good_for(alpha: Estimate, words: str) -> None:
 
 def test_the_numbers_stand_in_the_sentence() -> None:
     assert told(of(0.85, 0.81, 0.9)).startswith(
-        "Alpha is 0.85 (0.81 to 0.90) over 40 checks in 30 document sets that two people or more answered; 90 % of the "
-        "answers to the same item are equal."
+        "Alpha is 0.85 (0.81 to 0.90) over 40 checks in 30 document sets that two people or more answered. "
+        "Krippendorff asks for 0.8 to rely on data: the whole interval lies above that. "
+        "Of the answers to the same item, 90 % are equal."
     )
     assert "over 1 check in 1 document set" in told(of(0.5, clusters=1), items=1)
 

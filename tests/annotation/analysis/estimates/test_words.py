@@ -52,19 +52,19 @@ def wanted(
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
             "at most 200 answers do it in more than half of samples that are stratified by judge uncertainty or "
-            "active; people alone "
+            "active. People alone "
             "take more than 300 and at most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
             "more than 200 and at most 300 answers do it in more than half of samples that are uniform, stratified by "
-            "judge uncertainty or active; with people alone no size does.",
+            "judge uncertainty or active. With people alone no size does.",
         ),
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
             "more than 200 and at most 300 answers do it in more than half of samples that are uniform or "
             "stratified by "
-            "judge uncertainty; people alone take as many.",
+            "judge uncertainty. People alone take as many.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
@@ -92,7 +92,7 @@ def test_of_one_system_there_is_one_interval() -> None:
     assert wanted(sizes, [], 1) == (
         "An interval no wider than 0.1: more than 200 and at most 300 answers do it on average, with people alone."
     )
-    assert "on average in a sample that is active; with" in wanted({"people": None, "active": 200}, [], 1)
+    assert "on average in a sample that is active. With" in wanted({"people": None, "active": 200}, [], 1)
     assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now: 0.40 is reached already."
     assert wanted({}, [ShortSystem("birch", held=3, needed=9)], 1).endswith(
         "birch would need about 9 instead of 3 on average, every check in them answered."
@@ -104,7 +104,7 @@ def test_without_a_pilot_the_premise_comes_first(basis: ForecastBasis) -> None:
     told = wanted({"people": 300, "uniform": 300}, [], 2, basis=basis)
     assert told == (
         "If the judge's probabilities are right and answers within a document are independent, no interval wider than "
-        "0.1: more than 200 and at most 300 answers do it in more than half of samples that are uniform; people alone "
+        "0.1: more than 200 and at most 300 answers do it in more than half of samples that are uniform. People alone "
         "take as many."
     )
     assert "independent, an interval no wider than 0.1" in wanted({"people": 300}, [], 1, basis=basis)
@@ -247,7 +247,7 @@ def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> N
     # 60 of 200 are answered: of 50 by lot 15.
     assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True) == (
         f"{told} 60 checks have a blind answer already: where it is sampled it keeps that answer and nobody is asked "
-        "(about 15 of these 50); what is not sampled does not enter the estimate."
+        "(about 15 of these 50). What is not sampled does not enter the estimate."
     )
     assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False)
 

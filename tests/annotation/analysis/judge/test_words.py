@@ -48,16 +48,16 @@ def test_a_good_judge_is_trusted() -> None:
     said, is_trusted = trust(report(1, 1))
     assert is_trusted is True
     assert said == (
-        "Yes, by the bar of 90 % right answers and 5 points of bias: it is right on 97 % (97 % to 97 %) of 2,400 "
-        "checks in 40 document sets, where the "
-        "commonest answer alone would be right on 50 %, and it says yes as often as people (+0.0 to +0.0)."
+        "Yes, by the bar of 90 % right answers and 5 points of bias. It is right on 97 % (97 % to 97 %) of 2,400 "
+        "checks in 40 document sets; the commonest answer alone would be right on 50 %. It says yes as often as "
+        "people (+0.0 to +0.0)."
     )
 
 
 def test_a_judge_that_is_wrong_too_often_is_not() -> None:
     said, is_trusted = trust(report(6, 6))
     assert is_trusted is False
-    assert said.startswith("No, for it stays below the 90 % of right answers that are asked for here: ")
+    assert said.startswith("No, for it stays below the 90 % of right answers that are asked for here. ")
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
-    assert said.startswith("Nobody can say yet, for 19 document sets are fewer than the 20 that this takes: ")
+    assert said.startswith("Nobody can say yet, for 19 document sets are fewer than the 20 that this takes. ")
     assert trust(report(0, 0, sets=1))[0].startswith(
-        "Nobody can say yet, for there is no interval: 1 document set, 5 needed: "
+        "Nobody can say yet, for there is no interval: 1 document set, 5 needed. "
     )
 
 
@@ -107,7 +107,7 @@ def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
     said, is_trusted = trust(report(1, 2, yes=57, no=3))
     assert is_trusted is None
     assert said.startswith(
-        "It cannot be told, for always giving the commonest answer may be right as often: "
+        "It cannot be told, for always giving the commonest answer may be right as often. "
     )
 
 
@@ -143,14 +143,14 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
     said, is_trusted = trust(shown(report(0, 0)))
     assert is_trusted is None
     assert said.startswith(
-        "Nobody can say yet, for there is no interval of its bias, the same in all document sets: it is right on 100 %"
+        "Nobody can say yet, for there is no interval of its bias, the same in all document sets. It is right on 100 %"
     )
 
 
 def test_people_among_themselves_stand_beside() -> None:
     said, _ = trust_in_words(report(1, 1), basis=ALL, people=of(0.86, 0.8, 0.9), compared=120)
     assert said.endswith(
-        "; two people's answers agree in 86 % (80 % to 90 %) of their pairs, over 120 checks that both answered."
+        " Two people agree in 86 % (80 % to 90 %) of their pairs of answers, over 120 checks."
     )
 
 

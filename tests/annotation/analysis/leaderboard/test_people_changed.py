@@ -34,7 +34,7 @@ def test_a_new_leader_is_named() -> None:
     assert found.systems["birch"].by == pytest.approx(0.3)
     assert (found.systems["alder"].rank_by_judge, found.systems["alder"].rank_by_blend) == (1, 2)
     assert changed_in_words(found) == (
-        "People decided 20 % of what coverage rests on (mean over systems), which moved the mean of 1 of 2 systems, "
+        "People decided 20 % of what coverage rests on (mean over systems). That moved the mean of 1 of 2 systems, "
         "birch: from 0.500 by the judge alone to 0.800. By the judge alone alder would be first, not "
         "birch."
     )
@@ -49,7 +49,7 @@ def test_of_several_means_the_one_that_moved_most_is_named() -> None:
 def test_a_system_by_itself_is_compared_to_no_other() -> None:
     found = changed({"alder": [(0.9, 0.8, 0.4)]})
     assert changed_in_words(found) == (
-        "People decided 40 % of what coverage rests on, which moved the mean of alder from 0.800 by the judge alone "
+        "People decided 40 % of what coverage rests on. That moved the mean of alder from 0.800 by the judge alone "
         "to 0.900."
     )
 
@@ -91,7 +91,7 @@ def test_of_several_systems_too() -> None:
     found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
     assert changed_in_words(found).startswith(
         "People decided 50 % of what coverage rests on (mean over systems; 1,500 of 2,000 reviewers' verdicts "
-        "by accepting the judge's in lists), which moved the mean of 1 of 2 systems, alder:"
+        "by accepting the judge's in lists). That moved the mean of 1 of 2 systems, alder:"
     )
 
 

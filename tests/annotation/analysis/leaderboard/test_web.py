@@ -170,6 +170,20 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_around(world: World, vic
     assert vic.get("/p/harbour/scores/?sort=password").status_code == 422
 
 
+def test_what_is_blank_says_why_and_leads_to_what_brings_it(
+    world: World, vic: Client, signed_in: Callable[[User], Client]
+) -> None:
+    Score.objects.update(brevity=None, composite_2_3=None)
+    Summary.objects.update(target_words=None)
+    page = " ".join(signed_in(world.mona).get("/p/harbour/scores/").content.decode().split())
+    assert "</strong>: no values, since the summaries have no target length." in page
+    assert '<a href="/p/harbour/import/">Import with a target length</a>' in page
+    assert 'data-name="brevity"' not in page
+    seen = vic.get("/p/harbour/scores/").content.decode()
+    assert "the summaries have no target length" in seen
+    assert "Import with a target length" not in seen
+
+
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
     page = signed_in(world.dan).get("/p/quarry/scores/").content.decode()
     assert "There are no scores yet" in page
@@ -468,7 +482,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     # Five further sets have an alignment: enough for intervals, which nobody has made yet.
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8, 0.7], "birch": [0.1, 0.2, 0.1, 0.2, 0.1]})
     coming = vic.get("/p/harbour/scores/?by=alignment").content.decode()
-    assert "no interval" not in coming
+    assert ">no interval<" not in coming
     assert "resampling shows no spread" not in coming
     assert "interval is being calculated" in coming
     unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from annotation.analysis.pictures import drawings
 from annotation.analysis.pictures.web import PICTURES
 from annotation.models import CheckLook
 from annotation.reviewing.services.review import override
@@ -31,8 +32,9 @@ PAGE = "/p/harbour/scores/pictures/"
 
 
 @pytest.fixture
-def vic(world: World, signed_in: Callable[[User], Client]) -> Client:
-    """A viewer of a project in which people have answered some checks."""
+def vic(world: World, signed_in: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A viewer of a project in which people have answered some checks, for once enough for a curve."""
+    monkeypatch.setattr(drawings, "FEWEST_FOR_CURVE", 1)
     for name, position, label in (("alder", 1, "yes"), ("alder", 2, "yes"), ("birch", 1, "no")):
         override(check=world.check(name, position), by=world.rex, label=label)
     return signed_in(world.vic)

@@ -94,7 +94,7 @@ def test_among_many_systems_names_go_before_bars() -> None:
     drawn = judge_against_people(many, judge="lexical")
     assert not shapes(drawn, "span-thin")
     assert len(shapes(drawn, "name")) == 16
-    assert "stand in the numbers" in drawn.caption
+    assert "the numbers have them" in drawn.caption
 
 
 def point(count: int, predicted: float = 0.5) -> CalibrationPoint:
@@ -236,22 +236,22 @@ def test_systems_that_end_at_one_point_are_told_apart_without_colour() -> None:
     assert [shape.tag for shape in shapes(drawn, "mark")].count("rect") == 5
 
 
-def test_every_system_of_a_picture_of_weights_is_named_at_both_ends() -> None:
-    systems = [CompositeLine(f"system-{number}", 0.5, 0.5) for number in range(40)]
+def test_every_system_of_a_few_is_named_at_both_ends_of_its_line() -> None:
+    systems = [CompositeLine(f"system-{number}", 0.5, 0.5) for number in range(8)]
     drawn = composite_lines(systems, chosen=0.5)
     names = shapes(drawn, "name")
     for is_end in (True, False):
         places = sorted(
             float(each.at["y"]) for each in names if (each.at.get("text-anchor") == "end") == is_end
         )
-        assert len(places) == 40
-        # The sheet grows with the systems: names stand 14 apart, those of 11 pixels in a column.
+        assert len(places) == 8
+        # Names stand 14 apart, those of 11 pixels in a column.
         assert min(after - before for before, after in pairwise(places)) >= 14 - 1e-6
     assert max(float(each.at["y"]) for each in names) < drawn.drawing.height
 
 
-def test_of_twenty_systems_no_two_have_both_line_and_sign_alike() -> None:
-    drawn = composite_lines([CompositeLine(f"s{number}", 0.2, 0.6) for number in range(20)], chosen=0.5)
+def test_of_the_named_systems_no_two_have_both_line_and_sign_alike() -> None:
+    drawn = composite_lines([CompositeLine(f"s{number}", 0.2, 0.6) for number in range(8)], chosen=0.5)
     lines = [shape for shape in drawn.drawing.shapes if shape.paint.startswith("line-")]
     signs = [
         after
@@ -262,7 +262,18 @@ def test_of_twenty_systems_no_two_have_both_line_and_sign_alike() -> None:
         (line.paint, sign.tag, sign.paint, "v" if _hangs(sign) else "")
         for line, sign in zip(lines, signs, strict=True)
     }
-    assert len(looks) == 20
+    assert len(looks) == 8
+
+
+def test_of_many_systems_the_five_highest_are_named_and_the_others_grey() -> None:
+    # At a = .5 the composite is half the coverage: the last five have the most.
+    systems = [CompositeLine(f"system-{number:02}", 0.0, number / 25) for number in range(25)]
+    drawn = composite_lines(systems, chosen=0.5)
+    assert {shape.text for shape in shapes(drawn, "name")} == {f"system-{number}" for number in range(20, 25)}
+    grey = shapes(drawn, "line-rest")
+    assert [shape.hint for shape in grey] == [f"system-{number:02}" for number in range(20)]
+    assert "the other 20 systems" in drawn.caption
+    assert len(drawn.rows) == 25
 
 
 def test_of_one_system_nothing_is_said_of_who_is_highest() -> None:
