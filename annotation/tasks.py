@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation import perform_job
+from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
 from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
@@ -58,6 +59,12 @@ def add_sample(name: str, by_id: int) -> None:
         add_sample_project(name=name, by=person)
     except Refusal:
         logger.warning("The sample project %s was not made", name, exc_info=True)
+
+
+@shared_task(name=MAIL_RESET)
+def mail_reset(email: str, address: str) -> None:
+    """Mail a link for a new password to the accounts of an address; nothing where there are none."""
+    mail_reset_links(email=email, address=address)
 
 
 @celeryd_init.connect

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.password_validation import password_validators_help_texts
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.views import PasswordResetView
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from knox.models import AuthToken
 
+from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
     change_password,
     make_token,
@@ -42,6 +46,8 @@ def account(request: Request) -> HttpResponse:
                 person=request.user,
                 full_name=request.POST.get("full_name", ""),
                 email=request.POST.get("email", ""),
+                old=request.POST.get("known", ""),
+                request=request,
             )
             messages.success(request, "Saved.")
         elif act == "password":
@@ -95,6 +101,8 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
         "has_password": request.user.has_usable_password(),
         "typed": request.POST,
         "password_rules": password_validators_help_texts(),
+        "has_mail": bool(settings.EMAIL_URL),
+        "is_renaming": refusal is not None and refusal.field in {"full_name", "email", "known"},
         "themes": THEMES,
         "theme": request.COOKIES.get(THEME_COOKIE, ""),
     }
@@ -102,6 +110,32 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
     if token:
         response["Cache-Control"] = "no-store"
     return response
+
+
+class ForgottenPassword(PasswordResetView):
+    """Ask for a link by mail; who to ask for one where the installation has no mail server.
+
+    A worker looks the address up and sends, so that the answer takes as long whoever has it.
+    """
+
+    template_name = "accounts/forgotten.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(has_mail=bool(settings.EMAIL_URL), **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not settings.EMAIL_URL:
+            raise Http404
+        ask_for_reset(
+            email=form.cleaned_data["email"],
+            address=self.request.build_absolute_uri("/"),
+            asker=self.request.META["REMOTE_ADDR"],
+        )
+        messages.success(self.request, "If an account has this address, a link is on its way by mail.")
+        return redirect("sign-in")
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
@@ -27,9 +28,19 @@ MOST_TOKENS = 20
 logger = logging.getLogger(__name__)
 
 
+def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
+    """Change what the person is called and reached by. Raises Invalid.
+
+    Where links for a new password are mailed, another address asks for the password, as `change_password` does: it
+    would be a way around it.
+    """
+    if settings.EMAIL_URL and email.strip() != person.email and person.has_usable_password():
+        _check_password(person, old, request, field="known")
+    return _rename(person, full_name, email)
+
+
 @transaction.atomic
-def rename(*, person: User, full_name: str, email: str) -> User:
-    """Change what the person is called and reached by. Raises Invalid."""
+def _rename(person: User, full_name: str, email: str) -> User:
     person.email = email.strip()
     set_name(person, full_name)
     person.save(update_fields=["first_name", "last_name", "email"])
@@ -41,12 +52,16 @@ def change_password(*, person: User, old: str, new: str, again: str, request: Ht
 
     Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
     """
+    _check_password(person, old, request, field="old")
+    _set_password(person, new, again)
+
+
+def _check_password(person: User, old: str, request: HttpRequest, *, field: str) -> None:
     known = authenticate(request, username=person.get_username(), password=old)
     if getattr(request, "axes_locked_out", False):
         raise NotAllowed("Too many wrong passwords. Try again in a quarter of an hour.", code="locked_out")
     if known is None:
-        raise Invalid("That is not your password.", field="old")
-    _set_password(person, new, again)
+        raise Invalid("That is not your password.", field=field)
 
 
 @transaction.atomic

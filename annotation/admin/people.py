@@ -12,7 +12,7 @@ from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
-from annotation.models import Comment, Event, Guideline, Invitation, Notice, SetupLink
+from annotation.models import Comment, Event, Guideline, Invitation, MailTurn, Notice, SetupLink
 
 TAKEN_BACK = "(taken back)"
 
@@ -56,6 +56,15 @@ class SetupLinkAdmin(Rows):
     list_display = ("public_id", "created_at", "expires_at")
     search_fields = ("public_id__exact",)
     exclude = ("secret_hash",)
+
+
+@admin.register(MailTurn)
+class MailTurnAdmin(Rows):
+    """For superusers: how often mail was asked for, without addresses."""
+
+    list_display = ("hour", "nth")
+    search_fields = ("key__exact",)
+    exclude = ("key",)
 
 
 @admin.register(Comment)

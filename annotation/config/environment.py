@@ -97,6 +97,27 @@ def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
     return value
 
 
+def mail(url: str, sender: str) -> dict[str, Any]:
+    """Django's settings for the mail server that a URL names, such as "smtp+tls://user:password@mail.example.org:587".
+
+    Nothing for an empty URL. Raises ImproperlyConfigured for one that names none, or without a sender.
+    """
+    if not url:
+        return {}
+    if "@" not in sender:
+        raise ImproperlyConfigured(
+            "EMAIL_URL needs DEFAULT_FROM_EMAIL beside it: the address that mail comes from."
+        )
+    try:
+        config: dict[str, Any] = dict(environ.Env.email_url_config(url))
+    except (ImproperlyConfigured, ValueError):
+        # The URL holds a password, so it is not repeated.
+        raise ImproperlyConfigured(
+            "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
+        ) from None
+    return {name: value for name, value in config.items() if name.startswith("EMAIL_") and value is not None}
+
+
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
 

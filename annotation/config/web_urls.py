@@ -177,6 +177,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),
     path("account/", account_web.account, name="account"),
+    path("forgotten-password/", account_web.ForgottenPassword.as_view(), name="forgotten-password"),
     path("reset/<str:key>/<str:token>/", account_web.reset, name="reset-password"),
     path("sign-out/", sign_in.SignOut.as_view(), name="sign-out"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),

@@ -21,7 +21,7 @@ from annotation.models.event import Event
 from annotation.models.guideline import Guideline
 from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
-from annotation.models.people import Comment, Invitation, Notice, SetupLink
+from annotation.models.people import Comment, Invitation, MailTurn, Notice, SetupLink
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
@@ -61,6 +61,7 @@ __all__ = [
     "JudgeCall",
     "JudgeShare",
     "Label",
+    "MailTurn",
     "Membership",
     "Notice",
     "Project",

@@ -169,6 +169,7 @@ OUTSIDE = {
     "account": True,
     **dict.fromkeys(("samples", "add-sample", "remove-sample"), True),
     "reset-password": False,
+    "forgotten-password": False,
     "invitation": False,
     "help": False,
     "help-page": False,
@@ -205,7 +206,9 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
-    **dict.fromkeys(("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "SetupLink", "Worker"), ()),
+    **dict.fromkeys(
+        ("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "MailTurn", "SetupLink", "Worker"), ()
+    ),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""
 

@@ -44,7 +44,7 @@ def test_jobs_alone_speaks_to_the_queue() -> None:
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
     hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
-    assert hinted == {"WORK", "MAKE_ANALYSIS", "ADD_SAMPLE"}
+    assert hinted == {"WORK", "MAKE_ANALYSIS", "ADD_SAMPLE", "MAIL_RESET"}
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
     assert {jobs.WORK, MAKE_ANALYSIS, ADD_SAMPLE, *scheduled} <= set(current_app.tasks)
 

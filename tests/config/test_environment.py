@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from annotation.config import environment
 
@@ -77,3 +78,28 @@ def test_all_who_ask_at_once_get_the_same_secret(tmp_path: Path) -> None:
         secrets = set(pool.map(lambda _: environment.kept_secret(tmp_path / "key"), range(64)))
     assert len(secrets) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+def test_a_mail_server_is_named_by_a_url() -> None:
+    found = environment.mail("smtp+tls://ana:p%40ss@mail.example.org:587", "coverdict@example.org")
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == (
+        "mail.example.org",
+        587,
+        True,
+    )
+    assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("ana", "p@ss")
+    assert environment.mail("", "") == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "sender", "told"),
+    [
+        ("smtp://ana:hushhush@mail.example.org", "", "DEFAULT_FROM_EMAIL"),
+        ("post://ana:hushhush@mail.example.org", "a@example.org", "names no mail server"),
+        ("smtp://ana:hushhush@mail.example.org:port", "a@example.org", "names no mail server"),
+    ],
+)
+def test_a_mail_server_without_a_sender_or_a_known_kind_is_refused(url: str, sender: str, told: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=told) as refused:
+        environment.mail(url, sender)
+    assert "hushhush" not in str(refused.value)

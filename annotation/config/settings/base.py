@@ -31,6 +31,11 @@ COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", d
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
 )
+# Mail for forgotten passwords: without a server an administrator makes the link.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
+EMAIL_TIMEOUT = 20
+vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.

@@ -23,6 +23,7 @@ from annotation.models import (
     Job,
     JudgeCall,
     JudgeShare,
+    MailTurn,
     PromptVersion,
     PublishedPercent,
     PublishedScore,
@@ -51,7 +52,7 @@ MODELS = sorted(
 EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 """Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
 
-OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "SetupLink", "Worker")
+OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "MailTurn", "SetupLink", "Worker")
 """Rows of no project, for superusers."""
 
 OWN = ("Notice",)
@@ -142,6 +143,7 @@ def fill(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
+    MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
