@@ -72,7 +72,8 @@ def blanks_of(project: Project, table: TargetTable, scores: Iterable[str]) -> It
         yield Blank((), NO_REFERENCE)
     sets = max((row.n for row in table.rows), default=0)
     if sets and not has_interval(sets):
-        why = f"There are no intervals: they need {FEWEST_FOR_INTERVAL} document sets, and here are {sets}."
+        held_sets = "is 1" if sets == 1 else f"are {sets}"
+        why = f"There are no intervals: they need {FEWEST_FOR_INTERVAL} document sets, and here {held_sets}."
         yield Blank((), Reason(why, "Import more document sets", "import", Verb.IMPORT))
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.leaderboards import board
 from annotation.analysis.pictures.charts import league
 from annotation.core.permissions import Verb, may_create_projects
@@ -26,7 +27,6 @@ from annotation.web.rooms import enter
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
-    from annotation.analysis.pictures.charts import League
     from annotation.web.rooms import Room
 
 EXCERPT = 5
@@ -90,17 +90,23 @@ def project(request: Request, slug: str) -> HttpResponse:
         "steps": next_steps(
             room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
         ),
-        "excerpt": _excerpt(room),
+        **_excerpt(room),
     }
     return render(request, "projects/overview.html", context)
 
 
-def _excerpt(room: Room) -> League | None:
-    """The leaderboard of the target length that most summaries have."""
+def _excerpt(room: Room) -> dict[str, object]:
+    """The leaderboard of the target length that most summaries have, and why it lacks what it lacks."""
     if Verb.VIEW_SCORES not in room.verbs:
-        return None
+        return {"excerpt": None}
     stored, made = board(room.project)
     if not stored.tables:
-        return None
+        return {"excerpt": None}
     fullest = max(stored.tables, key=lambda table: table.summaries)
-    return league(fullest, most=EXCERPT, is_made=made.is_current)
+    return {
+        "excerpt": league(fullest, most=EXCERPT, is_made=made.is_current),
+        "blanks": [
+            ("Coverage" if blank.scores else "", blank.reason, blank.reason.verb in room.verbs)
+            for blank in blanks_of(room.project, fullest, ["coverage"])
+        ],
+    }

@@ -46,6 +46,14 @@ def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[
     assert '<a href="/p/quarry/import/"><strong>Import summaries</strong></a>' in page
 
 
+def test_the_overview_says_why_it_shows_no_interval(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    page = signed_in(world.mona).get("/p/harbour/").content.decode()
+    assert "There are no intervals: they need 5 document sets, and here is 1." in page
+    assert '<a href="/p/harbour/import/">Import more document sets</a>' in page
+
+
 def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:
     context = signed_in(world.mona).get("/p/harbour/").context
     held, checks = context["contents"], context["checks"]
