@@ -155,6 +155,11 @@ class JudgeCall(PublicRow):
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
+    served_model = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="The model's name in the reply, which may differ from the one asked.",
+    )
     run = models.ForeignKey(
         "annotation.Run",
         null=True,

@@ -218,6 +218,7 @@ class Caller:
             prompt_tokens=reply.prompt_tokens if reply else None,
             completion_tokens=reply.completion_tokens if reply else None,
             seconds=reply.seconds if reply else 0.0,
+            model=storable(reply.model if reply else ""),
         )
 
     def _body(self, request: _Request, chosen: ReplyFormat) -> dict[str, Any]:

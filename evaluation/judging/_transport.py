@@ -73,7 +73,7 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the server said. `content` is the text of the answer or of the refusal."""
+    """What the server said. `content` is the text of the answer or of the refusal, `model` who it says answered."""
 
     request: str
     content: str
@@ -81,6 +81,7 @@ class Reply:
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
+    model: str = ""
 
 
 class _SealedClient(openai.AsyncOpenAI):
@@ -212,7 +213,7 @@ class Service:
         if not self._quotes_key and reply.finish_reason != NO_COMPLETION:
             return reply
         content, reason = self._without_key(reply.content), self._without_key(reply.finish_reason)
-        return replace(reply, content=content, finish_reason=reason)
+        return replace(reply, content=content, finish_reason=reason, model=self._without_key(reply.model))
 
     def _without_key(self, text: str) -> str:
         return self._key.sub("[key]", text) if self._key else text
@@ -302,6 +303,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
         seconds,
+        _string(_member(body, "model")),
     )
 
 

@@ -200,7 +200,8 @@ class StoredCall:
 
     `request` is the request's canonical JSON, without any secret. `reply` is the judge's text as received
     (with characters that no database stores replaced), or what the server gave as the reason for answering
-    nothing. `finish_reason` is the server's, or "refusal", "rejected" or "not a completion".
+    nothing. `finish_reason` is the server's, or "refusal", "rejected" or "not a completion"; `model` is the name
+    under which it says that it answered, empty where it says none.
     """
 
     key: str
@@ -213,6 +214,7 @@ class StoredCall:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float = 0.0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
 
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
-from annotation.models import Job, JudgeCall, Project, Run, Verdict
+from annotation.models import Job, Judge, JudgeCall, Project, Run, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
@@ -36,6 +37,20 @@ class Failure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ServedModel:
+    """The names under which a judge's provider answered in a run, and the last one before, empty where unknown."""
+
+    judge: str
+    models: tuple[str, ...]
+    before: str
+
+    @property
+    def is_another(self) -> bool:
+        """Whether somebody else answered than before, or several did."""
+        return len({*self.models, self.before} - {""}) > 1
+
+
+@dataclass(frozen=True, slots=True)
 class RunProgress:
     """Where a run stands. Jobs count document sets; summaries are peer summaries.
 
@@ -43,6 +58,7 @@ class RunProgress:
     the jobs with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
     commonest first, with how often. `calls` and tokens are what the run paid for, at the `cost` that it
     came to; what was known already costs nothing. `rate` is summaries a minute of late, None where none were done.
+    `served` tells of each judge which model answered.
     """
 
     total_jobs: int
@@ -62,6 +78,7 @@ class RunProgress:
     failures: list[Failure]
     unscored_reasons: list[tuple[str, int]]
     rate: float | None
+    served: list[ServedModel]
 
     @property
     def asked(self) -> int:
@@ -136,6 +153,7 @@ def run_progress(run: Run) -> RunProgress:
         failures=_failures(run),
         unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
+        served=_served(run) if paid.calls else [],
     )
 
 
@@ -148,6 +166,24 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
         took=Sum("seconds", default=0.0),
     )
     return Usage(sums["made"], sums["prompt"], sums["completion"], sums["took"])
+
+
+def _served(run: Run) -> list[ServedModel]:
+    answered = JudgeCall.objects.filter(run=run).exclude(served_model="").order_by("judge", "served_model")
+    rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
+    first: dict[int, int] = {}
+    names: defaultdict[int, list[str]] = defaultdict(list)
+    for judge, model, place in rows:
+        first[judge] = min(place, first.get(judge, place))
+        names[judge].append(model)
+    if not first:
+        return []
+    earlier = JudgeCall.objects.filter(judge=OuterRef("pk"), pk__lt=min(first.values())).exclude(
+        served_model=""
+    )
+    before = Subquery(earlier.order_by("-pk").values("served_model")[:1])
+    judges = Judge.objects.filter(pk__in=first).annotate(before=before).order_by("name")
+    return [ServedModel(judge.name, tuple(names[judge.pk]), judge.before or "") for judge in judges]
 
 
 def latest_run(project: Project) -> Run | None:

@@ -169,6 +169,7 @@ class RowCallStore:
                 prompt_tokens=row.prompt_tokens,
                 completion_tokens=row.completion_tokens,
                 seconds=row.seconds,
+                model=row.served_model,
             )
             for row in rows
         }
@@ -187,6 +188,7 @@ class RowCallStore:
                 prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
                 completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
                 seconds=call.seconds,
+                served_model=call.model[:200],
             )
             for call in calls
         ]

@@ -474,8 +474,17 @@ KEY = "sk-te/st-4711"
         lambda said: Fault(finish_reason=said),
         lambda said: faults.status(400, "x" * 290 + said),
         lambda said: faults.completion(lambda _: {"error": {"message": said}}),
+        lambda said: faults.completion(lambda _: {"model": said}),
     ],
-    ids=["an answer", "prose", "a refusal", "the finish reason", "an error", "an error with 200"],
+    ids=[
+        "an answer",
+        "prose",
+        "a refusal",
+        "the finish reason",
+        "an error",
+        "an error with 200",
+        "the model",
+    ],
 )
 def test_a_key_that_the_server_repeats_is_neither_kept_nor_shown(
     judge_of: JudgeMaker, llm_server: LLMServer, quoting: Callable[[str], Fault], escaped: str
@@ -483,7 +492,11 @@ def test_a_key_that_the_server_repeats_is_neither_kept_nor_shown(
     store = MemoryCallStore()
     llm_server.always(quoting(escaped))
     (verdict,) = check(judge_of(store=store, api_key=KEY), FOUND)
-    for shown in (verdict.reason, repr(verdict), *(call.reply + call.finish_reason for call in store.calls)):
+    for shown in (
+        verdict.reason,
+        repr(verdict),
+        *(call.reply + call.finish_reason + call.model for call in store.calls),
+    ):
         assert "4711" not in shown
         assert "sk-te" not in shown
 
@@ -662,6 +675,7 @@ def test_a_stored_call_tells_what_was_asked_and_said(judge_of: JudgeMaker, llm_s
     (call,) = store.calls
     assert verdict.call == call.key
     assert (call.judge, call.step, call.finish_reason) == ("Scripted", "check_covered", "stop")
+    assert call.model == "scripted"
     assert json.loads(call.request) == llm_server.calls[0].body
     assert json.loads(call.reply)["verdicts"][0]["label"] == "yes"
     # The server counts four characters as one token.

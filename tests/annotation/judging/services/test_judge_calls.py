@@ -42,6 +42,7 @@ def call(**changes: Any) -> StoredCall:
             "prompt_tokens": 12,
             "completion_tokens": 3,
             "seconds": 0.5,
+            "model": "gpt-2026-11-01",
             **changes,
         }
     )
@@ -69,9 +70,14 @@ def test_the_first_call_under_a_key_stays(store: RowCallStore) -> None:
 
 
 def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None:
-    asyncio.run(store.put(call(finish_reason="x" * 500, prompt_tokens=10**18, completion_tokens=None)))
+    asyncio.run(
+        store.put(
+            call(finish_reason="x" * 500, model="m" * 500, prompt_tokens=10**18, completion_tokens=None)
+        )
+    )
     row = JudgeCall.objects.get()
     assert (row.finish_reason, row.prompt_tokens, row.completion_tokens) == ("x" * 40, 2**31 - 1, 0)
+    assert row.served_model == "m" * 200
 
 
 def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:

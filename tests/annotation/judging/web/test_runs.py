@@ -298,3 +298,35 @@ def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
     assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
     Run.objects.update(state="cancelled")
     assert confirmed(mona, asked).status_code == 302
+
+
+def answered(run: Run | None, judge: Judge, *models: str) -> None:
+    for model in models:
+        key = f"{model} {JudgeCall.objects.count()}"
+        JudgeCall.objects.create(judge=judge, run=run, key=key, step="extract", served_model=model)
+
+
+@pytest.mark.parametrize(
+    ("before", "models", "told"),
+    [
+        (
+            "gpt-may",
+            ["gpt-june"],
+            "Another model answers for judge lexical: gpt-june; before this run gpt-may.",
+        ),
+        ("", ["gpt-june", "gpt-may"], "Another model answers for judge lexical: gpt-june, gpt-may."),
+        ("gpt-may", ["gpt-may", "gpt-may"], "Judge lexical answered as gpt-may."),
+        ("gpt-may", [""], ""),
+    ],
+)
+def test_a_run_tells_where_another_model_answers_for_the_judge(
+    world: World, mona: Client, before: str, models: list[str], told: str
+) -> None:
+    answered(None, world.judge, before)
+    run = started(mona)
+    answered(run, world.judge, *models)
+    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
+    words = " ".join(re.sub("<[^>]*>", "", page).split())
+    assert told in words
+    assert ("Another model" in words) == told.startswith("Another")
+    assert ("answered as" in words) == ("answered as" in told)
