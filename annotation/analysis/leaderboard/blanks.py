@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why something is not there, and what brings it: words, the name of the page, and who may do it."""
+    """Why something is not there, and what brings it: words, the page and the place on it, and who may do it."""
 
     why: str
     act: str
     url_name: str
     verb: Verb
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,11 @@ class Blank:
 
 
 NO_TARGET = Reason(
-    "the summaries have no target length", "Import with a target length", "import", Verb.IMPORT
+    "the summaries have no target length",
+    "Set a target length",
+    "project-settings",
+    Verb.CHANGE_PROJECT,
+    "#id_target_length",
 )
 NO_WORD_BREAKS = Reason(
     "words cannot be counted in a script without spaces",
