@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why something is not there, and what brings it: words, the page and the place on it, and who may do it."""
+    """Why something is not there, and what brings it: words, the name of the page, who may do it, and where on it."""
 
     why: str
     act: str
@@ -36,7 +36,7 @@ class Blank:
 
 NO_TARGET = Reason(
     "the summaries have no target length",
-    "Set a target length",
+    "Set a default target length",
     "project-settings",
     Verb.CHANGE_PROJECT,
     "#id_target_length",
@@ -85,7 +85,7 @@ def blanks_of(project: Project, table: TargetTable, scores: Iterable[str]) -> It
 def _reason(project: Project, table: TargetTable, name: str, held: set[str]) -> Reason | None:
     match name:
         case "brevity" | "composite_2_3" | "composite_custom" if "brevity" not in held:
-            if table.target_words is None:
+            if table.target_words is None and project.target_length is None:
                 return NO_TARGET
             return NO_WORD_BREAKS if _flagged(table, "no_word_breaks") else None
         case "alignment":

@@ -32,6 +32,7 @@ def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
     settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
     world.rex.email = "Rex@example.org"
     world.rex.save()
+    current_app.loader.import_default_modules()
     current_app.conf.task_always_eager = True
     yield
     current_app.conf.task_always_eager = False

@@ -177,11 +177,11 @@ def test_what_is_blank_says_why_and_leads_to_what_brings_it(
     Summary.objects.update(target_words=None)
     page = " ".join(signed_in(world.mona).get("/p/harbour/scores/").content.decode().split())
     assert "</strong>: no values, since the summaries have no target length." in page
-    assert '<a href="/p/harbour/settings/#id_target_length">Set a target length</a>' in page
+    assert '<a href="/p/harbour/settings/#id_target_length">Set a default target length</a>' in page
     assert 'data-name="brevity"' not in page
     seen = vic.get("/p/harbour/scores/").content.decode()
     assert "the summaries have no target length" in seen
-    assert "Set a target length" not in seen
+    assert "Set a default target length" not in seen
 
 
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
