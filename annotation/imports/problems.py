@@ -100,13 +100,18 @@ class Warnings:
     shown: list[str] = field(default_factory=list)
     remedies: set[Remedy] = field(default_factory=set)
 
-    def add(self, remark: str, *, line: int | None = None, remedy: Remedy | None = None) -> None:
+    def add(
+        self, remark: str, *, line: int | None = None, remedy: Remedy | None = None, is_first: bool = False
+    ) -> None:
+        """Keep a remark; one that `is_first` stands before all others and is always kept."""
         self.count += 1
         if remedy is not None:
             self.remedies.add(remedy)
         if line is not None:
             remark = f"{self.word.capitalize()} {line}: {remark}"
-        if len(self.shown) < PROBLEMS_SHOWN:
+        if is_first:
+            self.shown.insert(0, remark)
+        elif len(self.shown) < PROBLEMS_SHOWN:
             self.shown.append(remark)
 
     def lines(self) -> tuple[str, ...]:

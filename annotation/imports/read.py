@@ -148,6 +148,8 @@ class _Reader:
     side: Side | None = None
     """What the claims that were read show."""
 
+    has_reference: bool = False
+
     def read(self, claims_side: Side | None) -> FileReading:
         if self.format in {Format.JSONL, Format.JSON_LIST}:
             self._read_json()
@@ -186,12 +188,6 @@ class _Reader:
         self._note_unread(table.columns)
         if table.remark:
             self.warnings.add(table.remark)
-        if "reference" not in self.layout.columns():
-            self.warnings.add(
-                "There is no column `reference`, so nothing is compared with a reference. If it has another "
-                "name, say which column is `reference`.",
-                remedy=Remedy.MAP,
-            )
         for record in table.records:
             self.progress.read_row()
             self._take_flat(record)
@@ -417,6 +413,7 @@ class _Reader:
                 self.warnings.add(f"There is no summary by {mapping['summary']!r}.", line=record.line)
                 continue
             for one in _one_reference_each(fields):
+                self.has_reference = self.has_reference or bool(one.raw("reference"))
                 row = _flat_row(one, self.warnings, self.target)
                 for name, reason in self.dataset.add(row) if row else ():
                     one.complain(name, reason)
@@ -433,6 +430,13 @@ class _Reader:
             self.side = side_of(row) or self.side
 
     def _remark(self, claims_side: Side | None) -> None:
+        if not self.has_reference and self.format is not Format.NESTED_JSONL:
+            self.warnings.add(
+                "No row has a `reference`, so summaries are compared with their documents. If another column holds "
+                "it, say which column is `reference`.",
+                remedy=Remedy.MAP,
+                is_first=True,
+            )
         if self.unread:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""

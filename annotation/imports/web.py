@@ -42,7 +42,7 @@ from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import Import
+from annotation.models import Import, Project, Summary
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -103,6 +103,7 @@ class Form:
     words: str = ""
     side: str = ""
     skip_invalid: bool = False
+    no_reference: bool = False
 
     @classmethod
     def of(cls, request: Request, look: Look | None) -> Form:
@@ -114,13 +115,14 @@ class Form:
             sent.get("words", ""),
             sent.get("side", ""),
             "skip_invalid" in sent,
+            "no_reference" in sent,
         )
 
     @classmethod
     def kept(cls, asked: Import, look: Look | None) -> Form:
         """As it was chosen before; else as the file looks."""
         chosen = choices_of(asked)
-        layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
+        layout: Layout = chosen.get("layout") or _guessed(asked.project, look)
         columns = {column: name for name, column in layout.columns().items()}
         columns.update(dict.fromkeys(layout.systems, "summary"))
         return cls(
@@ -138,8 +140,14 @@ class Form:
         if look is not None and not look.is_nested:
             pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
             target = self.words if self.target == "number" else self.target
+            if target == "reference" and not self.has_reference:
+                target = "none"
             layout = replace(layout_of(pairs, system=self.system, target=target or "0"), is_whole=True)
         return {"layout": layout, "claims_side": self._claims_side(), "skip_invalid": self.skip_invalid}
+
+    @property
+    def has_reference(self) -> bool:
+        return "reference" in self.columns.values()
 
     def _claims_side(self) -> Side | None:
         for side in get_args(Side):
@@ -184,6 +192,11 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     try:
         look = look_at_rows(files_of(asked)) if is_kept(asked) else None
         form = Form.of(request, look)
+        if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
+            raise Invalid(
+                "Choose the column that holds the reference summary, or confirm that the file has none.",
+                field="no_reference",
+            )
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
@@ -264,7 +277,7 @@ def _show(
     return page_or_fragment(
         request,
         page="imports/progress.html",
-        fragment="imports/_report.html" if is_posted else "imports/_progress.html",
+        fragment="imports/_preview.html" if is_posted else "imports/_progress.html",
         context=context,
         status=422 if is_invalid else status_of(refusal) if refusal else 200,
     )
@@ -287,7 +300,26 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "rows": rows,
         "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
         "fields": FIELDS.items(),
+        "lacks_reference": _lacks_reference(asked.project, look, form),
     }
+
+
+def _guessed(project: Project, look: Look | None) -> Layout:
+    """What a file looks like. Without a target length of its own it has that of the project's first summary; in a
+    project without any, that of its references.
+    """
+    layout = look.guess().layout if look else Layout()
+    if project.target_length or "reference" not in layout.mapping or "target_words" in layout.mapping:
+        return layout
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    first = peers.order_by("pk").values_list("target_words").first()
+    return replace(layout, target=first[0] if first else "reference")
+
+
+def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:
+    """Whether the project compares with references and no column holds them."""
+    is_flat = look is not None and not look.is_nested
+    return is_flat and project.compares == Project.Compares.REFERENCE and not form.has_reference
 
 
 def _columns(look: Look | None) -> list[tuple[int, str]]:

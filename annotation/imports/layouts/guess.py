@@ -32,6 +32,9 @@ _ASIDE = frozenset({
 })  # fmt: skip
 """What is said beside texts and is never by a system, however long."""
 
+_OF_REFERENCES = ("reference", "gold", "human", "editor", "summary")
+"""What the name of a column may hold that has the references, the surest first."""
+
 _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "example"})
 """Columns that are none themselves: tools keep a row's own columns in them."""
 
@@ -96,6 +99,8 @@ class _Guesser:
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
         elif systems:
             self.mapping["summary"] = systems[0]
+        else:
+            self._assign_likely_reference()
         # One column with a name of its own is the one system of that name.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         if self.mapping.get("summary") == "summary" and self._is_alone():
@@ -131,6 +136,16 @@ class _Guesser:
                 others = f"{_listed(rivals)} could be it, too"
                 self.notes.append(f"`{chosen}` is read as {_SAID[name]}; {others}.")
         self.mapping[name] = self._text_in(name, chosen) if name in _TEXTS else chosen
+
+    def _assign_likely_reference(self) -> None:
+        """Beside the summary under test another text that is named like a summary is the reference, if none is yet."""
+        if self.is_wide or "reference" in self.mapping or "summary" not in self.mapping:
+            return
+        texts = [column for column in self._rest() if not plain(column).endswith(tuple(_ASIDE))]
+        likely = [column for word in _OF_REFERENCES for column in texts if word in plain(column)]
+        if likely:
+            self.mapping["reference"] = likely[0]
+            self.notes.append(f"`{likely[0]}` is read as the reference, because of its name.")
 
     def _tops(self) -> list[str]:
         return [column for column in self.columns if not self._is_inside(column)]
@@ -198,22 +213,28 @@ class _Guesser:
 
     def _systems(self) -> list[str]:
         """Columns that are no field and hold texts, where none is known to hold the summaries."""
-        used = {root(column) for column in self.mapping.values()}
-        rest = [column for column in self._tops() if column not in used and self._is_text(column)]
         summary = self.mapping.get("summary")
         if summary and not (
             self.is_wide or (plain(summary) == "summary" and "reference" not in self.mapping)
         ):
             return []
-        rest = [
-            column
-            for column in rest
-            if not column.startswith(ADDED) and plain(column).rstrip(digits) not in _ASIDE
-        ]
+        rest = self._rest()
         if summary and len(rest) > 1 and "system" not in self.mapping:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
         return [] if summary else rest
+
+    def _rest(self) -> list[str]:
+        """Columns of texts that are no field and are not said beside texts."""
+        used = {root(column) for column in self.mapping.values()}
+        return [
+            column
+            for column in self._tops()
+            if column not in used
+            and self._is_text(column)
+            and not column.startswith(ADDED)
+            and plain(column).rstrip(digits) not in _ASIDE
+        ]
 
     def _is_text(self, column: str) -> bool:
         values = [value for row in self.rows if isinstance(value := pick(row, column), str) and value.strip()]

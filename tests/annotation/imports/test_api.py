@@ -110,7 +110,7 @@ def test_a_mapping_without_a_column_is_refused(world: World, client_of: ApiDoor)
 def test_a_warning_says_what_helps(world: World, client_of: ApiDoor) -> None:
     table = "document_id,document,gold,system,summary\nd1,A text.,A.,alder,Two.\n"
     report = inline(client_of("mona"), {"a.csv": table}, dry_run=True).json()
-    assert any("no column `reference`" in warning for warning in report["warnings"])
+    assert any("No row has a `reference`" in warning for warning in report["warnings"])
     assert report["ways"] == ['A column of another name is given in `mapping`, such as ["summary=output"].']
 
 

@@ -193,8 +193,8 @@ def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
 
 def test_csv_without_references_is_told(tmp_path: Path) -> None:
     path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
-    length, reference = read_dataset(path).warnings.shown
-    assert reference.startswith("There is no column `reference`, so nothing is compared")
+    reference, length = read_dataset(path).warnings.shown
+    assert reference.startswith("No row has a `reference`, so summaries are compared with their documents.")
     assert length == (
         "There is no target length: brevity and composite stay blank unless the project's settings give one."
     )

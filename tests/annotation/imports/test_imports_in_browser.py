@@ -68,10 +68,12 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.get_by_label("highlights holds").focus()
     page.keyboard.press("Home")
-    page.get_by_text("There is no column `reference`").wait_for()
+    page.get_by_text("No row has a `reference`").wait_for()
+    page.get_by_text("The file has no reference: compare with the documents").wait_for()
+    assert violations(page) == []
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights holds"
     page.get_by_label("highlights holds").select_option("Reference summary")
-    page.get_by_text("There is no column `reference`").wait_for(state="detached")
+    page.get_by_text("No row has a `reference`").wait_for(state="detached")
     page.get_by_label("Target length, where no column has it").select_option("reference")
     page.get_by_text("The target length is 5 words").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
@@ -81,3 +83,32 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     peers = Summary.objects.filter(document_set__in=sets, is_peer=True)
     assert set(peers.values_list("system__name", "target_words")) == {("alder", 5)}
     assert Summary.objects.filter(document_set__in=sets, is_model=True).count() == 50
+
+
+@pytest.mark.parametrize("delay_ms", [0, 1500])
+def test_the_preview_is_that_of_the_last_choice(
+    world: World, desk: Desk, tmp_path: Path, delay_ms: int
+) -> None:
+    path = tmp_path / "outputs.csv"
+    path.write_text(
+        "article,editor_summary,model,output\nRain fell. Trams stopped.,It rained in town.,alder,Rain.\n"
+    )
+    page = sign_in(desk(), "mona")
+    # Held up in the page, so that choices come while a preview is on its way.
+    page.add_init_script(
+        f"const send = window.fetch; window.fetch = async (...all) => {{"
+        f" await new Promise((go) => setTimeout(go, {delay_ms})); return send(...all); }}"
+    )
+    page.goto("/p/harbour/import/")
+    page.get_by_label("Choose files").set_input_files(path)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
+    page.get_by_label("editor_summary holds").select_option("")
+    page.get_by_label("model holds").select_option("group")
+    if delay_ms:
+        page.locator("#preview[aria-busy=true]").wait_for()
+    page.get_by_label("editor_summary holds").select_option("reference")
+    page.get_by_label("Target length, where no column has it").select_option("reference")
+    page.get_by_text("The target length is 4 words").wait_for()
+    page.get_by_text("No column names a system").wait_for()
+    assert page.locator("#preview").get_attribute("aria-busy") == "false"

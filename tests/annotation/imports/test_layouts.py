@@ -163,6 +163,27 @@ def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Pa
     assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
 
 
+@pytest.mark.parametrize(
+    ("header", "reference"),
+    [
+        ("article_text,editor_summary,model,generated", "editor_summary"),
+        ("article,house_summary,gold_text,output", "gold_text"),
+        ("article,human_feedback,output", None),
+        ("article,headline,output", None),
+        ("article,human_a,human_b", None),
+    ],
+)
+def test_a_text_named_like_a_reference_is_one_beside_the_summary(
+    tmp_path: Path, header: str, reference: str | None
+) -> None:
+    columns = header.split(",")
+    texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
+    found = look_at(raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"), name="a.csv").guess()
+    assert found.layout.mapping.get("reference") == reference
+    told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
+    assert len(told) == (reference is not None)
+
+
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
     long = "It rained in the town all day."
     rows = [

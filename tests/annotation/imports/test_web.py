@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.imports import background
 from annotation.imports import web as imports
-from annotation.models import DocumentSet, Event, Import, PublishedScore, Summary
+from annotation.models import DocumentSet, Event, Import, Project, PublishedScore, Summary
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.duc.packages import PEER_UNITS, ROW_2001, ROW_2002, row_2002, see_page, zipped
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
@@ -124,11 +124,52 @@ def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
         "system": "birch",
         "target": "number",
         "words": "12",
+        "no_reference": "on",
     }
     act(mona, address, act="import", **fields)
     peer = Summary.objects.get(text="Trams stopped 1.")
     assert (peer.system.name, peer.target_words) == ("birch", 12)
     assert not Summary.objects.filter(document_set=peer.document_set, is_model=True).exists()
+
+
+def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: World, mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    assert "compare with the documents" not in mona.get(address).content.decode()
+    left_out = {"column-1": "", "target": "reference"}
+    checked = act(mona, address, **left_out)
+    assert checked.status_code == 200
+    assert "The file has no reference: compare with the documents" in checked.content.decode()
+    refused = act(mona, address, act="import", **left_out)
+    assert refused.status_code == 422
+    assert "confirm that the file has none" in refused.content.decode()
+    assert not Summary.objects.filter(text="Trams stopped 1.").exists()
+    act(mona, address, act="import", no_reference="on", **left_out)
+    # A target length of the references is none where there are none.
+    assert Summary.objects.get(text="Trams stopped 1.").target_words is None
+
+
+def test_a_project_of_sources_is_not_asked_for_references(world: World, mona: Client) -> None:
+    Project.objects.update(compares=Project.Compares.SOURCE)
+    act(mona, sent(mona, table(*ODD)), act="import", **{"column-1": ""})
+    assert Summary.objects.filter(text="Trams stopped 1.").exists()
+
+
+FROM_REFERENCES = '<option value="reference" selected>From the references'
+
+
+def test_the_target_length_stands_at_the_references(world: World, mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    # Summaries that are there have no target length, and those of several are never averaged together.
+    Summary.objects.update(target_words=None)
+    assert FROM_REFERENCES not in mona.get(address).content.decode()
+    Summary.objects.update(target_words=30)
+    page = mona.get(address).content.decode()
+    assert '<option value="number" selected>' in page
+    assert 'value="30"' in page
+    DocumentSet.objects.filter(project=world.project).update(project=world.other_project)
+    assert FROM_REFERENCES in mona.get(address).content.decode()
+    Project.objects.update(target_length=100)
+    assert FROM_REFERENCES not in mona.get(address).content.decode()
 
 
 def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> None:

@@ -1,0 +1,7 @@
+// The preview says that it is being made anew, until it is that of the last choice.
+(() => {
+  const told = (isBusy) => document.getElementById("preview")?.setAttribute("aria-busy", String(isBusy));
+
+  document.addEventListener("htmx:before:request", () => told(true));
+  document.addEventListener("htmx:finally:request", () => told(false));
+})();
