@@ -48,7 +48,8 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
 
     few, many = counted("few", 1, 1), counted("many", SETS_PLANNED_AT_ONCE, 3)
     assert many == few
-    assert few < 60
+    # Some twenty of them are the bounds of a new project's rules, each asked by Django in a statement.
+    assert few < 70
 
 
 @pytest.mark.django_db
