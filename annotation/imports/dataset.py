@@ -39,6 +39,10 @@ class FlatRow:
     questions: tuple[str, ...] = ()
 
     @property
+    def key(self) -> PairKey:
+        return (self.system, self.target, self.reference_id)
+
+    @property
     def remark(self) -> str:
         """What is to be said of it although it is imported; mostly nothing."""
         if self.summary.strip():
@@ -166,6 +170,11 @@ class Dataset:
     sets: MutableMapping[str, SetData] = field(default_factory=dict)
     published: list[PublishedLine] = field(default_factory=list)
     people: set[str] = field(default_factory=set)
+    repeated: dict[int, int] = field(default_factory=dict)
+    """Lines that say again what an earlier one said, with that one."""
+
+    sets_of: dict[str, int] = field(default_factory=dict)
+    """In how many sets each system of the rows has a summary."""
 
     @property
     def is_empty(self) -> bool:
@@ -185,11 +194,39 @@ class Dataset:
         return any(one.claims for one in self.sets.values())
 
     def add(self, row: FlatRow) -> list[tuple[str, str]]:
-        """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each."""
-        conflicts = list(self._conflicts(row))
-        if not conflicts:
-            self.sets[row.document_id] = _with_row(self.sets.get(row.document_id), row)
-        return conflicts
+        """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each.
+
+        One that repeats the texts of an earlier row is noted.
+        """
+        one = self.sets.get(row.document_id)
+        conflicts = list(_conflicts(one, row)) if one else []
+        if conflicts:
+            return conflicts
+        if one and (earlier := one.pairs.get(row.key)):
+            self.repeated[row.line] = earlier
+        if one is None or not any(name == row.system for name, _ in one.peers):
+            self._count(row.system)
+        self.sets[row.document_id] = _with_row(one, row)
+        return []
+
+    def missing(self, most: int) -> Mapping[str, list[str]]:
+        """The systems that lack a summary in some sets, with the names of at most so many of these."""
+        lacking: dict[str, list[str]] = {
+            name: [] for name, count in self.sets_of.items() if count < len(self.sets)
+        }
+        wanted = {name: min(most, len(self.sets) - self.sets_of[name]) for name in lacking}
+        for document_id, one in self.sets.items() if lacking else ():
+            there = {name for name, _ in one.peers}
+            for name in [name for name in wanted if name not in there]:
+                lacking[name].append(document_id)
+                if len(lacking[name]) == wanted[name]:
+                    del wanted[name]
+            if not wanted:
+                break
+        return lacking
+
+    def _count(self, system: str) -> None:
+        self.sets_of[system] = self.sets_of.get(system, 0) + 1
 
     def add_nested(self, row: NestedRow) -> list[tuple[str, str]]:
         """Take in a document with all its summaries and claims, or nothing, as `add`."""
@@ -205,17 +242,17 @@ class Dataset:
         assert made is not None, "a line names a system"
         made.claims = row.claims
         made.metadata = dict(row.metadata)
+        for system in {name for name, _ in made.peers}:
+            self._count(system)
         self.sets[document_id] = made
         return []
 
-    def _conflicts(self, row: FlatRow) -> Iterator[tuple[str, str]]:
-        one = self.sets.get(row.document_id)
-        if one is None:
-            return
-        yield from _set_conflicts(one, row)
-        yield from _peer_conflicts(one, row)
-        if row.reference is not None:
-            yield from _reference_conflicts(one, row, row.reference)
+
+def _conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
+    yield from _set_conflicts(one, row)
+    yield from _peer_conflicts(one, row)
+    if row.reference is not None:
+        yield from _reference_conflicts(one, row, row.reference)
 
 
 def _with_row(one: SetData | None, row: FlatRow) -> SetData:
@@ -234,7 +271,7 @@ def _with_row(one: SetData | None, row: FlatRow) -> SetData:
     one.metadata = {
         name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
     }
-    one.pairs[row.system, row.target, row.reference_id] = row.line
+    one.pairs.setdefault(row.key, row.line)
     one.peers.setdefault(
         (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
     )
@@ -268,14 +305,14 @@ def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
 
 def _peer_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
     peer = one.peers.get((row.system, row.target))
-    earlier = one.pairs.get((row.system, row.target, row.reference_id))
+    earlier = one.pairs.get(row.key)
     differs = peer is not None and peer.text.text != row.summary
-    if earlier is not None:
+    if earlier is not None and differs:
         yield (
             "",
             f"repeats the key of line {earlier} (document_id {row.document_id!r}, system {row.system!r}, "
             f"target_words {_or_none(row.target)}, reference_id {_or_none(row.reference_id)})"
-            f"{' with another summary' if differs else ''}. Remove one of the two, or rename the system.",
+            " with another summary. Remove one of the two, or rename the system.",
         )
     elif peer is not None and differs:
         yield (

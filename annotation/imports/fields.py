@@ -166,19 +166,18 @@ class Fields:
         return value
 
     def metadata(self) -> dict[str, object]:
-        """An object of the file's own; in CSV and Parquet it may be written as JSON."""
+        """An object of the file's own, also one written as JSON; any other value under the name of its column."""
         value = self.raw("metadata")
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, str) and value.lstrip().startswith("{"):
             try:
                 value = load_json(value)
             except NotJson as error:
                 self.complain("metadata", str(error))
                 return {}
-        if value is None or value == "":
+        if value is None or (isinstance(value, str) and not value.strip()):
             return {}
         if not isinstance(value, dict):
-            self.complain("metadata", 'is not an object such as {"domain": "news"}.')
-            return {}
+            value = {self.column("metadata"): value}
         reason = _json_fault(value)
         if reason:
             self.complain("metadata", reason)

@@ -90,6 +90,12 @@ class Problems:
         if len(self.shown) < self.most:
             self.shown.append(Problem(line=line, column=column, reason=reason, file=file, remedy=remedy))
 
+    def extend(self, others: Problems) -> None:
+        """Take in what was found later."""
+        self.count += others.count
+        self.bad_lines += others.bad_lines
+        self.shown += others.shown[: max(0, self.most - len(self.shown))]
+
 
 @dataclass(slots=True)
 class Warnings:

@@ -30,6 +30,9 @@ from annotation.imports.progress import Progress
 from annotation.imports.streams import Record
 from evaluation.text import LengthUnit, count_length
 
+NAMES_TOLD = 5
+"""As many examples as a remark gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileReading:
@@ -437,6 +440,15 @@ class _Reader:
                 remedy=Remedy.MAP,
                 is_first=True,
             )
+        if repeated := self.dataset.repeated:
+            first = "; ".join(
+                f"{line} repeats {earlier}" for line, earlier in list(repeated.items())[:NAMES_TOLD]
+            )
+            more = f" and {len(repeated) - NAMES_TOLD:,} more" if len(repeated) > NAMES_TOLD else ""
+            self.warnings.add(
+                f"Rows that repeat an earlier row are read once: {self.format.place} {first}{more}."
+            )
+        self._tell_missing()
         if self.unread:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
@@ -444,6 +456,22 @@ class _Reader:
         if claims_side is not None and self.side is None:
             self.warnings.add(
                 f"There are no claims in {self.name}, so the side given for them decides nothing."
+            )
+
+    def _tell_missing(self) -> None:
+        """Say which systems lack a summary of some set: means over different sets are compared with care."""
+        sets = len(self.dataset.sets)
+        missing = self.dataset.missing(most=NAMES_TOLD)
+        for system, names in list(missing.items())[:NAMES_TOLD]:
+            count = sets - self.dataset.sets_of[system]
+            more = f" and {count - len(names):,} more" if count > len(names) else ""
+            self.warnings.add(
+                f"{printable(system)} has no summary in {count:,} of {sets:,} document sets "
+                f"({', '.join(map(printable, names))}{more})."
+            )
+        if len(missing) > NAMES_TOLD:
+            self.warnings.add(
+                f"{len(missing) - NAMES_TOLD:,} more systems lack summaries of some document sets."
             )
 
 

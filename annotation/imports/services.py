@@ -151,8 +151,8 @@ def import_files(
     """
     require(by, project, Verb.IMPORT)
     name, progress = _name_of(files), progress or Progress()
-    reading = _read(project, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     plan = _plan(project, name)
+    reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     if dry_run:
         _count(plan, reading, name, progress)
         return _report(plan, reading, name, dry_run=True)
@@ -193,8 +193,8 @@ def import_new_project(
     name, progress = _name_of(files), progress or Progress()
     # Never saved: there is nothing in it to look for.
     project = Project(slug=slug, name=slug)
-    reading = _read(project, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     plan = _plan(project, name)
+    reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     stale: set[int] = set()
     is_apart = is_needed() and not dry_run and _is_large(files, reading)
     with transaction.atomic():
@@ -226,7 +226,7 @@ def _name_of(files: Sequence[NamedFile]) -> str:
 
 
 def _read(
-    project: Project,
+    plan: ImportPlan,
     files: Sequence[NamedFile],
     layout: Layout | None,
     claims_side: Side | None,
@@ -238,12 +238,16 @@ def _read(
         files,
         layout=layout,
         claims_side=claims_side,
-        length_unit=score_rules(project).length_unit,
+        length_unit=score_rules(plan.project).length_unit,
         progress=progress,
     )
     progress.sets = len(reading.dataset.sets)
     if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
-        way_out = "" if skip_invalid else " Correct them, or leave those rows out."
+        # Everything is told at once, also what the project says against the other rows.
+        for _ in _parts(plan, reading):
+            progress.step()
+        reading.problems.extend(plan.problems)
+        way_out = " No row is without one." if skip_invalid else " Correct them, or leave those rows out."
         remedies = () if skip_invalid else (Remedy.SKIP_INVALID,)
         raise _refusal(_name_of(files), reading, reading.problems, way_out, remedies)
     return reading
@@ -351,7 +355,10 @@ def _bring_in_apart(
 
 def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
-        raise _refusal(name, reading, plan.problems, "")
+        way_out = (
+            " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
+        )
+        raise _refusal(name, reading, plan.problems, way_out)
 
 
 def _refusal(

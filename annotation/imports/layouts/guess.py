@@ -189,7 +189,8 @@ class _Guesser:
         document = self.mapping.get("document")
         if document is None:
             return True
-        pairs = {(str(pick(row, column)), str(pick(row, document))) for row in self.rows}
+        # A row without a document is a bad one, and says nothing of the others.
+        pairs = {(str(pick(row, column)), str(text)) for row in self.rows if (text := pick(row, document))}
         ids, texts = {one for one, _ in pairs}, {text for _, text in pairs}
         if len(pairs) == len(ids) == len(texts):
             return True

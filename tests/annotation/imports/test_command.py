@@ -45,7 +45,7 @@ def test_project_must_be_there_or_be_made(tmp_path: Path) -> None:
 
 
 def test_problems_are_listed_and_nothing_is_made(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, row(), row(), row(system="birch", summary=...))
+    path = jsonl(tmp_path, row(), row(summary="Other."), row(system="birch", summary=...))
     lines = refused("trams", path, "--create").splitlines()
     assert lines[0].startswith("data.jsonl has 2 problems. Nothing was imported.")
     assert lines[1].startswith("  line 2: repeats the key of line 1")

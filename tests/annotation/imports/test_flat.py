@@ -61,7 +61,6 @@ def test_null_is_no_value(tmp_path: Path, field: str) -> None:
         ("target_words", 2**31, "not a whole number of at least 1"),
         ("target_words", 10**400, "is a number of very many digits, not a whole number"),
         ("language", "Deutsch!", "is 'Deutsch!', not a language code"),
-        ("metadata", [1], "is not an object"),
         ("metadata", "{", "is not JSON"),
         ("metadata", {"a": "\x00"}, "holds a NUL character"),
         ("metadata", {"\udc80": 1}, "holds half a surrogate pair"),
@@ -215,18 +214,55 @@ def test_problems_are_all_counted_and_the_first_are_shown(tmp_path: Path) -> Non
 # Rows that contradict an earlier one
 
 
-def test_duplicate_key_names_both_lines(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch"), row()))
-    assert (line, column) == (3, "")
+def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
+    reading = read_dataset(jsonl(tmp_path, row(), row(system="birch"), row(), row()))
+    assert reading.problems.count == 0
+    assert [len(one.peers) for one in reading.dataset.sets.values()] == [2]
+    assert reading.warnings.shown == [
+        "Rows that repeat an earlier row are read once: line 3 repeats 1; 4 repeats 1."
+    ]
+
+
+def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path) -> None:
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(summary="Other.")))
+    assert (line, column) == (2, "")
     assert reason.startswith(
-        "repeats the key of line 1 (document_id 'd1', system 'alder', target_words 10, reference_id none)."
+        "repeats the key of line 1 (document_id 'd1', system 'alder', target_words 10, reference_id none) "
+        "with another summary."
     )
 
 
-def test_duplicate_key_with_another_summary_says_so(tmp_path: Path) -> None:
-    [(line, _, reason)] = problems_of(jsonl(tmp_path, row(), row(summary="Other.")))
-    assert line == 2
-    assert "with another summary" in reason
+def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
+    [one] = read_dataset(jsonl(tmp_path, row(reference=""), row())).dataset.sets.values()
+    assert [list(reference.texts) for reference in one.references.values()] == [[10]]
+
+
+def test_a_system_that_lacks_summaries_is_told(tmp_path: Path) -> None:
+    rows = [row(document_id=f"a{number}", document=f"Text {number}.") for number in range(1, 7)]
+    rows += [{**one, "system": "terse"} for one in rows if one["document_id"] != "a3"]
+    reading = read_dataset(jsonl(tmp_path, *rows))
+    assert reading.warnings.shown == ["terse has no summary in 1 of 6 document sets (a3)."]
+    rows = [row(document_id=f"a{number}", system=f"s{number}") for number in range(1, 9)]
+    told = read_dataset(jsonl(tmp_path, *rows)).warnings.shown
+    assert told[0] == "s1 has no summary in 7 of 8 document sets (a2, a3, a4, a5, a6 and 2 more)."
+    assert told[5:] == ["3 more systems lack summaries of some document sets."]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Storm hits town", {"metadata": "Storm hits town"}),
+        ("3", {"metadata": "3"}),
+        ([1], {"metadata": [1]}),
+        ('{"domain": "news"}', {"domain": "news"}),
+        (" ", {}),
+    ],
+)
+def test_metadata_that_is_no_object_stands_under_its_column(
+    tmp_path: Path, value: object, expected: dict[str, object]
+) -> None:
+    [one] = read_dataset(jsonl(tmp_path, row(metadata=value))).dataset.sets.values()
+    assert one.metadata == expected
 
 
 def test_one_peer_with_two_texts_names_both_lines(tmp_path: Path) -> None:

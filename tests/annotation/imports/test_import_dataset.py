@@ -425,6 +425,17 @@ def test_dry_run_writes_nothing_and_tells_all(project: Project, tmp_path: Path, 
     assert counted(dry) == counted(bring(project, tmp_path, *records))
 
 
+def test_bad_rows_and_what_the_project_contradicts_are_told_at_once(world: World, tmp_path: Path) -> None:
+    changed = row(
+        document_id="port", summary="Other.", target_words=20, document=_port_document(), reference=...
+    )
+    with pytest.raises(ImportRefused, match="has 2 problems") as both:
+        bring(world.project, tmp_path, changed, row(target_words=0))
+    assert [problem.line for problem in both.value.problems] == [2, 1]
+    with pytest.raises(ImportRefused, match="Leaving bad rows out does not help"):
+        bring(world.project, tmp_path, changed, row(target_words=0), skip_invalid=True)
+
+
 def test_dry_run_finds_judged_texts(world: World, tmp_path: Path) -> None:
     with pytest.raises(ImportRefused, match="has 1 problem"):
         bring(
