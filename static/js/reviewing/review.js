@@ -109,10 +109,19 @@
     if (page) {
       countDown(answered);
       turn(page);
+      if ("end" in page.dataset && (await sent)) tellEnd(page);
     } else if (await sent) {
       countDown(answered);
       unfetched = say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
     }
+  }
+
+  // The end was fetched ahead of the last answer: what that answer finished is known only now.
+  async function tellEnd(page) {
+    const told = await desk.ask(page.dataset.nextUrl, {}).then(understood, () => null);
+    if (!told || !("end" in told.dataset) || room() !== page) return;
+    page.replaceWith(told);
+    if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
   }
 
   // The answer of the claim before is put otherwise, without going back to it.

@@ -9,6 +9,7 @@ import pytest
 
 from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
 from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
 from tests.accessibility import violations
 from tests.annotation.assessing.web.long_set import THINGS, add_long_set
 from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
@@ -126,6 +127,24 @@ def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
     assert looks.count() == 20
     assert all(look.revealed_at and look.revealed_at > look.opened_at for look in looks)
     assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))
+
+
+def test_the_last_answer_of_a_sample_leads_to_the_estimate(world: World, desk: Desk) -> None:
+    let_view_scores(world)
+    draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+    *others, last = draw.drawn_checks.order_by("pk")
+    for row in others:
+        override(check=row.check_row, by=world.rex, label="yes")
+    page = sign_in(desk(), "rex")
+    page.goto(f"/p/harbour/review/?draw={draw.public_id}")
+    page.keyboard.press("n")
+    page.locator("#claim", has_text=last.check_row.claim.text).wait_for()
+    page.wait_for_load_state()
+    page.wait_for_timeout(CALM_MS)
+    # The end was fetched before this answer, when one claim was still open.
+    page.keyboard.press("1")
+    page.get_by_role("link", name="See the estimate").click()
+    page.wait_for_url("**/scores/plan/")
 
 
 def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
