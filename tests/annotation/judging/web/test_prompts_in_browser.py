@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def open_step(page: Page) -> Page:
     sign_in(page, "mona")
     page.goto("/p/harbour/settings/")
-    page.get_by_role("link", name="Prompts").click()
+    page.get_by_role("link", name="Prompts", exact=True).click()
     page.get_by_role("link", name="Take claims from a text").click()
     page.get_by_label("The step's text").wait_for()
     return page
