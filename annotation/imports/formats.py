@@ -42,6 +42,7 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
     b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
 }
+_WEB_PAGE = (b"<!doctype html", b"<html")
 NAMED = {
     ".csv": Format.CSV,
     ".tsv": Format.CSV,
@@ -64,6 +65,11 @@ def recognise(path: Path, *, name: str) -> Format:
     for magic, reason in _FOREIGN.items():
         if head.startswith(magic):
             raise unreadable(f"{name} {reason}")
+    if head.removeprefix(BYTE_ORDER_MARK).lstrip()[:20].lower().startswith(_WEB_PAGE):
+        what = "CSV" if named in {None, Format.CSV} else str(named)
+        raise unreadable(
+            f"{name} is a web page, not a {what}. Download the file itself; its server may want you to sign in first."
+        )
     if head.startswith(b"PAR1"):
         found = Format.PARQUET
     elif _is_of_one_byte(head):

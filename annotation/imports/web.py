@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, get_args
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -34,8 +35,9 @@ from annotation.imports.background import (
     time_left,
 )
 from annotation.imports.dataset import Side
-from annotation.imports.fields import FLAT_FIELDS
-from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, layout_of
+from annotation.imports.duc.duc_files import check_duc_files
+from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
+from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.layouts.look import Look, look_at_rows
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.rejects import rejected
@@ -127,7 +129,8 @@ class Form:
         columns.update(dict.fromkeys(layout.systems, "summary"))
         return cls(
             columns,
-            layout.system or DEFAULT_SYSTEM,
+            # Files that come one after the other are of systems of their own.
+            layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
             "number" if isinstance(layout.target, int) else layout.target or "none",
             str(layout.target) if isinstance(layout.target, int) else "",
             chosen.get("claims_side") or "",
@@ -169,7 +172,8 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         with staged(_uploads(request), most_bytes=MOST_BYTES, instead=INSTEAD) as files:
-            look_at_rows(files)
+            if look_at_rows(files) is None:
+                check_duc_files(files)
             asked = keep_upload(project=room.project, files=files, by=request.user)
     except Invalid as refusal:
         return _show_upload(request, room, refusal)

@@ -35,10 +35,10 @@ def format_of(member: PackedFile) -> Format | None:
                 file=member.name,
             )
         return Format.DUCVIEW
-    if member.suffix in _SEE_ENDINGS or looks_like_see(head):
-        return Format.SEE_HTML
     if member.suffix in NAMED:
         return None
+    if member.suffix in _SEE_ENDINGS or looks_like_see(head):
+        return Format.SEE_HTML
     return Format.NIST_TABLE if looks_like_table(as_text(head)[0], member.base) else None
 
 
@@ -49,6 +49,16 @@ def are_duc_files(files: Sequence[NamedFile]) -> bool:
     with files[0].path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
     return format_of(PackedFile(files[0].name, head)) is not None
+
+
+def check_duc_files(files: Sequence[NamedFile]) -> None:
+    """Raises ImportRefused where none of the files is of these formats; as `members` and `format_of`."""
+    unread: list[str] = []
+    for member in members(files):
+        if format_of(member):
+            return
+        unread.append(member.name)
+    _note_unread(files, unread, False, Warnings())
 
 
 def read_duc_files(

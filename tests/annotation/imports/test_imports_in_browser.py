@@ -68,12 +68,12 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.get_by_label("highlights holds").focus()
     page.keyboard.press("Home")
-    page.get_by_text("No row has a `reference`").wait_for()
+    page.get_by_text("No row has a reference,").wait_for()
     page.get_by_text("The file has no reference: compare with the documents").wait_for()
     assert violations(page) == []
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights holds"
     page.get_by_label("highlights holds").select_option("Reference summary")
-    page.get_by_text("No row has a `reference`").wait_for(state="detached")
+    page.get_by_text("No row has a reference,").wait_for(state="detached")
     page.get_by_label("Target length, where no column has it").select_option("reference")
     page.get_by_text("The target length is 5 words").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()

@@ -115,7 +115,7 @@ def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
     address = sent(mona, table(*ODD))
     refused = act(mona, address, **{"column-3": ""})
     assert refused.status_code == 422
-    assert "there is no column `summary`" in refused.content.decode()
+    assert "there is no column <code>summary</code>" in refused.content.decode()
     assert "Choose above what each column holds." in refused.content.decode()
     fields = {
         "column-1": "",
@@ -237,11 +237,32 @@ def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_p
     assert '"document_id": "r2"' in text
 
 
-def test_files_of_rows_are_read_before_they_are_kept(mona: Client) -> None:
-    answer = send(mona, {"a.csv": "a,b".encode("utf-16")})
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a.csv": "a,b".encode("utf-16")}, "is UTF-16, not UTF-8"),
+        ({"a.csv": b"<!DOCTYPE html><p>Sign in</p>"}, "a.csv is a web page, not a CSV."),
+        ({"a.csv": b"a,b", "b.csv": b"a,b"}, "2 files: holds no SEE HTML"),
+    ],
+)
+def test_files_that_cannot_be_read_are_not_kept(mona: Client, files: dict[str, bytes], message: str) -> None:
+    answer = send(mona, files)
     assert answer.status_code == 422
-    assert b"is UTF-16, not UTF-8" in answer.content
+    assert message in answer.content.decode()
     assert not Import.objects.exists()
+
+
+def test_a_file_without_systems_is_of_one_that_is_named_like_it(mona: Client) -> None:
+    address = sent(mona, {"birch-2.csv": f"article,highlights,output\n{DOCUMENT},A.,Two.".encode()})
+    assert '<input id="system" name="system" value="birch-2"' in mona.get(address).content.decode()
+
+
+def test_what_was_imported_has_no_columns_to_choose(mona: Client) -> None:
+    address = sent(mona, table(*ODD))
+    act(mona, address, act="import", no_reference="on", **{"column-1": ""})
+    page = mona.get(address).content.decode()
+    assert "<code>reference</code>" in page
+    assert "Choose above" not in page
 
 
 def test_what_somebody_sent_is_nobody_else_s(

@@ -1,0 +1,19 @@
+"""Names of columns and fields in messages."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.filter
+def in_code(message: str) -> str | SafeString:
+    """A message in which what stands between backticks is set as code; as it is where one has no partner."""
+    parts = str(message).split("`")
+    if len(parts) % 2 == 0:
+        return message
+    told = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
+    return format_html_join("", "{}", ((part,) for part in told))
