@@ -31,6 +31,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LONGEST_CITATION = 200
 _CITATION_AT_END = re.compile(r"\bet\s+al\.\s*\[[^\]\[]*\]\s*$")
 
+# sentencex takes the month for an abbreviation; "May" is written in full, so that its stop ends the sentence.
+_AFTER_MAY = re.compile(r"\bMay\.\s+(?=[A-Z])")
+
 _HARD_BORDER = re.compile(r";(?=\s)\s*|[\uff1b\u061b]\s*|\s(?:\u2014|\u2013|--)(?=\s)\s*|(?<!\d)\u2014(?!\d)")
 _IDEOGRAPHIC_COMMA = re.compile(r"\uff0c\s*")
 _COMMA = re.compile(r",\s+(?=(\w+))")
@@ -87,7 +90,7 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
     lower case. Spans are trimmed of surrounding white space, stand in order, never overlap and together cover
     every character that is not white space; a blank text has none. An unknown language is split by the
     English rules.
-    Source: the sentencex rules, with its split after "et al. [2004]" mended.
+    Source: the sentencex rules, with its split after "et al. [2004]" mended, and one added after "May.".
     Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """
     spans: list[Span] = []
@@ -170,10 +173,13 @@ def _sentences_of_line(text: str, line: Span, language: str) -> list[Span]:
         content = _SURROGATE.sub("\ufffd", content)
     if _has_line_breaks(content):
         content = _LINE_BREAK.sub(lambda wrap: " " * len(wrap[0]), content)
+    code = language_code(language)
     borders = [0]
-    for piece in sentencex.segment(language_code(language), content):
+    for piece in sentencex.segment(code, content):
         borders.append(borders[-1] + len(piece))
     borders[-1] = len(content)
+    if code == "en" and "May. " in content:
+        borders = sorted({*borders, *(found.end() for found in _AFTER_MAY.finditer(content))})
     spans: list[Span | None] = []
     start = 0
     for here, following in pairwise((*borders, len(content))):

@@ -82,6 +82,7 @@ def test_words_are_counted_as_split_gives_them(text: str) -> None:
             "en",
             ["See Okafor et al. [2004] for more.", "It held."],
         ),
+        ("It holds from 1 May. Experts differ.", "en", ["It holds from 1 May.", "Experts differ."]),
         ("So did Okafor et al. [2004]. It held.", "en", ["So did Okafor et al. [2004].", "It held."]),
         ("Okafor et al.[3] agree. It held.", "en", ["Okafor et al.[3] agree.", "It held."]),
         ("Heading\n\nOne. Two.\r\nThree", "en", ["Heading", "One.", "Two.", "Three"]),
