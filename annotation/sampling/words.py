@@ -38,12 +38,6 @@ def held_in_words(held: HeldChecks | None) -> str:
 def work_in_words(checks: int, seconds: float | None, timed: int) -> str:
     """How long so many answers take people, and how that is known: `seconds` each, the median of `timed` answers."""
     each = UNKNOWN_SECONDS if seconds is None else seconds
-    hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
-    takes = " ".join(
-        f"{count:,} {noun if count == 1 else noun + 's'}"
-        for count, noun in ((hours, "hour"), (minutes, "minute"))
-        if count
-    )
     how = (
         f"taken as {each:.0f} s each, since nobody's time is known here yet"
         if seconds is None
@@ -52,7 +46,19 @@ def work_in_words(checks: int, seconds: float | None, timed: int) -> str:
         else f"at {each:.0f} s each, as the 1 timed answer took"
     )
     what = "1 answer" if checks == 1 else f"{checks:,} answers"
-    return f"{what}: about {takes} of work, {how}."
+    return f"{what}: {time_in_words(checks, seconds)} of work, {how}."
+
+
+def time_in_words(checks: int, seconds: float | None) -> str:
+    """How long so many answers take people at `seconds` each: "about 1 hour 20 minutes"."""
+    each = UNKNOWN_SECONDS if seconds is None else seconds
+    hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
+    told = " ".join(
+        f"{count:,} {noun if count == 1 else noun + 's'}"
+        for count, noun in ((hours, "hour"), (minutes, "minute"))
+        if count
+    )
+    return f"about {told}"
 
 
 def _moment(moment: datetime) -> str:

@@ -12,8 +12,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE, ForecastBasis
+from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE
 from annotation.analysis.estimates.plan import WIDTHS
+from annotation.analysis.estimates.proposal import has_pilot, reachable, suited, useful_sizes, wanted_of
 from annotation.analysis.estimates.sample_planned import refuse_plan, sample_planned
 from annotation.analysis.estimates.table import PLAN_TABLES
 from annotation.analysis.estimates.words import (
@@ -45,8 +46,6 @@ HOW = {
     "stratified": "random within each system, length and judge uncertainty; most where the judge errs most",
     "active": "each check by how far the judge is expected to be off",
 }
-SEVERAL = 2
-"""Document sets with answers below which nothing at all could be learnt of a system."""
 
 Number = TypeVar("Number", int, float)
 
@@ -151,7 +150,7 @@ def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str,
         "query": urlencode({"target": target_word(table["target_words"]), **wish}),
         "chosen": chosen,
         "widths": WIDTHS,
-        "say": found["complete"] or _wanted(table, chosen.width)["sentence"],
+        "say": found["complete"] or wanted_of(table, chosen.width)["sentence"],
         "lines": _lines(found, table, chosen),
         "designs": [DESIGN_NAMES[design] for design in DESIGNS],
         "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
@@ -190,31 +189,16 @@ def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[st
 def _chosen(request: Request, found: Figures, table: LengthTable) -> ChosenDraw:
     """What the address asks for, else what suits the wished width. Raises NotFound for what is not planned."""
     wished = _among(WIDTHS, request.GET.get("width", ""), "width")
-    reachable = _reachable(found, table)
-    width = wished or reachable or WIDTHS[0]
-    sizes = _sizes(found, table)
-    size = _among(sizes, request.GET.get("size", ""), "size") or _suited(found, table, width, sizes)
+    narrowest = reachable(found, table)
+    width = wished or narrowest or WIDTHS[0]
+    sizes = useful_sizes(found, table)
+    size = _among(sizes, request.GET.get("size", ""), "size") or suited(found, table, width, sizes)
     # Without a pilot nothing shows yet that the judge's doubt means anything: by lot.
-    suited = _narrowest(table, size) if size and _has_pilot(found) else DRAWABLE[0]
-    design = request.GET.get("design", "") or suited
+    best = _narrowest(table, size) if size and has_pilot(found) else DRAWABLE[0]
+    design = request.GET.get("design", "") or best
     if design not in DRAWABLE:
         raise NotFound(f"There is no design {design!r}; there are {', '.join(DRAWABLE)}.")
-    return ChosenDraw(width, size, design, is_wished=wished is not None, why_width=width_in_words(reachable))
-
-
-def _has_pilot(found: Figures) -> bool:
-    """Whether forecasts go by answers, and not by the judge's word."""
-    return bool(found["basis"] == ForecastBasis.PILOT)
-
-
-def _suited(found: Figures, table: LengthTable, width: float, sizes: Sequence[int]) -> int | None:
-    """The size that the width takes, larger than the answered draw; None where no draw would add anything."""
-    larger = [size for size in sizes if size > found["pilot_answered"]]
-    if found["complete"] or not larger:
-        return None
-    if _wanted(table, width)["is_reached"]:
-        return larger[0]
-    return max(larger[0], _enough(found, table, width) or sizes[len(sizes) // 2])
+    return ChosenDraw(width, size, design, is_wished=wished is not None, why_width=width_in_words(narrowest))
 
 
 def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
@@ -235,37 +219,6 @@ def _as_number(words: str) -> float | None:
         return None
 
 
-def _reachable(found: Figures, table: LengthTable) -> float | None:
-    """The narrowest width that half of all checks reach; None where they reach none."""
-    within = [
-        wanted["width"]
-        for wanted in table["wanted"]
-        if any(size is not None and 2 * size <= found["checks"] for size in wanted["sizes"].values())
-    ]
-    return min(within, default=None)
-
-
-def _sizes(found: Figures, table: LengthTable) -> list[int]:
-    """The sizes that would bring answers in several document sets of every system; the largest always."""
-    sizes = [each["size"] for each in found["sizes"]]
-    return [size for size in sizes if _is_useful(table["outlooks"][str(size)])] or sizes[-1:]
-
-
-def _is_useful(outlooks: Mapping[str, Any]) -> bool:
-    return any(outlook["documents"] >= SEVERAL for outlook in outlooks.values())
-
-
-def _wanted(table: LengthTable, width: float) -> dict[str, Any]:
-    return next(wanted for wanted in table["wanted"] if wanted["width"] == width)
-
-
-def _enough(found: Figures, table: LengthTable, width: float) -> int | None:
-    """The smallest size that reaches the width: by any design, or without a pilot by lot."""
-    by_design = _wanted(table, width)["sizes"]
-    designs = DESIGNS if _has_pilot(found) else ("people", DRAWABLE[0])
-    return min((size for name in designs if (size := by_design[name]) is not None), default=None)
-
-
 def _narrowest(table: LengthTable, size: int) -> str:
     """The design whose widest interval is narrowest at this size; by lot where the judge cannot be leant on."""
     outlooks = table["outlooks"][str(size)]
@@ -282,7 +235,7 @@ def _lines(found: Figures, table: LengthTable, chosen: ChosenDraw) -> list[SizeL
             outlooks=[(DESIGN_NAMES[design], table["outlooks"][str(size)][design]) for design in DESIGNS],
             is_chosen=size == chosen.size,
         )
-        for size in _sizes(found, table)
+        for size in useful_sizes(found, table)
     ]
 
 

@@ -18,6 +18,7 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
+    Draw,
     Membership,
     Project,
     Role,
@@ -102,13 +103,15 @@ class Waits:
     """What waits for a person beside the work that is in their hands.
 
     `disputes` are those that they could settle, counted no further than 100 (`is_counted_out` where that is all);
-    `sets_in_queue` those that they could take; `draws` those of checks that lack answers.
+    `sets_in_queue` those that they could take; `draws` those of checks that lack answers. `lacks_sample` tells that
+    they may take a random sample and nobody has.
     """
 
     disputes: int = 0
     is_counted_out: bool = True
     sets_in_queue: int = 0
     draws: tuple[CheckSample, ...] = ()
+    lacks_sample: bool = False
 
 
 def project_cards(person: User) -> list[ProjectCard]:
@@ -201,7 +204,7 @@ def sitting_counts(project: Project, person: User) -> SittingCounts:
 
 
 def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
-    """What waits in a project for somebody who may do so much there; at most six queries."""
+    """What waits in a project for somebody who may do so much there; at most seven queries."""
     disputes, is_counted_out = 0, True
     if Verb.ADJUDICATE in verbs:
         disputes, is_counted_out = left_in(project, person, DisputeFilter())
@@ -211,6 +214,10 @@ def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
         is_counted_out=is_counted_out,
         sets_in_queue=offer.sets if offer and offer.in_hand is None else 0,
         draws=tuple(open_samples(project, but=person)) if Verb.REVIEW in verbs else (),
+        # Where reviewers are shown the judge's verdict at once, no sample can be taken.
+        lacks_sample=Verb.ASSIGN in verbs
+        and project.reveal != Project.Reveal.SHOWN
+        and not Draw.objects.filter(project=project, cancelled_at=None).exists(),
     )
 
 

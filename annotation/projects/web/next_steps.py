@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotation.analysis.estimates.proposal import proposed_size
 from annotation.core.permissions import Verb
 from annotation.models import Project, Run
-from annotation.sampling.words import held_in_words
+from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.words import held_in_words, time_in_words
 
 if TYPE_CHECKING:
     from annotation.projects.queries.overview import (
@@ -113,10 +115,13 @@ def _steps(
             "review",
             f"draw={draw.draw_id}",
         )
+    if waits.lacks_sample and checks.by_judge and checks.waiting:
+        page = "plan" if Verb.VIEW_SCORES in verbs else "check-draws"
+        yield Step("Take a random sample", _sample_in_words(project), page)
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
-            f"{_many(checks.waiting, 'check')} without a person's answer, set by set, the most uncertain first.",
+            f"{_many(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer of a person yet.",
             "review",
         )
     if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):
@@ -127,6 +132,14 @@ def _steps(
         yield Step(
             "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
         )
+
+
+def _sample_in_words(project: Project) -> str:
+    size = proposed_size(project)
+    why = "Only a random sample gives an estimate of what people would say."
+    if size is None:
+        return why
+    return f"{why} Answer about {_many(size, 'claim')}, {time_in_words(size, seconds_per_check(project)[0])}."
 
 
 def _blend_in_words(project: Project) -> str:

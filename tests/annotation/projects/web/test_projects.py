@@ -132,6 +132,21 @@ def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callabl
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"
 
 
+def test_who_may_take_a_sample_is_told_to_before_reviewing(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    world.mona.memberships.update(roles=["manager", "reviewer"])
+    mona = signed_in(world.mona)
+
+    def steps() -> list[str]:
+        return [step.what for step in mona.get("/p/harbour/").context["steps"]]
+
+    told = steps()
+    assert told.index("Take a random sample") + 1 == told.index("Review claims")
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    assert "Take a random sample" not in steps()
+
+
 def test_decided_by_people_counts_decisions_too(world: World, signed_in: Callable[[User], Client]) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
     # Nobody but the judge has answered this one.
