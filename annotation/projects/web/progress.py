@@ -25,6 +25,7 @@ from annotation.core.paging import page_after
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.core.search import holds
+from annotation.projects.queries.overview import check_counts
 from annotation.sampling.queries.sample_work import sample_works
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
@@ -45,17 +46,20 @@ class View:
 @screen("GET")
 def progress(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="progress")
-    name = request.GET.get("view", "") or VIEWS[0].name
+    counts = sitting_counts(room.project)
+    # Where nothing is assigned, what reviewers do is all that there is.
+    name = request.GET.get("view", "") or (VIEWS[0].name if any(counts.values()) else "draws")
     view = next((view for view in VIEWS if view.name == name), None)
     if view is None:
         raise Invalid(f"Progress cannot be looked at by {name!r}.", field="view")
     require(request.user, room.project, view.verb)
-    counts = sitting_counts(room.project)
     context = {
         "room": room,
         "view": view.name,
         "views": [(each.name, each.words, each is view) for each in VIEWS if each.verb in room.verbs],
         "counts": {state.value: count for state, count in counts.items()},
+        "is_assigned": any(counts.values()),
+        "checks": check_counts(room.project),
         **view.rows(request, room),
     }
     return page_or_fragment(

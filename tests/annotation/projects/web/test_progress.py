@@ -18,6 +18,7 @@ from annotation.assessing.services.recall_sitting import lapse_leases
 from annotation.core import paging
 from annotation.models import Assignment, Project, Sitting, SummaryJudgment
 from annotation.projects.web.progress import flags_in_words
+from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import PEERS, finish
 from tests.annotation.conftest import HTMX
@@ -51,6 +52,17 @@ def text_of(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200
     return " ".join(answer.content.decode().split())
+
+
+def test_where_nothing_is_assigned_progress_is_that_of_reviewers(world: World, signed_in: SignIn) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    mona = signed_in(world.mona)
+    page = text_of(mona, PROGRESS)
+    assert "1 of 6 checks are decided by people." in page
+    assert "Random samples for review" in page
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assert "0 assignments closed, 1 open" in text_of(mona, PROGRESS)
+    assert mona.get(PROGRESS).context["view"] == "sets"
 
 
 @pytest.mark.parametrize("view", VIEWS)
