@@ -45,7 +45,10 @@ def runs(request: Request, slug: str) -> HttpResponse:
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": PROPOSED[Project.Compares(room.project.compares)],
     }
-    return render(request, "judging/runs/list.html", _list_context(room, decides, form))
+    context = _list_context(room, decides, form)
+    return page_or_fragment(
+        request, page="judging/runs/list.html", fragment="judging/runs/_past.html", context=context
+    )
 
 
 @screen("POST")
@@ -241,10 +244,12 @@ def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) 
     usual = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name in USUAL_METRICS]
     more = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name not in USUAL_METRICS]
     ticked = cast("list[str]", form["metrics"])
+    past = past_runs(room.project, most=RUNS_SHOWN)
     return {
         "room": room,
         "form": form,
-        "runs": past_runs(room.project, most=RUNS_SHOWN),
+        "runs": past,
+        "is_live": not past or any(run.state == Run.State.ACTIVE for run in past),
         "judges": judges,
         "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
         "usual_metrics": usual,

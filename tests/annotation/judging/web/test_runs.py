@@ -44,6 +44,23 @@ def test_a_plain_form_starts_a_run_and_leads_to_it(mona: Client) -> None:
     assert run.metrics == ["coverage", "alignment"]
 
 
+def test_the_list_asks_again_until_its_runs_are_over_and_leads_to_the_ranking(
+    world: World, mona: Client
+) -> None:
+    asks = 'hx-trigger="every 2s"'
+    # A run may be starting just now: the list of none asks as well.
+    assert asks in mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
+    run = started(mona)
+    page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
+    assert "<html" not in page
+    assert asks in page
+    assert "See the ranking" not in page
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
+    page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
+    assert asks not in page
+    assert "See the ranking" in page
+
+
 def test_htmx_is_told_where_to_go(mona: Client) -> None:
     answer = mona.post(START, ASKED, headers=HTMX)
     assert answer["HX-Redirect"] == f"/p/harbour/runs/{Run.objects.get().public_id}/"
