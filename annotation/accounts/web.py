@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
 from django.contrib.auth.views import LoginView, LogoutView
@@ -22,13 +23,20 @@ from annotation.web.refusals import refused
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
+class SignInForm(AuthenticationForm):
+    """The name may be written in capitals or not, where only one account is meant by it."""
+
+    def clean_username(self) -> str:
+        # Here and not in a backend: what counts attempts is to count all ways of writing a name together.
+        typed: str = self.cleaned_data["username"]
+        named = list(User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2])
+        return named[0] if len(named) == 1 else typed
+
+
 class SignIn(LoginView):
     template_name = "accounts/page.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
-
-    def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        context: dict[str, object] = super().get_context_data(**kwargs)
-        return {**context, "people": DEMO_PEOPLE if settings.DEMO_SIGN_IN else ()}
 
     def form_invalid(self, form: object) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client, override_settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,18 @@ def ana(world: World) -> User:
 def test_name_and_password_lead_to_the_projects(ana: User) -> None:
     answer = Client().post("/sign-in/", {"username": "ana", "password": "ana-secret"})
     assert (answer.status_code, answer["Location"]) == (302, "/")
+
+
+def test_a_name_may_be_written_in_capitals(ana: User) -> None:
+    answer = Client().post("/sign-in/", {"username": "Ana", "password": "ana-secret"})
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+
+
+def test_of_two_old_names_that_differ_in_capitals_the_written_one_is_meant(ana: User) -> None:
+    # New accounts are refused such a name (see `new_account`).
+    get_user_model().objects.create_user("Ana", password="another-secret")
+    for name, password, status in (("ana", "ana-secret", 302), ("Ana", "ana-secret", 422)):
+        assert Client().post("/sign-in/", {"username": name, "password": password}).status_code == status
 
 
 def test_a_wrong_password_is_told_and_the_name_kept(ana: User) -> None:
@@ -54,6 +67,9 @@ def test_signing_out_takes_a_post(world: World, signed_in: Callable[[User], Clie
 def test_the_demo_lets_one_step_in_as_its_people(ana: User) -> None:
     client = Client()
     assert b'value="ana"' in client.get("/sign-in/").content
+    front = client.get("/").content
+    assert b'value="ana"' in front
+    assert b"make demo" not in front
     assert client.post("/sign-in/demo/", {"person": "ana"})["Location"] == "/"
     assert client.get("/").status_code == 200
 
