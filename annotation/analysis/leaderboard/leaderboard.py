@@ -51,6 +51,9 @@ RANKED = "coverage"
 RANKABLE = (*SCORES, ESTIMATE)
 """What they can be ranked by."""
 
+LOW_ALIGNMENT = 0.8
+"""Below this mean more than one in five claims of a system lacks support in its source, which its row then says."""
+
 NO_AVERAGE = Average(mean=None, low=None, high=None, n=0, left_out=0)
 _ROWS_AT_ONCE = 2000
 _SUMMARIZATION = SCORES.index("summarization")
@@ -87,6 +90,12 @@ class SystemRow:
     claims_unscored: int
     flags: dict[str, int]
     scores: dict[str, Average]
+
+    @property
+    def unsupported(self) -> float | None:
+        """The share of its claims that their sources do not support, where that is much; else None."""
+        aligned = self.scores["alignment"].mean
+        return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
 
 
 @dataclass(frozen=True, slots=True)

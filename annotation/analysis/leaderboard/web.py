@@ -32,8 +32,8 @@ from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
 from annotation.analysis.leaderboard.words import (
     caption_of,
     changed_in_words,
+    headline,
     mixed_in_words,
-    ranking_in_words,
     warnings_of,
 )
 from annotation.analysis.make_analysis import Made
@@ -41,7 +41,7 @@ from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import SCORES, Project, System
+from annotation.models import SCORES, Judge, Project, System
 from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
@@ -119,7 +119,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": _say(table, column) if table else "",
+        "say": _say(table, column, room.project.deciding_judge) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [(name, words, name == column) for name, (words, _) in SCORE_VIEWS.items()],
         "more_views": [
@@ -404,10 +404,10 @@ def _asked(request: Request) -> str:
     return asked
 
 
-def _say(table: TargetTable, column: str) -> str:
+def _say(table: TargetTable, column: str, judge: Judge | None) -> str:
     """What the table shows, in a sentence."""
     if column != ESTIMATE:
-        return ranking_in_words(table.ranking) if table.ranking else ""
+        return headline(table, judge)
     best = next((row for row in table.rows if row.rank == 1), None)
     if best is None:
         return "There is no estimate yet."

@@ -13,7 +13,7 @@ from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
 from annotation.analysis.leaderboard.people_changed import Moved, PeopleChanged
 from annotation.analysis.leaderboard.ranking import Front, Ranking
 from annotation.core.words import listed
-from annotation.models import SCORES
+from annotation.models import SCORES, Judge
 
 SAMPLING = "sampling of documents only"
 JUDGED = f"{SAMPLING}; judge error not included"
@@ -81,6 +81,33 @@ def ranking_in_words(ranking: Ranking) -> str:
             f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems no difference could hold after correction."
         )
     return _told_apart(first, front)
+
+
+def headline(table: TargetTable, judge: Judge | None) -> str:
+    """What the order says and who says so: `judge` is the project's deciding judge."""
+    if table.ranking is None:
+        return ""
+    said = ranking_in_words(table.ranking)
+    by = _said_by(table, table.ranking.score, judge) if table.ranking.front else ""
+    return f"According to {by}, {said}" if by else said
+
+
+def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
+    """Whose answers a score rests on; empty where no judge has a part in it."""
+    if judge is None or CAPTIONS[score] != JUDGED or caption_of(score, table) == DECIDED:
+        return ""
+    is_lexical = judge.kind == Judge.Kind.LEXICAL
+    name = "the lexical judge" if is_lexical else f"the judge {judge.name}"
+    baseline = "an offline baseline" if is_lexical else ""
+    if score not in RESTING_ON_COVERAGE:
+        return f"{name} ({baseline})" if baseline else name
+    shares = [row.scores["human_share"].mean or 0.0 for row in table.rows]
+    share = sum(shares) / len(shares)
+    if not share:
+        asides = ", ".join(filter(None, (baseline, "not checked by people")))
+        return f"{name} ({asides})"
+    aside = f" ({baseline})" if baseline else ""
+    return f"{name}{aside} and people, who decided {_percent(share)}"
 
 
 def _told_apart(first: str, front: Front) -> str:

@@ -104,7 +104,7 @@ def _excerpt(room: Room) -> dict[str, object]:
         return {"excerpt": None}
     fullest = max(stored.tables, key=lambda table: table.summaries)
     return {
-        "excerpt": league(fullest, most=EXCERPT, is_made=made.is_current),
+        "excerpt": league(fullest, most=EXCERPT, is_made=made.is_current, judge=room.project.deciding_judge),
         "blanks": [
             ("Coverage" if blank.scores else "", blank.reason, blank.reason.verb in room.verbs)
             for blank in blanks_of(room.project, fullest, ["coverage"])

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.intervals import why_no_interval
 from annotation.analysis.leaderboard.sorting import sorted_rows
-from annotation.analysis.leaderboard.words import ranking_in_words
+from annotation.analysis.leaderboard.words import headline
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
+    from annotation.models import Judge
 
 WIDTH = 240
 EDGE = 8
@@ -77,10 +78,12 @@ def league(
     sort: str = "",
     most: int | None = None,
     is_made: bool = True,
+    judge: Judge | None = None,
 ) -> League:
     """A table of the leaderboard, drawn for one score, best first or sorted otherwise.
 
-    `is_made` is false while a worker makes the intervals: then those that lack may still come.
+    `is_made` is false while a worker makes the intervals: then those that lack may still come. `judge` is the
+    project's deciding one, who says what the sentence tells.
     """
     rows = sorted_rows(table.rows, column=column, sort=sort)
     shown = rows[:most]
@@ -99,7 +102,7 @@ def league(
             )
             for row in shown
         ),
-        sentence=ranking_in_words(table.ranking) if table.ranking else "",
+        sentence=headline(table, judge),
         left_out=len(rows) - len(shown),
     )
 

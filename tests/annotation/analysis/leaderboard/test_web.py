@@ -44,7 +44,8 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert "0.750" in page
-    assert "alder is ahead, but 1 document set is too few to say how surely." in page
+    by = "According to the lexical judge (an offline baseline, not checked by people), "
+    assert f"{by}alder is ahead, but 1 document set is too few to say how surely." in page
 
 
 def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
