@@ -33,7 +33,7 @@ from annotation.models import Analysis
 from annotation.models.base import SEED_BITS, new_seed
 from annotation.sampling.queries.check_samples import open_samples
 from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.words import SAMPLE_TERMS, work_in_words
+from annotation.sampling.words import SAMPLE_TERMS, time_in_words, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
@@ -150,6 +150,7 @@ def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str,
         "query": urlencode({"target": target_word(table["target_words"]), **wish}),
         "chosen": chosen,
         "widths": WIDTHS,
+        "lead": _answer(found, chosen.size) if chosen.size else "",
         "say": found["complete"] or wanted_of(table, chosen.width)["sentence"],
         "lines": _lines(found, table, chosen),
         "designs": [DESIGN_NAMES[design] for design in DESIGNS],
@@ -158,6 +159,12 @@ def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str,
         "too_few_documents": TOO_FEW_DOCUMENTS,
         **(_draw(found, table, chosen.size, chosen.design) if chosen.size else {}),
     }
+
+
+def _answer(found: Figures, size: int) -> str:
+    """What the chosen sample asks of people, before what it rests on."""
+    what = "1 claim" if size == 1 else f"{size:,} claims"
+    return f"Answer {what}, {time_in_words(size, found['seconds'])}."
 
 
 def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[str, Any]:
