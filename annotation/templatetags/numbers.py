@@ -35,7 +35,7 @@ def score(value: float | None) -> str:
 def short(value: float | None) -> str:
     """A score with two decimals; a dash where there is none."""
     # Adding 0 takes the sign off a rounded nothing.
-    return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}"
+    return NOTHING if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 @register.filter
