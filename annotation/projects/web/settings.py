@@ -39,10 +39,18 @@ SAVED = "Saved. Scores and disputes follow the settings."
 FIXED = "Fixed: summaries have been judged, and another value would change the text that was judged."
 
 
-def _share(help_text: str) -> forms.FloatField:
-    return forms.FloatField(
-        min_value=0, max_value=1, widget=forms.NumberInput(attrs={"step": "any"}), help_text=help_text
-    )
+class ShareInput(forms.FloatField):
+    """A number from 0 to 1, shown in four decimals; one that is left as shown keeps all of its own."""
+
+    def __init__(self, help_text: str) -> None:
+        step = forms.NumberInput(attrs={"step": "any"})
+        super().__init__(min_value=0, max_value=1, widget=step, help_text=help_text)
+
+    def prepare_value(self, value: Any) -> Any:
+        return round(value, 4) if isinstance(value, float) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
 
 
 class RulesForm(forms.Form):
@@ -61,25 +69,22 @@ class RulesForm(forms.Form):
         choices=Project.Blend.choices,
         help_text="Human first: assessors' percents stand where there are any. Weighted: they mix with the claims.",
     )
-    blend_human_weight = _share("0 to 1; used where the blend is weighted.")
+    blend_human_weight = ShareInput("0 to 1; used where the blend is weighted.")
     assessor_average = forms.ChoiceField(
         choices=Project.AssessorAverage.choices,
         help_text="What a unit gets from several assessors' percents.",
     )
-    composite_weight = _share(
+    composite_weight = ShareInput(
         "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ stay beside it."
     )
-    summarization_threshold = _share(
+    summarization_threshold = ShareInput(
         "0 to 1: summarization passes where the lower of its two parts reaches this."
     )
     summarization_strict = forms.BooleanField(
         required=False, help_text="Summarization is 1 where both of its parts are 1, else 0."
     )
-    summarization_scale = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Above 0, at most 1: summarization is multiplied by it. The threshold is compared before.",
+    summarization_scale = ShareInput(
+        "Above 0, at most 1: summarization is multiplied by it. The threshold is compared before."
     )
     length_unit = forms.ChoiceField(
         choices=Project.LengthUnit.choices,
@@ -104,7 +109,7 @@ class RulesForm(forms.Form):
         help_text="Asked of each peer summary before its model summary is shown; not of targets up to 10.",
     )
     own_questions = QuestionLines(required=False, help_text=HELP)
-    repeat_share = _share(
+    repeat_share = ShareInput(
         "0 to 1: how many of an assessor's summaries come twice, unsaid. They never count in scores."
     )
     lease_minutes = forms.IntegerField(
@@ -117,11 +122,11 @@ class RulesForm(forms.Form):
         help_text="Seeing it first biases people towards it: after the own answer is the safe choice. Where it is "
         "shown at once, no random sample of checks can be taken.",
     )
-    planted_share = _share(
+    planted_share = ShareInput(
         "0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's. Reviewers are told after their "
         "answer; a control item never counts."
     )
-    dispute_threshold = _share(
+    dispute_threshold = ShareInput(
         "0 to 1: answers further apart than this go to the adjudicators. "
         f"{LABEL_VALUES_IN_WORDS.capitalize()}; 100 % is 1."
     )
@@ -129,7 +134,7 @@ class RulesForm(forms.Form):
         choices=Project.Voices.choices,
         help_text="Both for the adjudicators' queue and for the columns that they see.",
     )
-    audit_share = _share("0 to 1: how much of what people agree on adjudicators audit, as a random sample.")
+    audit_share = ShareInput("0 to 1: how much of what people agree on adjudicators audit, as a random sample.")
     own_adjudication = forms.BooleanField(
         required=False, help_text="Otherwise the queue leaves it to others."
     )
@@ -297,7 +302,7 @@ def _is_taken(form: RulesForm, act: Callable[..., object]) -> bool:
     """Whether the form holds and the act took what it says; what that refuses becomes the form's own error."""
     if not form.is_valid():
         return False
-    given = {name: value for name, value in form.cleaned_data.items() if not form.fields[name].disabled}
+    given = {name: form.cleaned_data[name] for name in form.changed_data}
     try:
         act(**given)
     except (Invalid, Conflict) as refusal:

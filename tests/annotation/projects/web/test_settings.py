@@ -53,6 +53,14 @@ def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(world.mona)
 
 
+def test_a_weight_is_shown_in_four_decimals_and_left_as_it_is(world: World, mona: Client) -> None:
+    shown = mona.get(ROOM).content.decode()
+    assert 'value="0.6667"' in shown
+    mona.post(ROOM, {**RULES, "composite_weight": "0.6667"})
+    project = Project.objects.get(slug="harbour")
+    assert (project.blend, project.composite_weight) == ("weighted", 2 / 3)
+
+
 def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert mona.post(ROOM, RULES)["Location"] == ROOM
     project = Project.objects.get(slug="harbour")
