@@ -134,7 +134,9 @@ class RulesForm(forms.Form):
         choices=Project.Voices.choices,
         help_text="Both for the adjudicators' queue and for the columns that they see.",
     )
-    audit_share = ShareInput("0 to 1: how much of what people agree on adjudicators audit, as a random sample.")
+    audit_share = ShareInput(
+        "0 to 1: how much of what people agree on adjudicators audit, as a random sample."
+    )
     own_adjudication = forms.BooleanField(
         required=False, help_text="Otherwise the queue leaves it to others."
     )
