@@ -132,19 +132,19 @@ def trust_in_words(
     """
     accuracy, bias = report.accuracy, report.bias
     if accuracy.value is None or bias.value is None:
-        return "Nobody can say yet: it answered no check that people answered too.", None
+        return "Too early to say: it answered no check that people answered too.", None
     numbers = _numbers(report)
     human = _people_beside(people, compared)
     if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
         why = (
-            no_interval_in_words(accuracy.clusters)
-            or "no interval of its bias, the same in all document sets"
+            no_interval_in_words(accuracy.clusters).removeprefix("no interval: ")
+            or "its bias is the same in all document sets, so it has no interval"
         )
-        return f"Nobody can say yet, for there is {why}.{numbers}{human}", None
+        return f"Too early to say: {why}.{numbers}{human}", None
     if report.documents < FEW_DOCUMENTS:
         return (
-            f"Nobody can say yet, for {report.documents} document sets are fewer than the {FEW_DOCUMENTS} that this "
-            f"takes.{numbers}{human}"
+            f"Too early to say: {FEW_DOCUMENTS} document sets are needed, and {report.documents} are answered."
+            f"{numbers}{human}"
         ), None
     scope = _scope(basis)
     if reasons := _shortfalls(report):

@@ -84,10 +84,8 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
-    assert said.startswith("Nobody can say yet, for 19 document sets are fewer than the 20 that this takes. ")
-    assert trust(report(0, 0, sets=1))[0].startswith(
-        "Nobody can say yet, for there is no interval: 1 document set, 5 needed. "
-    )
+    assert said.startswith("Too early to say: 20 document sets are needed, and 19 are answered. ")
+    assert trust(report(0, 0, sets=1))[0].startswith("Too early to say: 1 document set, 5 needed. ")
 
 
 def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
@@ -143,7 +141,7 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
     said, is_trusted = trust(shown(report(0, 0)))
     assert is_trusted is None
     assert said.startswith(
-        "Nobody can say yet, for there is no interval of its bias, the same in all document sets. It is right on 100 %"
+        "Too early to say: its bias is the same in all document sets, so it has no interval. It is right on 100 %"
     )
 
 

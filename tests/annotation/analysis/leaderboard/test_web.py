@@ -142,6 +142,22 @@ def test_htmx_gets_the_table_alone(world: World, vic: Client) -> None:
     assert fragment.lstrip().startswith(b'<div id="league">')
 
 
+def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) -> None:
+    for place in range(9):
+        row = DocumentSet.objects.create(project=world.project, external_id=f"new-{place}")
+        peer = Summary.objects.create(
+            document_set=row, system=world.systems["alder"], is_peer=True, text="It is new.", target_words=90
+        )
+        Score.objects.create(project=world.project, summary=peer, peer_words=3, brevity=0.9)
+    # Nine unjudged summaries have a brevity; the judged ones are fewer, of 20 words.
+    shown = vic.get("/p/harbour/scores/").context
+    assert (shown["table"].target_words, shown["column"]) == (20, "coverage")
+    # Asked for, they say what is missing, and are no ranking by length.
+    unjudged = vic.get("/p/harbour/scores/?target=90")
+    assert unjudged.context["column"] == "coverage"
+    assert "no run of the judge has answered its claims" in unjudged.content.decode()
+
+
 def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) -> None:
     assert vic.get("/p/harbour/scores/?target=99").status_code == 404
 
