@@ -100,7 +100,7 @@ def _sets(request: Request, room: Room) -> dict[str, object]:
         what="document sets",
         target="#sets-list",
         columns=columns,
-        keep={"view": request.GET.get("view", "")},
+        keep={"view": VIEWS[0].name},
     )
     counted = listing.sort.removeprefix("-")
     sets = comparable_sets(room.project, counted=counted if counted in COUNTED else "")
