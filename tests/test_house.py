@@ -30,6 +30,7 @@ COMMANDS = [
 REGISTRIES = re.compile(
     "|".join(("py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", "files.python" + "hosted"))
 )
+HALF_MERGED = re.compile(r"^(?:<{7} |>{7} )", re.MULTILINE)
 MACHINE_PATHS = re.compile(r"(?<![\w.)}>*])/(?:tmp|root|work|home/[a-z][\w-]*)/")
 
 
@@ -103,6 +104,11 @@ def test_no_file_names_a_path_of_one_machine() -> None:
         for path in project_files()
         for hit in MACHINE_PATHS.finditer(text_of(path))
     ]
+    assert found == []
+
+
+def test_no_file_is_merged_by_half() -> None:
+    found = [str(path.relative_to(ROOT)) for path in project_files() if HALF_MERGED.search(text_of(path))]
     assert found == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotation.models import Project
+from annotation.models.project import rule_name
 
 # The log keeps verbs and the screen shows these: renaming a stored verb would split the history.
 EVENT_WORDS: Mapping[str, str] = {
@@ -117,7 +118,7 @@ def facts_of(data: Mapping[str, object], *, kind: str = "") -> list[tuple[str, s
     """
     changed = data.get(CHANGED)
     if kind == Project._meta.verbose_name and isinstance(changed, Mapping):
-        data = {**data, CHANGED: dict(_rule_in_words(name, *values) for name, values in changed.items())}
+        data = {**data, CHANGED: dict(_rule_in_words(name, told) for name, told in changed.items())}
     return [
         (FACT_NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
         for name, value in data.items()
@@ -125,15 +126,13 @@ def facts_of(data: Mapping[str, object], *, kind: str = "") -> list[tuple[str, s
     ]
 
 
-def _rule_in_words(name: str, before: object, after: object) -> tuple[str, list[object]]:
-    """The label of a project's rule with both values; one that projects no longer have stays as it was logged."""
+def _rule_in_words(name: str, told: object) -> tuple[str, object]:
+    """The label of a project's rule with its old and new value; an import's counts stay as they are."""
     rule = next((field for field in Project._meta.concrete_fields if field.name == name), None)
-    if rule is None:
-        return name, [before, after]
+    if rule is None or not isinstance(told, list):
+        return name, told
     shown = dict(rule.flatchoices)
-    return str(rule.verbose_name), [
-        shown.get(value, value) if isinstance(value, str) else value for value in (before, after)
-    ]
+    return rule_name(name), [shown.get(value, value) if isinstance(value, str) else value for value in told]
 
 
 def _told(value: object, *, is_change: bool = False) -> str:

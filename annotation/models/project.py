@@ -216,6 +216,11 @@ class Project(PublicRow):
         return self.name
 
 
+def rule_name(name: str) -> str:
+    """What people call a rule of projects, by the name of its column."""
+    return next(str(field.verbose_name) for field in Project._meta.concrete_fields if field.name == name)
+
+
 class Membership(PublicRow):
     """A person's place in a project: a set of roles."""
 

@@ -90,7 +90,7 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
     lower case. Spans are trimmed of surrounding white space, stand in order, never overlap and together cover
     every character that is not white space; a blank text has none. An unknown language is split by the
     English rules.
-    Source: the sentencex rules, with its split after "et al. [2004]" mended, and one added after "May.".
+    Source: the sentencex rules, with its split after "et al. [2004]" taken out, and one added after "May.".
     Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """
     spans: list[Span] = []

@@ -134,6 +134,11 @@ class TargetTable:
         """The names of the scores that any system has a mean of."""
         return [name for name in SCORES if any(row.scores[name].mean is not None for row in self.rows)]
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether anybody has said anything of its summaries; brevity is there without."""
+        return bool(set(self.scores_held) - {"brevity"})
+
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
@@ -152,6 +157,11 @@ class Leaderboard:
     draws: int = DRAWS
     seed: int = SEED
     confounded_sets: int = 0
+
+    @property
+    def foremost(self) -> TargetTable | None:
+        """The table that is shown first: of those that are judged the one of most summaries; None without any."""
+        return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
 def leaderboard(

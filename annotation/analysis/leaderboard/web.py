@@ -417,18 +417,13 @@ def _say(table: TargetTable, column: str, judge: Judge | None) -> str:
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
-    """The table of the target that the address names, else of those that are judged the largest. Raises NotFound."""
+    """The table of the target that the address names, else the foremost. Raises NotFound."""
     if not target:
-        return max(board.tables, key=lambda table: (_is_judged(table), table.summaries), default=None)
+        return board.foremost
     named = next((table for table in board.tables if target_word(table.target_words) == target), None)
     if named is None:
         raise NotFound(f"No summary has the target length {target!r}.")
     return named
-
-
-def _is_judged(table: TargetTable) -> bool:
-    """Whether anybody has said anything of its summaries; brevity is there without."""
-    return bool(set(table.scores_held) - {"brevity"})
 
 
 def _first_with_values(table: TargetTable | None) -> str:

@@ -104,7 +104,7 @@ class Waits:
 
     `disputes` are those that they could settle, counted no further than 100 (`is_counted_out` where that is all);
     `sets_in_queue` those that they could take; `draws` those of checks that lack answers. `lacks_sample` tells that
-    they may take a random sample and nobody has.
+    they may take a random sample of checks and nobody has.
     """
 
     disputes: int = 0
@@ -217,7 +217,7 @@ def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
         # Where reviewers are shown the judge's verdict at once, no sample can be taken.
         lacks_sample=Verb.ASSIGN in verbs
         and project.reveal != Project.Reveal.SHOWN
-        and not Draw.objects.filter(project=project, cancelled_at=None).exists(),
+        and not Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).exists(),
     )
 
 

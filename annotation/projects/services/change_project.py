@@ -30,6 +30,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.assignment import AWAITED
+from annotation.models.project import rule_name
 from annotation.projects.queries.preview import RulesPreview, preview_of
 from annotation.scoring.rescore import rescore
 from evaluation.errors import InvalidQuestion
@@ -143,11 +144,11 @@ def free_slug(name: str) -> str:
 def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
     """Change rules of a project, log old and new values, and rebuild scores and disputes.
 
-    Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code
-    `judged`) where the over-length policy, the length unit or, where summaries are cut to it, the default target length
-    would change what was judged, or where percents or
-    quality answers that were given do not fit the new scale or questions; Conflict (code `draw_open`) where the
-    judge's verdict would be shown at once while a draw of checks still waits for people who do not know it.
+    Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
+    policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
+    or where percents or quality answers that were given do not fit the new scale or questions; Conflict (code
+    `draw_open`) where the judge's verdict would be shown at once while a draw of checks waits for people who do not
+    know it.
     """
     with transaction.atomic():
         _, project, moved = _with(project, by, changes)
@@ -202,7 +203,7 @@ def _check(project: Project, moved: Collection[str], *, asked: Sequence[QualityQ
     """Refuse changes that what was said already does not fit."""
     lengths = {"over_length", "length_unit", "target_length"} & set(moved)
     if lengths and (fixed := lengths & fixed_by_judgments(project)):
-        named = listed([str(Project._meta.get_field(name).verbose_name) for name in sorted(fixed)])  # type: ignore[union-attr]
+        named = listed([rule_name(name) for name in sorted(fixed)])
         raise Conflict(
             f"Summaries of this project have been judged, and a change here would change the text that was judged: "
             f"{named}. Import them into a new project instead.",

@@ -96,17 +96,17 @@ def project(request: Request, slug: str) -> HttpResponse:
 
 
 def _excerpt(room: Room) -> dict[str, object]:
-    """The leaderboard of the target length that most summaries have, and why it lacks what it lacks."""
+    """The foremost table of the leaderboard, and why it lacks what it lacks."""
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
     stored, made = board(room.project)
-    if not stored.tables:
+    table = stored.foremost
+    if table is None:
         return {"excerpt": None}
-    fullest = max(stored.tables, key=lambda table: table.summaries)
     return {
-        "excerpt": league(fullest, most=EXCERPT, is_made=made.is_current, judge=room.project.deciding_judge),
+        "excerpt": league(table, most=EXCERPT, is_made=made.is_current, judge=room.project.deciding_judge),
         "blanks": [
             ("Coverage" if blank.scores else "", blank.reason, blank.reason.verb in room.verbs)
-            for blank in blanks_of(room.project, fullest, ["coverage"])
+            for blank in blanks_of(room.project, table, ["coverage"])
         ],
     }

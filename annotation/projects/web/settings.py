@@ -18,6 +18,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import SCORES, Judge, Project
+from annotation.models.project import rule_name
 from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
@@ -154,7 +155,7 @@ class RulesForm(forms.Form):
         deciding.queryset = judges_of(project)
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
-            field.label = capfirst(str(Project._meta.get_field(name).verbose_name))  # type: ignore[union-attr]
+            field.label = capfirst(rule_name(name))
             field.disabled = name in fixed
         for name, field in self.fields.items():
             described = [f"{name}-help", *([f"{name}-fault"] if name in self.errors else [])]

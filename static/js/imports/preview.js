@@ -1,4 +1,4 @@
-// The preview says that it is being made anew, until it is that of the last choice.
+// The preview says that it is being made again, until it is that of the last choice.
 (() => {
   const told = (isBusy) => document.getElementById("preview")?.setAttribute("aria-busy", String(isBusy));
 

@@ -42,6 +42,7 @@ def judge_alder(page: Page) -> None:
     """60 % of unit 1 by the first peer unit, 100 % of unit 2 by the second; then close the set."""
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name="Begin").click()
+    page.locator("#see").wait_for()
     page.keyboard.press("a")
     page.keyboard.press("4")
     page.locator("#progress", has_text="1 of 2 judged").wait_for()

@@ -152,6 +152,7 @@ def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) ->
     # Nine unjudged summaries have a brevity; the judged ones are fewer, of 20 words.
     shown = vic.get("/p/harbour/scores/").context
     assert (shown["table"].target_words, shown["column"]) == (20, "coverage")
+    assert vic.get("/p/harbour/").context["excerpt"].target_words == 20
     # Asked for, they say what is missing, and are no ranking by length.
     unjudged = vic.get("/p/harbour/scores/?target=90")
     assert unjudged.context["column"] == "coverage"

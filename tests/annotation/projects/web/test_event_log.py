@@ -52,6 +52,15 @@ def test_who_did_what_to_what_with_a_way_there(olga: Client, world: World) -> No
     assert "Not April." in page
 
 
+def test_what_an_import_changed_is_counted_and_a_rule_is_named(olga: Client, world: World) -> None:
+    counts = {"file": "rows.csv", "changed": {"summaries": 3}}
+    log(project=world.project, actor=world.mona, verb="import", target=world.project, data=counts)
+    change_project(project=world.project, by=world.mona, blend="weighted")
+    page = text_of(olga.get(ROOM))
+    assert "summaries 3" in page
+    assert "blend Human first → Weighted" in page
+
+
 def test_a_way_is_shown_to_those_whom_it_lets_in(world: World, signed_in: Callable[[User], Client]) -> None:
     check = world.check("alder", 1)
     override(check=check, by=world.rex, label="no")
