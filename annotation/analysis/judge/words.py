@@ -257,7 +257,8 @@ def _leaning(bias: Estimate) -> str:
 def _people_beside(people: Estimate, compared: int) -> str:
     if people.value is None:
         return ""
-    return f" Two people agree in {_share(people)} of their pairs of answers, over {_checks(compared)}."
+    share = _share(people)
+    return f" Two people agree in {share} of their pairs of answers, unsure counted as no, over {_checks(compared)}."
 
 
 def _share(estimate: Estimate) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -46,6 +45,8 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 BATCHES_SHOWN = 20
+SWITCHES = ("order", "only")
+"""The filters that are one press away; the others are fields of a form."""
 METHODS = (
     (Draw.Method.UNIFORM, "simple random sample"),
     (Draw.Method.STRATIFIED, "the same share of every system and length"),
@@ -54,11 +55,20 @@ METHODS = (
 
 
 class Choice(NamedTuple):
-    """One position of a switch: its words, the address's query, and whether it is on."""
+    """One value of a filter: its words, itself, the address's query, and whether it is on."""
 
     words: str
+    value: str
     query: str
     is_on: bool
+
+
+class Settable(NamedTuple):
+    """A filter with what it can be put to, as a switch or as a field of a form."""
+
+    name: str
+    title: str
+    choices: list[Choice]
 
 
 class Chosen(NamedTuple):
@@ -91,6 +101,8 @@ def review(request: Request, slug: str) -> HttpResponse:
     }
     if not after:
         said = filters.as_query()
+        settable = [] if filters.draw else _settable(room.project, filters, reader)
+        fields = [each for each in settable if each.name not in SWITCHES]
         context |= {
             "listing": listing_of(
                 request,
@@ -98,11 +110,12 @@ def review(request: Request, slug: str) -> HttpResponse:
                 target="#queue",
                 keep={name: word for name, word in said.items() if name != "q"},
             ),
-            "switches": [] if filters.draw else _switches(room.project, filters, reader),
+            "switches": [each for each in settable if each.name in SWITCHES],
+            "fields": fields,
             "chosen": list(_chosen(room.project, filters)),
-            "systems": _systems(room, filters),
-            "reviewers": reviewers(room.project) if reader.may_see_all else [],
-            "hidden": said,
+            "hidden": {
+                name: word for name, word in said.items() if name not in {each.name for each in fields}
+            },
             "draws": open_samples(room.project, but=request.user),
             "sample": sample_first(room.project, reader) if filters == Filter() else None,
             "is_finished": is_finished_sample(room.project, filters),
@@ -246,23 +259,31 @@ def _seed(words: str) -> int:
     return int(words) if words.isdecimal() and int(words) < 2**SEED_BITS else new_seed()
 
 
-def _switches(project: Project, filters: Filter, reader: CheckReader) -> list[tuple[str, list[Choice]]]:
-    """The queue's switches: title, and what each can be put to."""
-
-    def switch(name: str, options: Mapping[str, str]) -> tuple[str, list[Choice]]:
-        now = getattr(filters, name)
-        return TITLES[name], [
-            Choice(words, _with(filters, name, value), now == value) for value, words in options.items()
-        ]
-
+def _settable(project: Project, filters: Filter, reader: CheckReader) -> list[Settable]:
+    """What the queue can be put to, in the order of the screen."""
     options = {name: dict(words) for name, words in OPTIONS.items()}
     if not has_panel(project):
         del options["only"][Only.SPLIT]
+    if reader.may_see_all:
+        rows = System.objects.filter(project=project).order_by("name")
+        options["system"] = {"": "All", **dict(rows.values_list("public_id", "name"))}
     if filters.only in (Only.WAITING, Only.SPLIT):
         del options["label"]
-    elif not reader.may_see_all:
-        options["reviewer"] = {"": "Anybody", reader.person.username: "Me"}
-    return [switch(name, words) for name, words in options.items()]
+    else:
+        mine = {reader.person.username: "Me"}
+        everybody = {name: name for name in reviewers(project)} if reader.may_see_all else mine
+        options["reviewer"] = {"": "Anybody", **everybody}
+    return [
+        Settable(
+            name,
+            TITLES[name],
+            [
+                Choice(words, value, _with(filters, name, value), getattr(filters, name) == value)
+                for value, words in choices.items()
+            ],
+        )
+        for name, choices in options.items()
+    ]
 
 
 def _with(filters: Filter, name: str, value: str) -> str:
@@ -277,15 +298,8 @@ def _chosen(project: Project, filters: Filter) -> list[Chosen]:
     return [
         Chosen(each.title, each.words, _with(filters, each.name, ""))
         for each in narrowed
-        if each.name not in OPTIONS
+        if each.name in ("document_set", "q")
     ]
-
-
-def _systems(room: Room, filters: Filter) -> list[tuple[str, str, bool]]:
-    if Verb.VIEW_SCORES not in room.verbs:
-        return []
-    rows = System.objects.filter(project=room.project).order_by("name").values_list("public_id", "name")
-    return [(public_id, name, public_id == filters.system) for public_id, name in rows]
 
 
 def _verdicts(count: int) -> str:

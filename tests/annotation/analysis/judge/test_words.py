@@ -148,7 +148,7 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
 def test_people_among_themselves_stand_beside() -> None:
     said, _ = trust_in_words(report(1, 1), basis=ALL, people=of(0.86, 0.8, 0.9), compared=120)
     assert said.endswith(
-        " Two people agree in 86 % (80 % to 90 %) of their pairs of answers, over 120 checks."
+        " Two people agree in 86 % (80 % to 90 %) of their pairs of answers, unsure counted as no, over 120 checks."
     )
 
 
