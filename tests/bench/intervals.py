@@ -4,12 +4,16 @@ A study draws its document sets from a population whose mean coverage is known b
 harder or easier together; the judge's probabilities are noisy, biased, and for one system nearly worthless. People
 answer the sets that were drawn: all claims of all systems, once. A study counts by the share of its systems whose
 interval holds the population's mean.
+
+Means near 0 and 1 are simulated by themselves: single claims are drawn within each of four systems with the same mean,
+two for every document set.
 """
 
 from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
@@ -19,6 +23,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     DrawnItem,
     estimate_systems_from_draw,
 )
+from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
 from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
 from tests.bench import Row
 
@@ -28,7 +33,15 @@ DRAWS = 1_000
 SETS = 60
 LABELLED = 30
 FEWER = (20, 10)
-LEAST, MOST = 93.0, 97.0
+Bars = tuple[float | None, float | None]
+BARS: Bars = (93.0, 97.0)
+NO_BARS: Bars = (None, None)
+EXTREMES = (0.03, 0.07, 0.1, 0.9, 0.95, 0.97)
+SETS_OF_EXTREMES = (30, 60)
+STUDIES_OF_EXTREMES = 1_000
+CLAIMS_A_SET = 2
+"""Answers to each system for every document set, where means are near 0 or 1."""
+LEAST_OF_EXTREMES, MOST_OF_EXTREMES = 94.0, 97.0
 SHOWN_BESIDE = {"bootstrap of people, percentile", "bootstrap of people, BCa"}
 """Too narrow of few document sets: shown beside the one that is used."""
 
@@ -73,21 +86,79 @@ def run() -> list[Row]:
                 f"{what}, {labelled} of {SETS}",
                 found,
                 truth,
-                has_bar=labelled == LABELLED and what not in SHOWN_BESIDE,
+                bars=BARS if labelled == LABELLED and what not in SHOWN_BESIDE else NO_BARS,
             )
             for what in found[0]
         ]
-    return rows
+    return [
+        *rows,
+        *(row for sets in SETS_OF_EXTREMES for share in EXTREMES for row in _extremes(share, sets)),
+    ]
+
+
+def _extremes(share: float, sets: int) -> list[Row]:
+    """Of systems whose mean is near 0 or 1. Exact intervals of very few answers of a kind may hold more often."""
+    level = _level(share)
+    drawn = CLAIMS_A_SET * sets
+    found = [
+        _of_claims(level, sets, drawn, np.random.default_rng([19, sets, number]))
+        for number in range(STUDIES_OF_EXTREMES)
+    ]
+    truth = dict.fromkeys(SYSTEMS, share)
+    is_exact = min(share, 1 - share) * drawn < FEWEST_EXPECTED
+    return [
+        _row(
+            what,
+            f"{what}, mean {share:.2f}, {drawn} claims of {sets} sets",
+            found,
+            truth,
+            bars=(LEAST_OF_EXTREMES, None if is_exact else MOST_OF_EXTREMES),
+        )
+        for what in ("people alone", "PPI++")
+    ]
+
+
+def _of_claims(level: float, sets: int, drawn: int, random: np.random.Generator) -> dict[str, Bounds]:
+    """Intervals from claims that were drawn within each system."""
+    study = _claims(np.full(len(SYSTEMS), level), sets, random)
+    places = np.argwhere(study.is_there[:, 0])
+    items = {}
+    for place, system in enumerate(SYSTEMS):
+        chosen = np.zeros(len(places), dtype=np.bool_)
+        chosen[random.choice(len(places), drawn, replace=False)] = True
+        items[system] = [
+            DrawnItem(
+                document=int(row),
+                share=1 / study.counts[row],
+                judge=float(study.said[row, place, claim]),
+                probability=drawn / len(places),
+                is_drawn=bool(is_drawn),
+                answer=float(study.answers[row, place, claim]) if is_drawn else None,
+            )
+            for (row, claim), is_drawn in zip(places, chosen, strict=True)
+        ]
+    found = estimate_systems_from_draw(items)
+    return {
+        "people alone": {
+            system: _ends(one.classical_low, one.classical_high) for system, one in found.items()
+        },
+        "PPI++": {system: _ends(one.low, one.high) for system, one in found.items()},
+    }
 
 
 def _row(
-    key: str, what: str, found: list[dict[str, Bounds]], truth: dict[str, float], *, has_bar: bool = True
+    key: str,
+    what: str,
+    found: list[dict[str, Bounds]],
+    truth: dict[str, float],
+    *,
+    bars: Bars = BARS,
 ) -> Row:
     """Share of intervals that hold the truth, and their mean width."""
     ends = [(truth[system], *bounds) for of_study in found for system, bounds in of_study[key].items()]
     held = 100 * sum(low <= value <= high for value, low, high in ends) / len(ends)
     note = f"mean width {sum(high - low for _, low, high in ends) / len(ends):.4f}"
-    most, least = (MOST, LEAST) if has_bar else (None, None)
+    least, most = bars
     return Row(what, held, "%", at_most=most, at_least=least, note=note)
 
 
@@ -145,34 +216,55 @@ def _ends(low: float | None, high: float | None) -> tuple[float, float]:
     return low, high
 
 
+@dataclass(frozen=True)
+class Claims:
+    """Answers and the judge's probabilities, shape (sets, systems, claims), where `is_there`; `counts` of each set."""
+
+    counts: NDArray[np.int64]
+    is_there: NDArray[np.bool_]
+    said: Array
+    answers: NDArray[np.bool_]
+
+
 def _study(random: np.random.Generator) -> Study:
-    levels, noise = np.array([*SYSTEMS.values()]), np.array([JUDGE_NOISE[system] for system in SYSTEMS])
-    shape = (SETS, len(SYSTEMS), MOST_CLAIMS)
-    counts = random.integers(FEWEST_CLAIMS, MOST_CLAIMS + 1, size=SETS)
-    is_there = np.arange(MOST_CLAIMS) < counts[:, None, None]
-    odds = levels[:, None] + random.normal(0, SPREAD_OF_SETS, size=(SETS, 1, 1))
+    claims = _claims(np.array([*SYSTEMS.values()]), SETS, random)
+    said, counts = claims.said, claims.counts[:, None]
+    spread = np.sqrt((said * (1 - said) * claims.is_there).sum(axis=2)) / counts
+    return Study(
+        people=(claims.answers * claims.is_there).sum(axis=2) / counts,
+        judge=(said * claims.is_there).sum(axis=2) / counts,
+        doubt=spread.sum(axis=1),
+        claims=claims.counts,
+    )
+
+
+def _claims(levels: Array, sets: int, random: np.random.Generator) -> Claims:
+    noise = np.array([JUDGE_NOISE[system] for system in SYSTEMS])
+    shape = (sets, len(SYSTEMS), MOST_CLAIMS)
+    counts = random.integers(FEWEST_CLAIMS, MOST_CLAIMS + 1, size=sets)
+    is_there = np.broadcast_to(np.arange(MOST_CLAIMS) < counts[:, None, None], shape)
+    odds = levels[:, None] + random.normal(0, SPREAD_OF_SETS, size=(sets, 1, 1))
     odds = odds + random.normal(0, SPREAD_OF_SUMMARIES, size=(*shape[:2], 1))
     odds = odds + random.normal(0, SPREAD_OF_CLAIMS, size=shape)
     said = _logistic(odds + JUDGE_BIAS + random.normal(0, 1, size=shape) * noise[:, None])
     answers = random.random(shape) < _logistic(odds)
-    spread = np.sqrt((said * (1 - said) * is_there).sum(axis=2)) / counts[:, None]
-    return Study(
-        people=(answers * is_there).sum(axis=2) / counts[:, None],
-        judge=(said * is_there).sum(axis=2) / counts[:, None],
-        doubt=spread.sum(axis=1),
-        claims=counts,
-    )
+    return Claims(counts, is_there, said, answers)
 
 
 def _truth(bias: float = 0.0, noise: dict[str, float] | None = None) -> dict[str, float]:
     """The population's mean of each system: a logistic of a normal, by Gauss-Hermite quadrature."""
+    return {system: _mean(level + bias, (noise or {}).get(system, 0.0)) for system, level in SYSTEMS.items()}
+
+
+def _mean(level: float, noise: float = 0.0) -> float:
     points, weights = hermegauss(60)
-    common = SPREAD_OF_SETS**2 + SPREAD_OF_SUMMARIES**2 + SPREAD_OF_CLAIMS**2
-    spreads = {system: np.sqrt(common + (noise or {}).get(system, 0.0) ** 2) for system in SYSTEMS}
-    return {
-        system: float(weights @ _logistic(level + bias + spreads[system] * points) / weights.sum())
-        for system, level in SYSTEMS.items()
-    }
+    spread = np.sqrt(SPREAD_OF_SETS**2 + SPREAD_OF_SUMMARIES**2 + SPREAD_OF_CLAIMS**2 + noise**2)
+    return float(weights @ _logistic(level + spread * points) / weights.sum())
+
+
+def _level(share: float) -> float:
+    """The log odds at which the population's mean is this share."""
+    return float(scipy.optimize.brentq(lambda level: _mean(level) - share, -20, 20))
 
 
 def _logistic(odds: Array) -> Array:

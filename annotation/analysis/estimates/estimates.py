@@ -234,11 +234,6 @@ def _estimated(result: DrawEstimate, *, from_people: bool) -> Estimated:
 
 
 def _average(result: DrawEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
-    """Cut to [0, 1], where coverage lies: nothing that could be true is lost."""
     if not has_interval(result.answered_documents, low, high):
         low = high = None
-    return Average(mean=_within(mean), low=_within(low), high=_within(high), n=result.documents, left_out=0)
-
-
-def _within(value: float | None) -> float | None:
-    return None if value is None else min(max(value, 0.0), 1.0)
+    return Average(mean=mean, low=low, high=high, n=result.documents, left_out=0)

@@ -212,7 +212,7 @@ def _least_widest(foretold: Mapping[str, Forecast], least: Mapping[str, float]) 
 
 
 def people_widths(project: Project, target: int | None) -> dict[str, float]:
-    """By system, the width of the interval of coverage by Student's t, over the document sets that people decided.
+    """By system, the width of the interval of people alone of coverage, over the document sets that they decided.
 
     Systems without an interval are left out. The document sets of a group count together as one, as in estimates.
     """

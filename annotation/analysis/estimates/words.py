@@ -390,7 +390,7 @@ def told(plan: Mapping[str, Any]) -> dict[str, Any]:
 def _least_title(plan: Mapping[str, Any]) -> str:
     """What the least width is."""
     if plan["is_complete"]:
-        return "Width of the interval that people's answers to every check of these document sets give (Student's t)"
+        return "Width of the interval that people's answers to every check of these document sets give"
     premise = ", as if the judge's probabilities were right and answers within a document independent"
     every = "Width of the interval if people answered every check of these document sets"
     return every if plan["basis"] == ForecastBasis.PILOT else every + premise

@@ -12,9 +12,9 @@ from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
 from evaluation.statistics.estimates._prediction_powered import (
     FEWEST_ANSWERS,
     check_confidence,
-    quantile,
     saved_labels,
 )
+from evaluation.statistics.estimates._ranges import Precision, interval_within_range
 from evaluation.statistics.estimates._tuning import moments, slopes
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ class DrawEstimate:
     """A system's mean over document sets from a draw, with its interval, and what people alone give of that draw.
 
     Estimates and bounds are None until all that was drawn is answered (`answered` of `drawn`), bounds also where
-    fewer than two documents hold an answer. Bounds are not cut to [0, 1]. `error` is the standard error of the
+    fewer than two documents hold an answer. Bounds lie in [0, 1]. `error` is the standard error of the
     estimate and `degrees` the degrees of freedom behind its bounds. `tuning` is the mean slope on the judge's
     answers, 0 where the judge does harm and people alone stand. `labels_saved` is how many more
     answered items people alone would need for the same width, below 0 where the judge widens it a little.
@@ -120,8 +120,9 @@ def estimate_systems_from_draw(
     the frame. `tuning` fixes the slope on the judge, without covariates; `centre=False` leaves out the intercept.
     Degenerate: see `DrawEstimate`; an item that the judge left unscored counts as the mean of those that it scored;
     if all of the frame was drawn for sure, the estimate is the mean of the answers.
-    Raises InvalidPercent for a probability outside (0, 1] or a confidence outside 0 to 1; EvaluationError for an answer
-    to an item that was not drawn, shares that do not add up to 1, values or covariates that are missing or not finite.
+    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1;
+    EvaluationError for an answer to an item that was not drawn, shares that do not add up to 1, values or covariates
+    that are missing or not finite.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
     Example: of documents with Y 1, 0 drawn at π .5 out of four with f .8, .2, .6, .4 and tuning 1 uncentred: z is
     .8 + .2/.5 = 1.2, .2 - .2/.5 = -.2, .6, .4, so the estimate is 0.5.
@@ -129,8 +130,8 @@ def estimate_systems_from_draw(
     # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean, whatever
     # g is, as long as it does not look at the document's own answers: xi says whether an item was drawn, pi is
     # its chance, Y the answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) /
-    # sqrt(D), with quantiles of Student's t; degrees of freedom: the documents with an answer, less 1 (all of
-    # the frame, where items were drawn within all documents).
+    # sqrt(D), and its interval lies on the scale of log odds (`_ranges`), with quantiles of Student's t; degrees
+    # of freedom: the documents with an answer, less 1 (all of the frame, where items were drawn within all).
     # g is what the judge's answer and the covariates foretell. Slopes are tuned without the document that they
     # serve (a thirtieth of the documents where there are more) and shrunk across systems (`_tuning`), so the
     # more systems, the better; a slope may exceed 1, for a judge's answers may be drawn in. The intercept is
@@ -138,7 +139,7 @@ def estimate_systems_from_draw(
     # what people alone give. Uncentred and with a fixed tuning, z_d is word for word w (λ f + (xi / pi)(Y - λ
     # f)): unbiased in any sample, but wide where whole documents are drawn. Several predictors make it the
     # difference estimator of Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond
-    # `HARMFUL` times their variance people alone stand (`tuning` 0).
+    # `HARMFUL` times their variance, or outside the range, people alone stand (`tuning` 0).
     check_confidence(confidence)
     if tuning is not None and covariates:
         raise EvaluationError("A fixed tuning leaves no room for covariates: give one or the other.")
@@ -258,6 +259,11 @@ def _check_items(name: str, items: Sequence[DrawnItem]) -> None:
                 f"The judge's or the person's answer to an item of {_of(name)}document {item.document!r} is not "
                 f"finite: {item.judge!r}, {item.answer!r}."
             )
+        if item.answer is not None and not 0 <= item.answer <= 1:
+            raise InvalidPercent(
+                f"The answer to an item of {_of(name)}document {item.document!r} must lie in 0 to 1, got "
+                f"{item.answer!r}."
+            )
         if item.answer is not None and not item.is_drawn:
             raise EvaluationError(
                 f"An item of {_of(name)}document {item.document!r} has an answer but was not drawn: "
@@ -339,25 +345,29 @@ def _estimate(
     if fixed is not None:
         tuned = none.copy()
         tuned[:, 0] = fixed
+    if centre:
+        # A weighted mean of answers, but for rounding and shares that add up to nearly 1.
+        people = min(max(people, 0.0), 1.0)
     mean, variance = (people, people_variance)
     slope = 0.0
     if tuned is not None:
         mean, variance = mean_and_variance(frame, tuned, centre=centre)
         slope = float(tuned[:, 0].mean())
-    if fixed is None and _is_harmful(variance, people_variance):
+    if fixed is None and (not 0 <= mean <= 1 or _is_harmful(variance, people_variance)):
         mean, variance, slope = people, people_variance, 0.0
     result = replace(unfinished, estimate=mean, classical_estimate=people, tuning=slope)
     if variance is None or people_variance is None:
         return result
-    reach = quantile(confidence, result.degrees)
-    half, people_half = reach * math.sqrt(variance), reach * math.sqrt(people_variance)
+    known = Precision.of_answers(people, people_variance, result.degrees)
+    low, high = interval_within_range(mean, known.at(variance), confidence)
+    people_low, people_high = interval_within_range(people, known, confidence)
     return replace(
         result,
-        low=mean - half,
-        high=mean + half,
+        low=low,
+        high=high,
         error=math.sqrt(variance),
-        classical_low=people - people_half,
-        classical_high=people + people_half,
+        classical_low=people_low,
+        classical_high=people_high,
         labels_saved=saved_labels(frame.answered, people_variance, variance),
     )
 

@@ -28,6 +28,7 @@ from evaluation.statistics.estimates._draw_estimates import (
 )
 from evaluation.statistics.estimates._planner_extremes import degrees_behind, median_widest
 from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, check_confidence, quantile
+from evaluation.statistics.estimates._ranges import Precision, interval_within_range
 from evaluation.statistics.estimates._sampling import UNIFORM_FLOOR, active_probabilities, neyman_allocation
 
 Array = NDArray[np.float64]
@@ -55,8 +56,8 @@ class AnsweredDocuments(NamedTuple):
 class Forecast:
     """What intervals a number of human answers would give, by design. Made by `forecast_widths`.
 
-    All widths are full widths, high minus low. `now` is the width of the pilot's own interval, None without a pilot
-    (`forecast_without_pilot`).
+    All widths are full widths, high minus low, of Student's plain interval; `now` is that of the pilot's own, None
+    without a pilot (`forecast_without_pilot`).
     `variance_of_documents` is the variance of a document's mean over the population. `errors` are the judge's
     expected squared errors of each item times its share squared, and `people_errors` the same if nothing is foretold.
     `is_open` tells which items can be drawn, None that all can; the others are settled and cost no answer.
@@ -268,16 +269,19 @@ def forecast_widths(
         )
     none = np.zeros((len(frame.names), frame.predictors.shape[1]))
     tuned = tuned_slopes({"": frame})[""]
-    now, people = (mean_and_variance(frame, these, centre=True)[1] for these in (tuned, none))
+    (mean, now), (of_people, people) = (
+        mean_and_variance(frame, these, centre=True) for these in (tuned, none)
+    )
     assert now is not None
     assert people is not None
-    if now > HARMFUL * people:
-        tuned, now = none, people
+    if not 0 <= mean <= 1 or now > HARMFUL * people:
+        tuned, mean, now = none, of_people, people
     errors = _expected_errors(frame, tuned, np.array(spreads, dtype=np.float64), groups)
     between = max(0.0, now * len(frame.names) - _variance_of_drawing(frame, tuned))
-    reach = 2 * quantile(confidence, frame.answered_documents - 1)
+    known = Precision.of_answers(of_people, people, frame.answered_documents - 1)
+    low, high = interval_within_range(mean, known.at(now), confidence)
     return Forecast(
-        now=reach * math.sqrt(now),
+        now=high - low,
         confidence=confidence,
         floor=floor,
         answered=frame.answered,

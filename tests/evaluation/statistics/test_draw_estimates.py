@@ -57,13 +57,35 @@ def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
     assert found.estimate == pytest.approx((2.15 + 0.3) / 2)
 
 
-def test_with_a_useless_judge_people_alone_stand_with_students_interval() -> None:
-    answers = [0.2, 0.9, 0.4, 0.4, 0.7]
+def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_odds() -> None:
+    # Mean .5, error sqrt(.02 / 4 / 5): half of the interval of log odds is that over .25 times the quantile.
+    answers = [0.4, 0.5, 0.6, 0.5, 0.5]
     found = estimate_from_draw(whole([0.5] * 10, [*answers, *[None] * 5]))
-    half = student.ppf(0.975, 4) * stdev(answers) / math.sqrt(5)
-    assert found.estimate == pytest.approx(mean(answers))
-    assert (found.low, found.high) == pytest.approx((mean(answers) - half, mean(answers) + half))
+    half = student.ppf(0.975, 4) * math.sqrt(0.001) / 0.25
+    assert found.estimate == pytest.approx(0.5)
+    assert (found.low, found.high) == pytest.approx((1 / (1 + math.exp(half)), 1 / (1 + math.exp(-half))))
+    assert (found.low, found.high) == (found.classical_low, found.classical_high)
     assert (found.tuning, found.labels_saved) == (0, 0)
+
+
+@pytest.mark.parametrize("answer", [0.0, 1.0])
+def test_of_answers_that_are_all_alike_the_interval_is_exact_and_the_mean_in_range(answer: float) -> None:
+    # Shares of a third add up to 1 but for rounding. Of ten documents: 1 - .025^(1/10) = .308498.
+    found = estimate_from_draw(claims([[answer, None, None]] * 10, 1 / 3))
+    assert (found.estimate, found.tuning) == (answer, 0)
+    assert (found.low, found.high) == pytest.approx((0.691502, 1) if answer else (0, 0.308498), abs=1e-6)
+
+
+def test_an_estimate_that_leaves_the_range_gives_way_to_people_alone() -> None:
+    # The judge says far less of the documents that nobody answered than of the others.
+    random = np.random.default_rng(3)
+    truth = np.concatenate([random.random(20) * 0.1 + 0.02, np.zeros(60)])
+    judged = np.concatenate([truth[:20], np.zeros(60)]) + random.normal(0, 0.001, 80)
+    found = estimate_from_draw(whole(judged.tolist(), [*truth[:20].tolist(), *[None] * 60], 0.25))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.estimate is not None
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
 
 
 def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
@@ -166,6 +188,7 @@ def _foretold_of_first(items: list[DrawnItem]) -> list[float]:
         ({"share": 0.5}, EvaluationError, "add up to 1"),
         ({"share": -1.0}, EvaluationError, "at least 0"),
         ({"answer": math.nan}, EvaluationError, "nan"),
+        ({"answer": 1.5}, InvalidPercent, "0 to 1"),
         ({"judge": math.inf}, EvaluationError, "inf"),
     ],
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta, norm
 from scipy.stats import t as student
 
 from annotation.analysis.estimates.forecasts import DESIGNS, doubt, forecasts, planned_chances
@@ -298,12 +297,14 @@ def test_where_everything_is_answered_the_least_width_is_that_of_peoples_scores(
     assert (table["outlooks"], table["wanted"]) == ({}, [])
     own = means_at(world.project, 20).of("coverage")["alder"]
     assert sorted(own.values())[:2] == [0.0, 0.0]
-    expected = 2 * student.ppf(0.975, 6) * stdev(own.values()) / math.sqrt(7)
-    least = {system["system"]: system["least"] for system in table["systems"]}
-    assert least["alder"] == pytest.approx(expected)
     # 1, 1, .5, .5, 0, 0 and the port's .5 (of its two units one is wholly covered, one not at all): the squares add up
-    # to 4 * .25 = 1, so 2 * 2.4469 * sqrt(1 / 6 / 7) = .7551.
-    assert least["alder"] == pytest.approx(0.7551, abs=1e-4)
+    # to 4 * .25 = 1, so the variance of the mean is 1 / 6 / 7, worth .25 * 42 = 10.5 answers. Fewer than ten of either
+    # kind: the exact interval of 10.5 (1.96 / 2.4469)^2 = 6.737 answers, half of them yes.
+    count = 10.5 * (norm.ppf(0.975) / student.ppf(0.975, 6)) ** 2
+    low = beta.ppf(0.025, count / 2, count / 2 + 1)
+    least = {system["system"]: system["least"] for system in table["systems"]}
+    assert least["alder"] == pytest.approx(1 - 2 * low)
+    assert least["alder"] == pytest.approx(0.7327, abs=1e-4)
 
 
 def test_where_answers_show_no_difference_between_sets_no_width_is_foretold(world: World) -> None:
