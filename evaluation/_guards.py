@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, LengthMismatch
@@ -9,8 +10,15 @@ from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, Le
 
 def checked_share(name: str, value: float) -> float:
     """The value itself. Raises InvalidPercent unless it lies in [0, 1]."""
-    if not 0 <= value <= 1:
+    if not (_is_number(value) and 0 <= value <= 1):
         raise InvalidPercent(f"{name} must lie in 0 to 1, got {value!r}.")
+    return value
+
+
+def checked_scale(name: str, value: float) -> float:
+    """The value itself. Raises InvalidWeight unless it is a finite number above 0."""
+    if not (_is_number(value) and 0 < value < math.inf):
+        raise InvalidWeight(f"{name} must be a finite number above 0, got {value!r}.")
     return value
 
 
@@ -40,3 +48,7 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
     """Raises EvaluationError unless the value is one of the choices."""
     if value not in choices:
         raise EvaluationError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -18,6 +18,20 @@ _told_values = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in
 LABEL_VALUES_IN_WORDS = ", ".join(_told_values).replace(" ", " is ", 1)
 
 
+LEAST_SCORED = 0.5
+"""The share of claims or questions that has to be scored, unless somebody chooses another."""
+MOSTLY_UNSCORED = "mostly_unscored"
+
+FEWEST_CLAIMS = 3
+FEW_CLAIMS = "few_claims"
+"""Flags a reference of fewer claims: each weighs much, and its text may not have been read well."""
+
+
+def lacks_scored(scored: int, count: int, least: float) -> bool:
+    """Whether less than the least share of so many is scored, so that a score of the rest could flatter."""
+    return count > 0 and scored / count < least
+
+
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
     """How many checks were answered yes, were answered at all, and were not."""
@@ -30,6 +44,10 @@ class LabelCounts:
     def share_of_yes(self) -> float | None:
         """Yes over scored, in [0, 1]; all other labels count as not yes. None where nothing is scored."""
         return self.yes / self.scored if self.scored else None
+
+    def lacks_scored(self, least: float) -> bool:
+        """See the function of that name."""
+        return lacks_scored(self.scored, self.scored + self.unscored, least)
 
 
 def checked_labels(labels: Iterable[Label | None]) -> list[Label | None]:

@@ -1,6 +1,6 @@
 """The signature of a score: which rules and options made it."""
 
-VERSION = 1
+VERSION = 2
 """Version of the scoring rules; raised whenever the same rows could give another number."""
 
 

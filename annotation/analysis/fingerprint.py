@@ -21,6 +21,7 @@ FINGERPRINTED_RULES = (
     "summarization_threshold",
     "summarization_strict",
     "summarization_scale",
+    "least_scored",
     "length_unit",
     "target_length",
     "over_length",

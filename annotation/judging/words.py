@@ -93,6 +93,7 @@ RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
     "redundancy": MetricWords(
         "redundancy", "How much of the summary is said once only? Compares its sentences. Needs no call."
     ),
+    "brevity": MetricWords("brevity", "How much of the target length is left unused? Needs no call."),
 }
 
 _ADVICE: Sequence[tuple[str, str]] = (

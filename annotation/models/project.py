@@ -106,6 +106,11 @@ class Project(PublicRow):
         default=1.0,
         help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
     )
+    least_scored = models.FloatField(
+        "least share of scored claims",
+        default=0.5,
+        help_text="Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).",
+    )
     length_unit = models.CharField(max_length=10, choices=LengthUnit, default=LengthUnit.WORDS)
     target_length = models.PositiveIntegerField(
         "default target length",
@@ -201,6 +206,7 @@ class Project(PublicRow):
             bounded("project_audit_share_0_1", "audit_share"),
             bounded("project_planted_share_0_1", "planted_share"),
             bounded("project_summarization_threshold_0_1", "summarization_threshold"),
+            bounded("project_least_scored_0_1", "least_scored"),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),
             models.CheckConstraint(
                 name="project_target_from_1",

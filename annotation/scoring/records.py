@@ -38,7 +38,12 @@ from evaluation.blend import (
     ScoreRules,
 )
 from evaluation.judging import Label
-from evaluation.metrics import ConcisenessTerms, conciseness_terms, question_coverage_or_none
+from evaluation.metrics import (
+    ConcisenessTerms,
+    conciseness_terms,
+    question_coverage_or_none,
+    scored_pairs,
+)
 from evaluation.text import LengthUnit, count_length, has_word_breaks, truncate
 
 if TYPE_CHECKING:
@@ -145,6 +150,7 @@ def score_rules(project: Project) -> ScoreRules:
         threshold=project.summarization_threshold,
         strict=project.summarization_strict,
         scale=project.summarization_scale,
+        least_scored=project.least_scored,
     )
 
 
@@ -445,12 +451,13 @@ class _Wholes:
         asked = self.questions.get(peer.document_set_id, ())
         return peer.pk in self.asked or (peer.is_empty and any(each in self.from_source for each in asked))
 
-    def question_coverage(self, peer: Summary) -> float | None:
+    def answers_of(self, peer: Summary) -> tuple[list[Label | None], list[Label | None]]:
+        """What the source and the summary answer to the questions that were asked of the latter."""
         if not self.has_questions(peer):
-            return None
+            return [], []
         questions = self.questions[peer.document_set_id]
         by_rule: Label | None = "no" if peer.is_empty else None
-        return question_coverage_or_none(
+        return (
             [self.from_source.get(question) for question in questions],
             [by_rule or self.from_summary.get((question, peer.pk)) for question in questions],
         )
@@ -552,6 +559,7 @@ class _SummaryBatch:
             for comparison in rows
         )
         terms = self.wholes.conciseness_terms(peer, judged_text(peer, self.project))
+        of_questions = self.wholes.answers_of(peer)
         value = ScoredSummary(
             summary_id=peer.public_id,
             comparisons=comparisons,
@@ -562,8 +570,9 @@ class _SummaryBatch:
             has_word_breaks=has_word_breaks(peer.text),
             is_empty=peer.is_empty,
             claims_extracted=self._has_claims(peer),
-            question_coverage=self.wholes.question_coverage(peer),
+            question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=self.wholes.has_questions(peer),
+            questions_scored=scored_pairs(*of_questions),
             completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
             redundancy=self.wholes.ratings.get((peer.pk, Rating.Name.REDUNDANCY)),
             conciseness=self.wholes.conciseness(peer, terms),

@@ -15,11 +15,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
-from evaluation._guards import check_choice, checked_percent, checked_share, checked_weight
-from evaluation._labels import Label, checked_labels, count_labels
+from evaluation._guards import check_choice, checked_percent, checked_scale, checked_share, checked_weight
+from evaluation._labels import (
+    FEW_CLAIMS,
+    FEWEST_CLAIMS,
+    LEAST_SCORED,
+    MOSTLY_UNSCORED,
+    Label,
+    checked_labels,
+    count_labels,
+    lacks_scored,
+)
 from evaluation._means import mean, weighted_mean
 from evaluation._signature import signature
-from evaluation.errors import InvalidBudget, InvalidWeight
+from evaluation.errors import InvalidBudget
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity
 from evaluation.metrics._composite import DUC_COVERAGE_WEIGHT, composite
@@ -119,8 +128,8 @@ class ScoredSummary:
     `comparisons` has one entry per model summary; where there is none, `document_claims` are the reference.
     `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False where
     nobody has looked for the reference's claims yet: having none then says nothing. `questions_asked` is True
-    where closed questions were asked, even if `question_coverage` came out as None. `peer_length` and
-    `target` are in the project's length unit.
+    where closed questions were asked, even if `question_coverage` came out as None; `questions_scored` says how
+    many of them count, and of how many. `peer_length` and `target` are in the project's length unit.
     Raises InvalidBudget, InvalidPercent.
     """
 
@@ -139,6 +148,7 @@ class ScoredSummary:
     coherence: float | None = None
     claims_extracted: bool = True
     questions_asked: bool = False
+    questions_scored: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         if self.peer_length < 0:
@@ -156,7 +166,8 @@ class ScoreRules:
     """A project's choices; the defaults are DUC's and the peers'.
 
     `human_weight` is the share of people in the `weighted` blend, `composite_weight` the weight of coverage
-    in the project's own composite; `threshold`, `strict` and `scale` are those of `summarization`.
+    in the project's own composite; `threshold`, `strict` and `scale` are those of `summarization`. Where a smaller
+    share than `least_scored` of the claims or questions is scored, the scores that rest on them are None.
     Raises EvaluationError for an unknown choice, InvalidPercent, InvalidWeight.
     """
 
@@ -169,6 +180,7 @@ class ScoreRules:
     threshold: float = 0.5
     strict: bool = False
     scale: float = 1.0
+    least_scored: float = LEAST_SCORED
 
     def __post_init__(self) -> None:
         check_choice("blend", self.blend, get_args(Blend))
@@ -178,8 +190,8 @@ class ScoreRules:
         checked_share("human_weight", self.human_weight)
         checked_share("composite_weight", self.composite_weight)
         checked_share("threshold", self.threshold)
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise InvalidWeight(f"scale must be a finite number above 0, got {self.scale!r}.")
+        checked_share("least_scored", self.least_scored)
+        checked_scale("scale", self.scale)
 
     @property
     def signature(self) -> str:
@@ -200,6 +212,7 @@ def _signature_of(rules: ScoreRules) -> str:
         threshold=float(rules.threshold),
         strict=rules.strict,
         scale=float(rules.scale),
+        least_scored=float(rules.least_scored),
     )
 
 
@@ -252,8 +265,9 @@ class SummaryScore:
     In [0, 1], `summarization` in [0, scale].
 
     `claims` and `claims_unscored` count both sides, reference and peer. `flags` are plain words: "no_claims",
-    "empty_peer", "no_word_breaks", "over_length", "no_model_summary", "partial:N" for N units without a
-    value, "comparisons_left_out:N" for N comparisons without coverage.
+    "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share, or than half, of
+    what scores rest on), "empty_peer", "no_word_breaks", "over_length", "no_model_summary", "partial:N"
+    for N units without a value, "comparisons_left_out:N" for N comparisons without coverage.
     """
 
     summary_id: str
@@ -339,6 +353,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
       claims is left out where another has some.
     - Several model summaries: the mean over the comparisons that have the figure; `coverage_human` needs all.
     - An empty summary: every check is no by rule; coverage 0 unless people said otherwise, brevity 1, no alignment.
+    - Too few claims or questions scored (see `ScoreRules`): None. A unit with a percent counts its claims as scored.
     - Any score built from a None is None.
     Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).
     Example: percents 60 and 80 on a unit, yes and no on another's claims give a coverage of (0.7 + 0.5) / 2 = 0.6.
@@ -347,8 +362,12 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
     comparisons = tuple(_score_comparison(comparison, rules, summary) for comparison in _references(summary))
     coverage = mean(comparison.coverage for comparison in comparisons)
     covered_claims = _claim_coverage(comparisons)
-    aligned = None if summary.is_empty else alignment(claim.final for claim in summary.peer_claims)
-    part, result = _summarization(summary, aligned, covered_claims, rules)
+    own = count_labels(claim.final for claim in summary.peer_claims)
+    is_aligned = not (summary.is_empty or own.lacks_scored(rules.least_scored))
+    aligned = alignment(claim.final for claim in summary.peer_claims) if is_aligned else None
+    asked_enough = not lacks_scored(*summary.questions_scored, rules.least_scored)
+    questions = summary.question_coverage if asked_enough else None
+    part, result = _summarization(summary, aligned, questions, covered_claims, rules)
     saved = _brevity(summary, rules)
     return SummaryScore(
         summary_id=summary.summary_id,
@@ -359,7 +378,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
         claim_coverage=covered_claims,
         alignment=aligned,
         factual_alignment=factual_alignment(covered_claims, aligned),
-        question_coverage=summary.question_coverage,
+        question_coverage=questions,
         summarization=result.score,
         summarization_part=part,
         passed=result.passed,
@@ -373,8 +392,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
         composite_2_3=composite(coverage, saved, DUC_COVERAGE_WEIGHT),
         composite_custom=composite(coverage, saved, rules.composite_weight),
         claims=len(summary.peer_claims) + sum(comparison.claims for comparison in comparisons),
-        claims_unscored=sum(claim.final is None for claim in summary.peer_claims)
-        + sum(comparison.claims_unscored for comparison in comparisons),
+        claims_unscored=own.unscored + sum(comparison.claims_unscored for comparison in comparisons),
         flags=tuple(_flags(summary, comparisons, rules)),
         comparisons=comparisons,
         signature=rules.signature,
@@ -480,19 +498,40 @@ def _score_comparison(
         units = tuple(_nothing_expressed(unit) for unit in units)
     weights = [unit.weight for unit in units]
     human_values = [unit.human_value for unit in units]
-    labels = [claim.final for unit in comparison.units for claim in unit.claims]
+    claims = [claim for unit in comparison.units for claim in unit.claims]
+    labels = [claim.final for claim in claims]
+    is_claimed = bool(labels) or summary.claims_extracted
+    is_covered, is_judged, is_checked = (
+        not lacks_scored(*scored, rules.least_scored)
+        for scored in (
+            _scored_in(units),
+            (sum(claim.automatic is not None for claim in claims), len(claims)),
+            (len(labels) - labels.count(None), len(labels)),
+        )
+    )
     return ComparisonScore(
         comparison_id=comparison.comparison_id,
-        coverage=weighted_mean([unit.value for unit in units], weights),
-        coverage_judge=weighted_mean([unit.judge_share for unit in units], weights),
+        coverage=weighted_mean([unit.value for unit in units], weights) if is_covered else None,
+        coverage_judge=weighted_mean([unit.judge_share for unit in units], weights) if is_judged else None,
         coverage_human=None if None in human_values else weighted_mean(human_values, weights),
-        human_share=weighted_mean([unit.human_share for unit in units], weights),
-        claim_coverage=claim_coverage(labels) if labels or summary.claims_extracted else None,
+        human_share=weighted_mean([unit.human_share for unit in units], weights) if is_covered else None,
+        claim_coverage=claim_coverage(labels) if is_claimed and is_checked else None,
         claims=len(labels),
         claims_unscored=labels.count(None),
         units_without_value=sum(unit.value is None for unit in units),
         units=units,
     )
+
+
+def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
+    """How many claims count as scored in coverage, and of how many; a unit with a percent is scored whole."""
+    scored = count = 0
+    for unit in units:
+        claims = unit.scored_claims + unit.unscored_claims
+        by_claims = unit.source in (None, "claims")
+        count += claims if by_claims else max(claims, 1)
+        scored += unit.scored_claims if by_claims else max(claims, 1)
+    return scored, count
 
 
 def _nothing_expressed(unit: UnitCoverage) -> UnitCoverage:
@@ -513,10 +552,14 @@ def _claim_coverage(comparisons: Sequence[ComparisonScore]) -> float | None:
 
 
 def _summarization(
-    summary: ScoredSummary, aligned: float | None, covered_claims: float | None, rules: ScoreRules
+    summary: ScoredSummary,
+    aligned: float | None,
+    questions: float | None,
+    covered_claims: float | None,
+    rules: ScoreRules,
 ) -> tuple[SummarizationPart | None, SummarizationResult]:
     asked = summary.questions_asked or summary.question_coverage is not None
-    covered = summary.question_coverage if asked else covered_claims
+    covered = questions if asked else covered_claims
     result = summarization(
         aligned, covered, threshold=rules.threshold, strict=rules.strict, scale=rules.scale
     )
@@ -540,6 +583,10 @@ def _flags(
         yield "no_model_summary"
     if summary.claims_extracted and not any(comparison.claims for comparison in comparisons):
         yield "no_claims"
+    if any(0 < comparison.claims < FEWEST_CLAIMS for comparison in comparisons):
+        yield FEW_CLAIMS
+    if _is_mostly_unscored(summary, comparisons, rules):
+        yield MOSTLY_UNSCORED
     if summary.is_empty:
         yield "empty_peer"
     if _counts_no_words(summary, rules):
@@ -554,3 +601,17 @@ def _flags(
     left_out = sum(comparison.coverage is None for comparison in comparisons)
     if 0 < left_out < len(comparisons):
         yield f"comparisons_left_out:{left_out}"
+
+
+def _is_mostly_unscored(
+    summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
+) -> bool:
+    own = sum(claim.final is not None for claim in summary.peer_claims)
+    told = [
+        *(_scored_in(comparison.units) for comparison in comparisons),
+        (own, len(summary.peer_claims)),
+        summary.questions_scored,
+    ]
+    # Somebody who lets such scores stand is told all the same.
+    least = max(rules.least_scored, LEAST_SCORED)
+    return any(scored and lacks_scored(scored, count, least) for scored, count in told)

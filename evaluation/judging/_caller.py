@@ -263,14 +263,13 @@ class Caller:
         raise AssertionError("max_attempts is at least 1")
 
     async def _attempt(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        async with session.slots:
-            try:
-                return await self._paid(session, body, prompt_tokens)
-            except Denied as denial:
-                raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
-            except Rejected as rejection:
-                if not self._is_about_length_field(rejection, body):
-                    raise
+        try:
+            return await self._paid(session, body, prompt_tokens)
+        except Denied as denial:
+            raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
+        except Rejected as rejection:
+            if not self._is_about_length_field(rejection, body):
+                raise
         return await self._attempt(session, self._with_new_length_field(body), prompt_tokens)
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
@@ -281,7 +280,8 @@ class Caller:
         price, limits = self._settings.price or Price(), self._settings.limits
         most = price.of(prompt_tokens, limits.max_tokens)
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        async with _set_aside(self._settings.budget, most) as bill:
+        # Money first: who waits for it must not keep others from calls that would give some back.
+        async with _set_aside(self._settings.budget, most) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
             except (Transient, asyncio.CancelledError) as failure:
@@ -325,13 +325,11 @@ async def _set_aside(budget: Budget | None, most: float) -> AsyncIterator[_Bill]
     if budget is None:
         yield bill
         return
-    reserving = asyncio.ensure_future(budget.reserve(most))
+    await budget.reserve(most)
     try:
-        await _end_of(reserving)
         yield bill
     finally:
-        if not reserving.cancelled() and reserving.exception() is None:
-            await _end_of(asyncio.ensure_future(budget.settle(most, bill.cost)))
+        await _end_of(asyncio.ensure_future(budget.settle(most, bill.cost)))
 
 
 async def _end_of(work: "asyncio.Future[None]") -> None:

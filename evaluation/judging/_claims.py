@@ -1,7 +1,6 @@
-"""Asking for a text's claims, and not believing that whole sentences hold none."""
+"""Asking for a text's claims, and asking twice before believing that whole sentences hold none."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from evaluation.judging._asking import Answered, MakeCall, Question, ask, together
@@ -9,7 +8,6 @@ from evaluation.judging.protocol import Text
 from evaluation.text._lengths import count_words, has_word_breaks
 from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 
-LACKING_CLAIMS = "the reply finds no claim in any sentence of the text"
 _ASKS = ("?", "\uff1f", "\u061f")
 
 _K = TypeVar("_K")
@@ -39,8 +37,8 @@ async def ask_for_claims(
 ) -> list[Mapping[_K, Answered[_A]]]:
     """What each list of items got, as `ask`; a text whose units all got an empty list is asked about again.
 
-    Where they get one once more, and the text holds claims (see `holds_claims`), its units stay without an
-    answer: none found would score as nothing to find. A unit without claims among others is an answer.
+    What the second reply says stands: where it too finds none, the text states nothing. Where it cannot be read, the
+    units stay without an answer: none found would score as nothing to find.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])
@@ -50,26 +48,13 @@ async def ask_for_claims(
     if any(answer is None or has_claims(answer) for answer in answers) or not holds_claims(text):
         return parts
     again = await together(
-        [
-            ask(call, _believing_no_lack(question, has_claims), items, first=2)
-            for (question, _), items in zip(work, units, strict=True)
-        ]
+        [ask(call, question, items, first=2) for (question, _), items in zip(work, units, strict=True)]
     )
     found = any(answered.answer is not None for part in again for answered in part.values())
     return [
         {**part, **{item: each for item, each in new.items() if each.answer is not None or not found}}
         for part, new in zip(parts, again, strict=True)
     ]
-
-
-def _believing_no_lack(question: Question[_K, _A], has_claims: Callable[[_A], bool]) -> Question[_K, _A]:
-    """The question, with a reply taken for none that finds no claim at all."""
-
-    def parse(reply: str, items: Sequence[_K]) -> Mapping[_K, _A]:
-        answers = question.parse(reply, items)
-        return answers if any(map(has_claims, answers.values())) else {}
-
-    return replace(question, parse=parse, lacking=LACKING_CLAIMS)
 
 
 def _is_sentence(content: str) -> bool:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from itertools import chain
 from operator import mul
 
+from evaluation.judging._claims import is_worded
 from evaluation.judging._lexical_questions import LexicalQuestions
 from evaluation.judging._overlap import FEATURES, Overlap, Part, Prepared, overlap, parts, prepared
+from evaluation.judging._statements import statements
 from evaluation.judging.protocol import ExtractedClaim, Side, Text, Verdict, verdict_by_rule
-from evaluation.text._splitting import Span, clause_spans
+from evaluation.text._splitting import Span
 
 VERSION = 2
 """Raised whenever the same claim and text could get another verdict."""
@@ -92,11 +94,14 @@ class LexicalJudge(LexicalQuestions):
         self.signature = f"lexical:{VERSION}" + (f"|language:{language}" if language else "")
 
     async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The clauses of each unit, word for word, without the comma or dash that ends them."""
+        """What each unit states: its clauses, and in English each predicate with the subject that it shares.
+
+        A claim stands in the text word for word unless it takes over a subject. Pronouns stay as they are.
+        """
         text = self._in_language(text)
         return tuple(
             chain.from_iterable(
-                _clauses(text, number, span) for number, span in enumerate(text.unit_spans, start=1)
+                _claims(text, number, span) for number, span in enumerate(text.unit_spans, start=1)
             )
         )
 
@@ -166,12 +171,15 @@ def _reason(found: Overlap, is_yes: bool) -> str:
     return f"{'Most words are' if is_yes else 'Too little is'} found. Missing: {listed}."
 
 
-def _clauses(text: Text, number: int, unit: Span) -> list[ExtractedClaim]:
-    content = unit.of(text.text)
+def _claims(text: Text, number: int, unit: Span) -> list[ExtractedClaim]:
     claims: list[ExtractedClaim] = []
-    for clause in clause_spans(content, text.language):
-        words = clause.of(content).rstrip(" \t,;:—–-，；、")
-        if any(character.isalnum() for character in words):
-            start = unit.start + clause.start
-            claims.append(ExtractedClaim(words, number, start, start + len(words)))
+    for stated in statements(unit.of(text.text), text.language):
+        if not is_worded(stated.text):
+            continue
+        if stated.start is None or stated.end is None:
+            claims.append(ExtractedClaim(stated.text, number))
+        else:
+            claims.append(
+                ExtractedClaim(stated.text, number, unit.start + stated.start, unit.start + stated.end)
+            )
     return claims

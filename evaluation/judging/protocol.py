@@ -12,6 +12,7 @@ from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
 from evaluation._labels import Label
 from evaluation.judging.errors import BudgetSpent, JudgeSettings
+from evaluation.judging.turns import Queue, Room
 from evaluation.text._splitting import Span, sentence_spans
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -368,12 +369,12 @@ class Limits:
 class Budget(Protocol):
     """What calls may cost. Money is reserved before every attempt at a call and settled after it.
 
-    Both may wait, for a budget may lie in a database. A judge lets them end even where its own task is
-    cancelled meanwhile, so that nothing stays reserved.
+    Both may wait, for a budget may lie in a database. Who is cancelled while reserving has set nothing aside; settling
+    ends even where the judge's own task is cancelled meanwhile.
     """
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
+        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none."""
         ...
 
     async def settle(self, reserved: float, cost: float) -> None:
@@ -412,8 +413,8 @@ def most_of_a_call(cost: float) -> str:
 class MoneyCap:
     """A budget of a fixed sum, which is never exceeded. Safe to share between judges and threads.
 
-    What a call costs is known from its reply. One that was broken off has none, and counts with its prompt
-    alone (see `Usage`).
+    What a call costs is known from its reply, and is mostly less than was set aside: calls that find no room wait for
+    those under way. One that was broken off has no reply, and counts with its prompt alone (see `Usage`).
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
 
@@ -421,23 +422,36 @@ class MoneyCap:
         self.limit = limit
         self.spent = spent
         self._reserved = 0.0
+        self._open = 0
         self._guard = threading.Lock()
+        self._queue = Queue()
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left."""
+        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none."""
+        await self._queue.take(cost, self._take)
+
+    async def _take(self, cost: float, beside: float) -> Room:
         with self._guard:
-            if self.spent + self._reserved + cost > self.limit:
+            left = self.limit - self.spent
+            if self._reserved + cost + beside <= left:
+                self._reserved += cost
+                self._open += 1
+                return "taken"
+            if cost > left:
                 raise BudgetSpent(
                     f"The money cap of {self.limit:g} leaves no room for another call. {most_of_a_call(cost)} "
                     "Raise the cap and start again: what was answered is kept and not paid for twice."
                 )
-            self._reserved += cost
+            return "busy" if self._open else "idle"
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Give back what was reserved and take what the call did cost."""
         with self._guard:
-            self._reserved -= reserved
+            self._open -= 1
+            # No rest of rounding stays behind.
+            self._reserved = self._reserved - reserved if self._open else 0.0
             self.spent += cost
+        self._queue.settled(cost)
 
 
 class CallStore(Protocol):

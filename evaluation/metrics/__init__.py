@@ -14,7 +14,12 @@ from evaluation.metrics._coverage import (
 from evaluation.metrics._marks import Marks, MarkWarning
 from evaluation.metrics._pyramid import MeanRounding, PyramidScore, pyramid_score
 from evaluation.metrics._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
-from evaluation.metrics._questions import question_coverage, question_coverage_or_none, topic_preservation
+from evaluation.metrics._questions import (
+    question_coverage,
+    question_coverage_or_none,
+    scored_pairs,
+    topic_preservation,
+)
 from evaluation.metrics._redundancy import redundancy, repeated_sentences
 from evaluation.metrics._summarization import SummarizationResult, summarization
 
@@ -47,6 +52,7 @@ __all__ = [
     "question_coverage_or_none",
     "redundancy",
     "repeated_sentences",
+    "scored_pairs",
     "summarization",
     "topic_preservation",
 ]

@@ -2,16 +2,20 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 import simplemma
 
+from evaluation._guards import checked_scale
 from evaluation.errors import EvaluationError
 from evaluation.text._function_words import FUNCTION_WORDS
-from evaluation.text._words import has_lemmas, language_code, number_key, strings
+from evaluation.text._words import has_lemmas, language_code, number_key, strings, tells_names
 
 SHORT = 3
 """Elements of so few characters must be equal."""
@@ -31,13 +35,28 @@ _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
 # Dictionaries take shorter ones for other words: "ai" for a form of "be".
 _SHORTEST_INFLECTED = 3
 _SUBJECTS = frozenset(("he", "she", "it", "who", "which", "that"))
+# Verbs whose form in -s is hardly ever a plural, so that no neighbour needs to tell it.
+_VERBS = """
+add admit agree allow announce appear apply argue arrive ask assert avoid become begin believe belong bring buy choose
+come consider contain continue convince create decide deliver depend describe destroy die discuss eat employ enable
+enjoy enter exist expect explain feel find follow forget get give go grow happen have hear hold improve include inform
+insist intend introduce invite involve join keep know learn let lie listen lose maintain make obtain occur own pay
+perform persuade prefer prepare prevent produce protect prove provide publish receive recommend reduce refer rely remain
+remember remove replace represent require resolve reveal say see seek seem sell send serve sing sit speak spend stay
+succeed suffer suggest take teach tell tend think threaten understand wait want warn wear write
+"""
+_RARELY_NOUNS = frozenset(_VERBS.split())
+_VERB_ENDINGS = ("izes", "ifies", "yzes")
+LONGEST_NAME = 4
+"""Words; more capitals in a row are a headline."""
 _COMPARISONS = ("er", "est", "better", "best", "worse", "worst", "more", "most", "less", "least")
 
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """What `completeness` found. Elements stand in the order in which they first occur, each once.
+    """What `completeness` found: the score in [0, scale], and the elements, each once.
 
+    Words stand in the order in which they first occur; names and topics of several words follow them.
     `missing_elements` are exactly the input's elements that nothing in the output covers.
     """
 
@@ -52,79 +71,187 @@ class Completeness:
         return MappingProxyType({"input": len(self.input_elements), "output": len(self.output_elements)})
 
 
-def completeness(input: str, output: str, language: str = "en") -> Completeness:  # noqa: A002 - the metric's own name
-    """Share of the input's elements that the output covers: nouns, verbs, topics and other terms.
+def completeness(
+    input: str,  # noqa: A002 - the metric's own name
+    output: str,
+    language: str = "en",
+    *,
+    scale: float = 1.0,
+) -> Completeness:
+    """Share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
 
-    In [0, 1], higher is better; 1 where neither text has an element, 0 where one alone has none. Elements are words,
-    each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out (unless a text
-    has no others); pairs of characters in Korean and scripts without spaces. One of three characters or fewer, and a
-    number, needs an equal one; a longer one may contain the other, the shorter above 60 % of the longer's length.
-    `language` chooses stop words and base forms.
-    Raises EvaluationError if a text is not a string.
+    In [0, scale], higher is better; the scale where neither text has an element, 0 where one alone has none. Elements
+    are words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
+    (unless a text has no others); pairs of characters in Korean and scripts without spaces. Beside its words a name of
+    two to four words is an element, and so is a topic: two words that stand together at least twice. One of three
+    characters or fewer, and a number, needs an equal one; a longer one may contain the other, the shorter above 60 % of
+    the longer's length. `language` chooses stop words and base forms.
+    Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")`
     has the score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb where its neighbours say so, any other where a dictionary knows it
-    # as a form of one. In other languages every word takes the base form that the dictionary has, if there is
-    # one.
+    # An English word in -s counts as a verb where its neighbours say so or it is hardly ever a noun, any other
+    # where a dictionary knows it as a form of one. In other languages every word takes the base form that the
+    # dictionary has, if there is one.
     # Departs from what Mastra and Kastrax compute in splitting camelCase before folding and in leaving stop
     # words out, as their pages say; in listing as missing only what is not covered; and in having elements in
     # every script. Their worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6
     # elements, which is .667, not the .75 that it prints, and their code, which counts stop words, gives .625.
     # Here it is .667, with the example's lists.
-    wanted = _elements("input", input, language)
-    given = _elements("output", output, language)
-    if not wanted or not given:
-        return Completeness(float(not wanted and not given), wanted, given, wanted)
-    missing = _uncovered(wanted, given)
-    return Completeness((len(wanted) - len(missing)) / len(wanted), wanted, given, missing)
+    checked_scale("The scale", scale)
+    wanted = _read("input", input, language)
+    given = _read("output", output, language)
+    asked = wanted.elements(wanted.phrases)
+    # What the input names counts in the output however it stands there.
+    stretches = given.stretches() if wanted.phrases else frozenset()
+    held = {phrase: shown for phrase, shown in wanted.phrases.items() if phrase in stretches}
+    found = given.elements({**given.phrases, **held})
+    if not asked or not found:
+        return Completeness(scale * float(not asked and not found), asked, found, asked)
+    missing = _uncovered(asked, found)
+    return Completeness(scale * (len(asked) - len(missing)) / len(asked), asked, found, missing)
 
 
-def _elements(name: str, text: str, language: str) -> tuple[str, ...]:
+_Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text's words, its phrases with the way they are shown, and its words in a row, by base form.
+
+    A row ends where more than a space or a hyphen stands between two words.
+    """
+
+    words: tuple[str, ...]
+    phrases: Mapping[_Phrase, str]
+    rows: Sequence[_Phrase]
+
+    def elements(self, phrases: Mapping[_Phrase, str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.words, *phrases.values()]))
+
+    def stretches(self) -> frozenset[_Phrase]:
+        """Every stretch of a row that may be a phrase."""
+        return frozenset(
+            row[start : start + size]
+            for row in self.rows
+            for size in range(2, LONGEST_NAME + 1)
+            for start in range(len(row) - size + 1)
+        )
+
+
+class _Term(NamedTuple):
+    """A word, number or pair of characters; `joins`: it stands right behind the one before."""
+
+    written: str
+    joins: bool
+
+
+def _read(name: str, text: str, language: str) -> _Read:
     if not isinstance(text, str):
         raise EvaluationError(f"The {name} must be a text, got {type(text).__name__}; give a string.")
     code = language_code(language)
-    as_written = list(_terms(text, code))
-    terms = [term.lower() for term in as_written]
+    found = list(_terms(text, code))
+    terms = [term.written.lower() for term in found]
     stop_words = _stop_words(code)
     # German dictionaries tell nouns by their capitals, English ones would take a first word for a name.
     bases = [
-        _base(term if code == "en" else written, code, _stands_as_verb(terms, place, stop_words))
-        for place, (term, written) in enumerate(zip(terms, as_written, strict=True))
+        _folded(
+            _base(lower if code == "en" else term.written, code, _stands_as_verb(terms, place, stop_words))
+        )
+        for place, (lower, term) in enumerate(zip(terms, found, strict=True))
     ]
-    telling = [
-        base
-        for term, base in zip(terms, bases, strict=True)
-        if term not in stop_words and not _is_grammar(term)
-    ]
-    return tuple(dict.fromkeys(_folded(base) for base in telling or bases))
+    telling = [term not in stop_words and not _is_grammar(term) for term in terms]
+    words = [base for base, tells in zip(bases, telling, strict=True) if tells]
+    rows = list(_rows(found))
+    phrases: dict[_Phrase, str] = {}
+    if tells_names(code) and not text.isupper():
+        for row in rows:
+            for name_of in _names(row, found, telling):
+                phrases.setdefault(_of(bases, name_of), _shown(found, name_of))
+    pairs = Counter(
+        _of(bases, pair) for row in rows for pair in pairwise(row) if telling[pair[0]] and telling[pair[1]]
+    )
+    for pair, times in pairs.items():
+        if times > 1:
+            phrases.setdefault(pair, " ".join(pair))
+    return _Read(tuple(dict.fromkeys(words or bases)), phrases, [_of(bases, row) for row in rows])
+
+
+def _of(bases: Sequence[str], places: Iterable[int]) -> _Phrase:
+    return tuple(bases[place] for place in places)
+
+
+def _shown(found: Sequence[_Term], places: Iterable[int]) -> str:
+    return " ".join(_folded(found[place].written) for place in places)
+
+
+def _rows(found: Sequence[_Term]) -> Iterator[list[int]]:
+    """The places of terms that stand right behind each other, several at least."""
+    row: list[int] = []
+    for place, term in enumerate(found):
+        if not term.joins:
+            if len(row) > 1:
+                yield row
+            row = []
+        row.append(place)
+    if len(row) > 1:
+        yield row
+
+
+def _names(row: Sequence[int], found: Sequence[_Term], telling: Sequence[bool]) -> Iterator[list[int]]:
+    """The stretches of two words and more that are written with capitals."""
+    name: list[int] = []
+    for place in [*row, None]:
+        if place is not None and telling[place] and found[place].written[0].isupper():
+            name.append(place)
+            continue
+        if 1 < len(name) <= LONGEST_NAME:
+            yield name
+        name = []
 
 
 def _stands_as_verb(terms: Sequence[str], place: int, stop_words: frozenset[str]) -> bool:
-    """Whether an English word that ends in s stands where a verb does: "it enjoys", "fox jumps over"."""
-    if not place or not terms[place].endswith("s"):
+    """Whether an English word that ends in s is a verb, or stands as one: "eats", "it enjoys", "fox jumps over"."""
+    if not terms[place].endswith("s"):
+        return False
+    if terms[place].endswith(_VERB_ENDINGS) or _lemma(terms[place], "en") in _RARELY_NOUNS:
+        return True
+    if not place:
         return False
     before = terms[place - 1]
     if before in _SUBJECTS:
         return True
     following = terms[place + 1] if place + 1 < len(terms) else ""
-    return before not in stop_words and following in stop_words
+    return before not in stop_words and following in stop_words and following != "of"
 
 
-def _terms(text: str, code: str) -> Iterator[str]:
+def _terms(text: str, code: str) -> Iterator[_Term]:
     """Words, numbers as plain digits, and pairs of characters."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     if code == "en":
         plain = _NOT.sub(" not", _WILL_NOT.sub("will not", _CANNOT.sub("can not", plain)))
-    plain = _CAMEL.sub(" ", plain.replace("_", " ").replace("'", " "))
-    for kind, string in strings(plain):
+    plain = plain.replace("_", " ").replace("'", " ")
+    end = 0
+    for kind, string, start in strings(plain):
+        joins = plain[end:start] in (" ", "-") and start > 0
+        end = start + len(string)
         if kind == "number":
-            yield number_key(string, code)
+            yield _Term(number_key(string, code), joins)
         elif kind == "word":
-            yield string
+            first, *others = _parts(string)
+            yield _Term(first, joins)
+            yield from (_Term(part, joins=False) for part in others)
         else:
-            yield from (string[place : place + 2] for place in range(max(len(string) - 1, 1)))
+            yield from (
+                _Term(string[place : place + 2], joins=False) for place in range(max(len(string) - 1, 1))
+            )
+
+
+def _parts(word: str) -> list[str]:
+    """The words of camelCase; one whole word where a single letter would be left: NaN, PhD, iPhone."""
+    parts = _CAMEL.split(word)
+    return parts if min(map(len, parts)) > 1 else [word]
 
 
 @cache
@@ -146,6 +273,11 @@ def _base(word: str, code: str, stands_as_verb: bool) -> str:
         return word
     if code == "en" and word.endswith("s") and not stands_as_verb:
         return word
+    return _lemma(word, code)
+
+
+@lru_cache(maxsize=1 << 16)
+def _lemma(word: str, code: str) -> str:
     return str(simplemma.lemmatize(word, lang=code))
 
 

@@ -36,6 +36,18 @@ def question_coverage_or_none(
     return both_yes / source_yes if source_yes else None
 
 
+def scored_pairs(
+    source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
+) -> tuple[int, int]:
+    """How many pairs count in question coverage, and how many would if all were scored.
+
+    Raises LengthMismatch, InvalidLabel.
+    Example: `scored_pairs(["yes", None, "no"], ["yes", "yes", "no"])` is (1, 2).
+    """
+    _, source_yes, open_pairs = _count_pairs(source_answers, summary_answers)
+    return source_yes, source_yes + open_pairs
+
+
 def topic_preservation(labels: Iterable[Label | None]) -> float | None:
     """Share of the source's main topics that the summary deals with.
 

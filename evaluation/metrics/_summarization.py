@@ -1,10 +1,8 @@
 """The summarization score: right and complete, whichever is worse."""
 
-import math
 from dataclasses import dataclass
 
-from evaluation._guards import checked_share
-from evaluation.errors import InvalidWeight
+from evaluation._guards import checked_scale, checked_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,7 @@ def summarization(
     Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.
     """
     checked_share("The threshold", threshold)
-    if not (math.isfinite(scale) and scale > 0):
-        raise InvalidWeight(f"The scale must be a finite number above 0, got {scale!r}.")
+    checked_scale("The scale", scale)
     parts = {"alignment": alignment, "coverage": coverage}
     known = {name: checked_share(name.capitalize(), part) for name, part in parts.items() if part is not None}
     if len(known) < len(parts):

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from evaluation._guards import checked_share
-from evaluation.errors import EvaluationError, InvalidBudget, InvalidPercent, InvalidWeight
+from evaluation._guards import checked_scale, checked_share
+from evaluation.errors import EvaluationError, InvalidBudget
 from evaluation.judging.protocol import DocumentRequest, RatingName, Text
 
 Metric = Literal[
@@ -75,6 +75,7 @@ class Options:
     scale: float
     include_reason: Reasons
     verbose: bool
+    least_scored: float
 
     def __post_init__(self) -> None:
         checked_target(self.target_words)
@@ -82,11 +83,9 @@ class Options:
             raise EvaluationError(
                 f"n_questions must be a whole number of 0 to {MOST_QUESTIONS}, got {self.n_questions!r}."
             )
-        if not _is(self.threshold, Real):
-            raise InvalidPercent(f"The threshold must be a number of 0 to 1, got {self.threshold!r}.")
         checked_share("The threshold", self.threshold)
-        if not (_is(self.scale, Real) and 0 < self.scale < float("inf")):
-            raise InvalidWeight(f"The scale must be a finite number above 0, got {self.scale!r}.")
+        checked_scale("The scale", self.scale)
+        checked_share("least_scored", self.least_scored)
         for name, value in (("strict", self.strict), ("verbose", self.verbose)):
             if not isinstance(value, bool):
                 raise EvaluationError(f"{name} must be True or False, got {value!r}.")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
+from evaluation._labels import LEAST_SCORED
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
@@ -21,6 +22,7 @@ from evaluation.judging.protocol import (
     metered,
     one_pass,
 )
+from evaluation.judging.turns import in_turn
 from evaluation.running._cases import (
     DEFAULT_METRICS,
     Case,
@@ -59,6 +61,7 @@ def evaluate_summary(
     scale: float = 1.0,
     include_reason: Reasons = True,
     verbose: bool = False,
+    least_scored: float = LEAST_SCORED,
 ) -> SummaryEvaluation:
     """The scores of one summary by the metrics asked for, which `METRICS` describes.
 
@@ -68,6 +71,7 @@ def evaluate_summary(
     - `custom_instruction`: added to whatever the judge is told.
     - `include_reason`: reasons made from the verdicts; "judge" asks for an explanation too, one more call.
     - `verbose`: every verdict as `.details`.
+    - `least_scored`: the share of claims or questions that the judge must answer usably; below it a score is None.
     Raises EvaluationError for options that cannot be, JudgeRefused where the judge turns us away.
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
@@ -86,6 +90,7 @@ def evaluate_summary(
         scale=scale,
         include_reason=include_reason,
         verbose=verbose,
+        least_scored=least_scored,
     )[0]
 
 
@@ -103,6 +108,7 @@ def evaluate_summaries(
     scale: float = 1.0,
     include_reason: Reasons = True,
     verbose: bool = False,
+    least_scored: float = LEAST_SCORED,
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
 ) -> tuple[SummaryEvaluation, ...]:
     """The scores of many summaries, in their order; `on_result` gets each with its position as it is ready.
@@ -132,6 +138,7 @@ def evaluate_summaries(
             scale=scale,
             include_reason=include_reason,
             verbose=verbose,
+            least_scored=least_scored,
         )
         try:
             async for position, result in stream:
@@ -159,6 +166,7 @@ async def stream_evaluations(
     scale: float = 1.0,
     include_reason: Reasons = True,
     verbose: bool = False,
+    least_scored: float = LEAST_SCORED,
 ) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
     """Each summary's position and scores as they are ready: `evaluate_summaries` for asynchronous callers.
 
@@ -176,6 +184,7 @@ async def stream_evaluations(
         scale=scale,
         include_reason=include_reason,
         verbose=verbose,
+        least_scored=least_scored,
     )
     given = checked_items(items)
     checked_judge(judge)
@@ -225,7 +234,9 @@ class _Evaluation:
 
     async def _some(self, waiting: Iterator[tuple[int, object]]) -> None:
         for position, item in waiting:
-            self._emit((position, await self._one(item)))
+            with in_turn(position):
+                result = await self._one(item)
+            self._emit((position, result))
 
     async def _one(self, item: object) -> SummaryEvaluation:
         try:
@@ -362,6 +373,7 @@ class _Evaluation:
             threshold=options.threshold,
             strict=options.strict,
             scale=options.scale,
+            least_scored=options.least_scored,
         )
 
 

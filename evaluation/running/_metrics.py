@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluation._labels import Label, count_labels
+from evaluation._labels import (
+    FEW_CLAIMS,
+    FEWEST_CLAIMS,
+    LEAST_SCORED,
+    MOSTLY_UNSCORED,
+    Label,
+    LabelCounts,
+    count_labels,
+)
 from evaluation._means import mean
 from evaluation.judging._claims import is_worded
 from evaluation.judging.protocol import (
@@ -21,7 +29,7 @@ from evaluation.metrics._brevity import brevity
 from evaluation.metrics._completeness import completeness
 from evaluation.metrics._conciseness import conciseness
 from evaluation.metrics._coverage import claim_coverage
-from evaluation.metrics._questions import question_coverage_or_none, topic_preservation
+from evaluation.metrics._questions import question_coverage_or_none, scored_pairs, topic_preservation
 from evaluation.metrics._redundancy import redundancy, repeated_sentences
 from evaluation.metrics._summarization import summarization
 from evaluation.running._cases import Case, Metric
@@ -145,7 +153,7 @@ class Scores:
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")
-        if self.case.reference is None or not self._claims:
+        if value is None or self.case.reference is None or not self._claims:
             return value, reason
         by_unit: dict[int, list[Label | None]] = {}
         for judged in self._claims:
@@ -162,8 +170,13 @@ class Scores:
         if not self._claims:
             self.flags = (*self.flags, "no_claims")
             return 1.0, "There are no claims to cover."
-        value = claim_coverage(judged.verdict.label for judged in self._claims)
+        if len(self._claims) < FEWEST_CLAIMS:
+            self.flags = (*self.flags, FEW_CLAIMS)
         whose = "document" if self.case.reference is None else "reference"
+        labels = [judged.verdict.label for judged in self._claims]
+        if lacking := self._lacks_scored(count_labels(labels), f"claims of the {whose}"):
+            return None, f"{lacking} {_first_reason([judged.verdict for judged in self._claims], '')}".strip()
+        value = claim_coverage(labels)
         return value, _told(f"claims of the {whose} are expressed", "Not expressed", self._claims)
 
     def _nothing_to_cover(self) -> str:
@@ -183,7 +196,10 @@ class Scores:
             return None, self._fault("alignment")
         if not aligned:
             return None, "The summary makes no claims."
-        value = alignment(judged.verdict.label for judged in aligned)
+        labels = [judged.verdict.label for judged in aligned]
+        if lacking := self._lacks_scored(count_labels(labels), "claims of the summary"):
+            return None, f"{lacking} {_first_reason([judged.verdict for judged in aligned], '')}".strip()
+        value = alignment(labels)
         return value, _told("claims of the summary are supported", "Not supported", aligned)
 
     def _factual_alignment(self) -> tuple[float | None, str]:
@@ -201,10 +217,12 @@ class Scores:
         if self._questions is None:
             return None, self._fault("questions")
         counting = [judged for judged in self._questions if judged.source.label == "yes"]
-        value = question_coverage_or_none(
-            [judged.source.label for judged in self._questions],
-            [judged.summary.label for judged in self._questions],
-        )
+        sources = [judged.source.label for judged in self._questions]
+        summaries = [judged.summary.label for judged in self._questions]
+        scored, count = scored_pairs(sources, summaries)
+        if lacking := self._lacks_scored(LabelCounts(0, scored, count - scored), "questions"):
+            return None, lacking
+        value = question_coverage_or_none(sources, summaries)
         if value is None:
             return None, _first_reason(
                 [judged.source for judged in self._questions] + [judged.summary for judged in counting],
@@ -257,7 +275,10 @@ class Scores:
             return 0.0, EMPTY_SUMMARY
         if self._topics is None:
             return None, self._fault("topics")
-        value = topic_preservation(judged.verdict.label for judged in self._topics)
+        labels = [judged.verdict.label for judged in self._topics]
+        if lacking := self._lacks_scored(count_labels(labels), "topics"):
+            return None, lacking
+        value = topic_preservation(labels)
         if value is None:
             return None, _first_reason([judged.verdict for judged in self._topics], "There are no topics.")
         missing = [judged.text for judged in self._topics if judged.verdict.label not in ("yes", None)]
@@ -284,6 +305,21 @@ class Scores:
             return None, "Words cannot be counted in this script."
         words = count_words(item.summary)
         return brevity(words, target), f"{words} words of a target of {target}."
+
+    def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
+        """Why too few are scored for a score, or nothing; flags what is mostly unscored either way."""
+        least = self.case.options.least_scored
+        # Nothing scored at all has a reason of its own.
+        if (
+            counts.scored
+            and counts.lacks_scored(max(least, LEAST_SCORED))
+            and MOSTLY_UNSCORED not in self.flags
+        ):
+            self.flags = (*self.flags, MOSTLY_UNSCORED)
+        if not counts.scored or not counts.lacks_scored(least):
+            return ""
+        count = counts.scored + counts.unscored
+        return f"{counts.scored} of {count} {what} are scored, less than the least share of {least:g}."
 
     def _rating(self, name: RatingName) -> Rating:
         if self.case.summary.is_blank:

@@ -1,8 +1,10 @@
 """What comes out of an evaluation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from evaluation._labels import Label
 from evaluation.judging.protocol import JudgedClaim, Rating, RatingName, Usage, Verdict
 
 
@@ -34,14 +36,50 @@ class EvaluationDetails:
     ratings: Mapping[RatingName, Rating] = field(default_factory=dict)
     missing_elements: tuple[str, ...] = ()
 
+    def analysis(self) -> list[str]:
+        """Lines that name each claim, question and topic with what was said of it."""
+        return [
+            *_listed("Detailed Claim Analysis", "COVERED", "MISSING", _labelled(self.reference_claims)),
+            *_listed(
+                "Detailed Alignment Analysis", "SUPPORTED", "UNSUPPORTED", _labelled(self.summary_claims)
+            ),
+            *_listed(
+                "Detailed Question Analysis",
+                "ANSWERED",
+                "NOT ANSWERED",
+                [(each.text, each.summary.label) for each in self.questions],
+            ),
+            *_listed(
+                "Topics", "COVERED", "MISSING", [(each.text, each.verdict.label) for each in self.topics]
+            ),
+        ]
+
+
+def _labelled(judged: Sequence[JudgedClaim]) -> list[tuple[str, Label | None]]:
+    return [(each.claim.text, each.verdict.label) for each in judged]
+
+
+_CLAIM_COUNTS = {
+    "reference_claims_count": "reference_claims",
+    "claims_in_summary_count": "reference_claims_yes",
+    "summary_claims_count": "summary_claims",
+    "supported_claims_count": "summary_claims_yes",
+}
+"""Names that Assert LLM Tools has for counts, and ours."""
+CLAIMS_ANALYSIS = "claims_analysis"
+
 
 @dataclass(frozen=True, slots=True)
-class SummaryEvaluation:
-    """The scores of one summary.
+class SummaryEvaluation(Mapping[str, Any]):
+    """The scores of one summary; as a mapping, the scores that are numbers and the counts of claims.
+
+    `result["coverage"]` is None where nothing can be said, and is then not among `result.items()`. With `verbose`
+    there is `result["claims_analysis"]` too: each claim of the reference and whether the summary covers it.
 
     `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
     `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
-    how many, how many of them yes, how many unscored. `flags`: `empty_peer`, `no_claims`. `usage` is what was
+    how many, how many of them yes, how many unscored. `flags`: `empty_peer`, `no_claims`,
+    `few_claims`, `mostly_unscored`. `usage` is what was
     paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
     with the summary that asked for it first. `explanation` is the judge's own, where it was asked for.
     """
@@ -57,5 +95,66 @@ class SummaryEvaluation:
     explanation: str | None = None
     key: str | None = None
 
-    def __getitem__(self, metric: str) -> float | None:
-        return self.scores[metric]
+    def __getitem__(self, name: str) -> Any:
+        if name in _CLAIM_COUNTS:
+            return self.counts[_CLAIM_COUNTS[name]]
+        if name == CLAIMS_ANALYSIS and self.details is not None:
+            return [
+                {"claim": judged.claim.text, "is_covered": judged.verdict.label == "yes"}
+                for judged in self.details.reference_claims
+            ]
+        return self.scores[name]
+
+    def __contains__(self, name: object) -> bool:
+        is_told = name == CLAIMS_ANALYSIS and self.details is not None
+        return is_told or name in self.scores or (name in _CLAIM_COUNTS and bool(self.counts))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name, value in self.scores.items() if value is not None)
+        yield from (name for name, count in _CLAIM_COUNTS.items() if self.counts.get(count))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def verbose_text(self) -> str:
+        """The scores and how they came about, to be printed; claim by claim where `verbose` was asked for.
+
+        Example: `print(evaluate_summary(document, summary, judge=judge, verbose=True).verbose_text())`.
+        """
+        told = [
+            f"{_title(name)}: {'unscored' if value is None else f'{value:.4f}'}"
+            for name, value in self.scores.items()
+        ]
+        for kind, (whole, yes, no) in _STEPS.items():
+            if count := self.counts.get(kind):
+                found, unscored = self.counts[f"{kind}_yes"], self.counts[f"{kind}_unscored"]
+                told += [f"{whole}: {count}", f"{yes}: {found}", f"{no}: {count - found - unscored}"]
+                told += [f"Unscored: {unscored}"] * bool(unscored)
+        if self.details is not None:
+            told += self.details.analysis()
+        return "\n".join(told)
+
+
+_STEPS = {
+    "reference_claims": ("Reference claims", "Claims in summary", "Missing claims"),
+    "summary_claims": ("Summary claims", "Supported claims", "Unsupported claims"),
+    "questions": ("Questions", "Answered yes by the summary", "Not answered yes"),
+    "topics": ("Topics", "Topics in summary", "Missing topics"),
+}
+"""What `verbose_text` calls the counts of each kind: all, yes, and not yes."""
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _listed(heading: str, yes: str, no: str, judged: Sequence[tuple[str, Label | None]]) -> list[str]:
+    """A heading and a numbered line for each claim or question, with what was said of it."""
+    if not judged:
+        return []
+    marks = {"yes": f"✓ {yes}", None: "? UNSCORED"}
+    lines = [
+        f"{number}. {marks.get(label, f'✗ {no}')}: {text}"
+        for number, (text, label) in enumerate(judged, start=1)
+    ]
+    return ["", f"{heading}:", *lines]

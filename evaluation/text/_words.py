@@ -84,13 +84,13 @@ def has_lemmas(code: str) -> bool:
     return code in SUPPORTED_LANGUAGES
 
 
-def strings(text: str) -> Iterator[tuple[str, str]]:
-    """The words, numbers and runs of characters without spaces of a text, as they stand, each with its kind.
+def strings(text: str) -> Iterator[tuple[str, str, int]]:
+    """The words, numbers and runs of characters without spaces of a text, as they stand: kind, string and start.
 
     The kind is "word", "number" or "run".
     """
     for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
-        yield match.lastgroup or "", match[0]
+        yield match.lastgroup or "", match[0], match.start()
 
 
 def tokens(text: str, language: str) -> list[Token]:
@@ -102,7 +102,7 @@ def every_token(text: str, language: str) -> list[Token]:
     """The comparable tokens of a text, in order."""
     code = language_code(language)
     read = _reader(code)
-    capitals_tell = code not in _CAPITAL_NOUNS
+    capitals_tell = tells_names(code)
     found: list[Token] = []
     before, denied_at = 0, -1
     pattern = _ASCII_TOKEN if text.isascii() else _TOKEN
@@ -135,6 +135,11 @@ def every_token(text: str, language: str) -> list[Token]:
                 )
         before = end
     return found
+
+
+def tells_names(code: str) -> bool:
+    """Whether a capital says that a word is a name: not where every noun has one."""
+    return code not in _CAPITAL_NOUNS
 
 
 def key_of(word: str, language: str) -> str:

@@ -102,6 +102,41 @@ def test_coverage_is_the_share_of_the_reference_s_claims(judge: OpenAIJudge, llm
     assert all(verdict.reason == f"as to {text}" for text, verdict in told.items())
 
 
+def test_the_page_s_own_loops_run_over_a_result(judge: OpenAIJudge, llm_server: LLMServer) -> None:
+    first, second, third, fourth = CAT_CLAIMS
+    llm_server.where(Page(claims=[[first, second], [third, fourth]], covered=CAT_CLAIMS))
+    metrics = evaluate_summary(CAT, CAT_SUMMARY, judge=judge, metrics=["coverage"], verbose=True)
+    assert [f"{metric}: {score:.4f}" for metric, score in metrics.items()] == [
+        "coverage: 0.5000",
+        "reference_claims_count: 4.0000",
+        "claims_in_summary_count: 2.0000",
+    ]
+    assert metrics["reference_claims_count"] - metrics["claims_in_summary_count"] == 2
+    assert "claims_analysis" in metrics
+    assert [(each["claim"], each["is_covered"]) for each in metrics["claims_analysis"]] == [
+        (claim, label == "yes") for claim, label in CAT_CLAIMS.items()
+    ]
+    assert metrics.verbose_text() == (
+        "Coverage: 0.5000\n"
+        "Reference claims: 4\n"
+        "Claims in summary: 2\n"
+        "Missing claims: 2\n"
+        "\n"
+        "Detailed Claim Analysis:\n"
+        "1. ✓ COVERED: The cat is black\n"
+        "2. ✓ COVERED: The cat sleeps on the windowsill during sunny afternoons\n"
+        "3. ✗ MISSING: The cat enjoys watching birds\n"
+        "4. ✗ MISSING: The cat occasionally naps in the garden"
+    )
+
+
+def test_a_result_without_a_score_leaves_it_out_of_its_items(judge: OpenAIJudge) -> None:
+    result = evaluate_summary(CAT, "", judge=judge, metrics=["alignment", "completeness"])
+    assert dict(result) == {"completeness": 0.0}
+    assert (result["alignment"], "claims_analysis" in result) == (None, False)
+    assert result.verbose_text() == "Alignment: unscored\nCompleteness: 0.0000"
+
+
 def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     # "Score of 1.0 with 0 claims"; flagged here, so that averages can leave it out.
     llm_server.where(Page(claims=[[], []]))
@@ -228,8 +263,20 @@ def test_words_alone_find_the_cat_s_colour_and_miss_birds_and_garden() -> None:
 
 
 def test_words_alone_find_what_the_firm_s_summary_says_and_miss_its_seat() -> None:
-    # Its three sentences are its claims, of which the summary leaves out the last.
-    assert lexical(FIRM, FIRM_SUMMARY, "coverage")["coverage"] == pytest.approx(2 / 3)
+    # Four claims, for it started with 10 employees and grew to 500; the summary leaves out the last.
+    assert lexical(FIRM, FIRM_SUMMARY, "coverage")["coverage"] == pytest.approx(3 / 4)
+
+
+def test_words_alone_take_the_page_s_four_claims_and_find_one_or_two() -> None:
+    result = evaluate_summary(CAT, CAT_SUMMARY, judge=LexicalJudge(), metrics=["coverage"], verbose=True)
+    assert [each["claim"].rstrip(".") for each in result["claims_analysis"]] == [
+        "The cat is black",
+        "The cat sleeps on the windowsill during sunny afternoons",
+        "It enjoys watching birds",
+        "It occasionally naps in the garden",
+    ]
+    assert result["coverage"] is not None
+    assert 0.25 <= result["coverage"] <= 0.5
 
 
 def test_words_alone_see_that_a_summary_of_other_facts_covers_less() -> None:

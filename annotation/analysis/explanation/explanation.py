@@ -46,6 +46,9 @@ SOURCES: dict[UnitSource, str] = {
 FLAGS: dict[str, str] = {
     "no_model_summary": "There is no model summary, so the claims come from the documents themselves.",
     "no_claims": "A reference has no claims; claim coverage is 1 by definition and stays out of every average.",
+    "few_claims": "A reference has fewer than 3 claims: each weighs much, and some may have been missed.",
+    "mostly_unscored": "Few of the claims or questions have a usable answer. Scores that rest on fewer than the "
+    "project's least share are blank.",
     "empty_peer": "The summary is empty: every claim counts as not expressed, without asking anybody.",
     "no_word_breaks": "The script has no spaces between words, so words cannot be counted and brevity is unknown.",
     "over_length": "The summary is longer than its target, so its brevity is 0.",

@@ -281,7 +281,8 @@ def _covered_claims(value: ScoredSummary, score: SummaryScore) -> str:
 
 def _share_of_yes(claims: Sequence[ScoredClaim]) -> str:
     scored = [claim.final for claim in claims if claim.final is not None]
-    return f"{scored.count('yes')} yes / {len(scored)} scored" if scored else ""
+    unscored = f", {len(claims) - len(scored)} unscored" if len(scored) < len(claims) else ""
+    return f"{scored.count('yes')} yes / {len(scored)} scored{unscored}" if scored else ""
 
 
 def _number(value: float | None) -> str:

@@ -26,6 +26,23 @@ class Reason(NamedTuple):
     place: str = ""
 
 
+RESTING_ON_ANSWERS = frozenset(
+    {
+        "coverage",
+        "coverage_judge",
+        "claim_coverage",
+        "alignment",
+        "factual_alignment",
+        "question_coverage",
+        "summarization",
+        "composite_1",
+        "composite_2_3",
+        "composite_custom",
+    }
+)
+"""Scores that are blank where too few claims or questions are scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Blank:
     """The scores that no system has for one reason; without scores it is said of the whole table."""
@@ -49,6 +66,12 @@ NO_WORD_BREAKS = Reason(
 )
 NO_JUDGE = Reason("no judge has been chosen", "Choose a judge", "judges", Verb.CHANGE_PROJECT)
 NO_RUN = Reason("no run of the judge has answered its claims", "Start a run", "runs", Verb.RUN)
+MOSTLY_UNSCORED = Reason(
+    "too few of the claims or questions have a usable answer",
+    "See what the judge's runs say",
+    "runs",
+    Verb.VIEW_RUNS,
+)
 NO_ALIGNMENT = Reason(
     "no run has checked the summaries against their sources", "Start a run", "runs", Verb.RUN
 )
@@ -88,6 +111,8 @@ def _reason(project: Project, table: TargetTable, name: str, held: set[str]) -> 
             if table.target_words is None and project.target_length is None:
                 return NO_TARGET
             return NO_WORD_BREAKS if _flagged(table, "no_word_breaks") else None
+        case _ if name in RESTING_ON_ANSWERS and _flagged(table, "mostly_unscored"):
+            return MOSTLY_UNSCORED
         case "alignment":
             return NO_ALIGNMENT
         case "coverage_human":

@@ -47,8 +47,15 @@ RUN_METRICS: Mapping[str, frozenset[RunPart]] = {
     "coherence": frozenset({"coherence"}),
     "completeness": frozenset({"completeness"}),
     "redundancy": frozenset({"redundancy"}),
+    "brevity": frozenset(),
 }
-"""What a run can be asked for, and what each metric needs answered."""
+"""What a run can be asked for, and what each metric needs answered; brevity comes with every score."""
+OTHER_NAMES: Mapping[str, str] = {
+    "claim_coverage": "coverage",
+    "factual_consistency": "alignment",
+    "faithfulness": "alignment",
+}
+"""Metrics of the library that another one of a run answers too."""
 
 OFFLINE_PEERS_AT_ONCE = 10
 RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
@@ -164,7 +171,7 @@ class DocumentSetWork:
     # What is asked of the documents
 
     def _read_documents(self) -> Generator[Step, Any, bool]:
-        """Take what is missing from the documents and model summaries; whether the source gave new answers."""
+        """Take what is missing from the documents and model summaries; whether that can move all peers' scores."""
         owners = self._texts_without_claims()
         request = self._question_request()
         asked: list[Coroutine[None, None, Any]] = []
@@ -183,7 +190,9 @@ class DocumentSetWork:
         yield from self._take_claims(owners, claims)
         if isinstance(reading, BaseException):
             raise reading
-        return (yield from self._take_questions(reading)) if reading is not None else False
+        has_answers = (yield from self._take_questions(reading)) if reading is not None else False
+        # A text in which no claim was found leaves nothing to ask, and scores all the same.
+        return has_answers or bool(owners)
 
     def _texts_without_claims(self) -> list[Summary | None]:
         """The model summaries whose claims are missing; None stands for the documents."""

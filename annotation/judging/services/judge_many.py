@@ -45,6 +45,7 @@ from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import store
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.protocol import one_pass
+from evaluation.judging.turns import Turn, take_turn
 
 TURN_SECONDS = 20.0
 """After so long another run that waits has its turn, and the judge is read anew."""
@@ -64,19 +65,24 @@ StepKind = TypeVar("StepKind", bound=Step)
 
 @dataclass(slots=True)
 class _Flow:
-    """One job under way. `context` tells its calls whom they are made for; `written` are the peers that are done."""
+    """One job under way; `written` are the peers that are done.
+
+    `context` tells its calls whom they are made for, and whose `turn` it is where money is short.
+    """
 
     claimed: jobs.Claimed
     work: DocumentSetWork
     steps: Steps
     context: contextvars.Context
+    turn: Turn
     written: set[int] = field(default_factory=set)
 
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
         context.run(paying_job.set, claimed.job.pk)
-        return cls(claimed, work, work.steps(), context)
+        turn = context.run(take_turn, claimed.job.pk)
+        return cls(claimed, work, work.steps(), context, turn)
 
 
 _Due = tuple[_Flow, StepKind]
@@ -336,6 +342,7 @@ class _Turn:
         return [each for each in group if each[0].claimed.job.pk in mine]
 
     def _drop(self, flow: _Flow) -> None:
+        flow.turn.is_over = True
         flow.steps.close()
         self.flows.pop(flow.claimed.job.pk, None)
 

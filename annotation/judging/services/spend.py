@@ -11,24 +11,30 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Case, F, FloatField, Sum, Value, When
+from django.db.models import Case, F, FloatField, Q, Sum, Value, When
 from django.db.models.functions import Greatest
+from django.utils import timezone
 
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import Job, Run
 from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.protocol import most_of_a_call
+from evaluation.judging.turns import Queue, Room
 
 paying_job: ContextVar[int] = ContextVar("paying_job")
 """The key of the job that a call is made for."""
 
+LOOK_AGAIN_SECONDS = 0.1
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class _Bill:
-    """What a call of a job sets aside, gives back and cost."""
+    """What a call of a job sets aside, gives back and cost; `beside` has to fit too."""
 
     job: int
     aside: float = 0.0
+    beside: float = 0.0
     back: float = 0.0
     cost: float = 0.0
 
@@ -37,13 +43,15 @@ class RunBudget:
     """The budget of a run, shared by all workers at it; calls are made for the `paying_job` in place.
 
     What is set aside stands in the row of the job that asks, so that a worker that dies takes nothing
-    with it: the job's next attempt begins with nothing set aside.
+    with it: the job's next attempt begins with nothing set aside. Calls that find no room wait for those under way,
+    whichever worker makes them.
     """
 
     def __init__(self, run: Run) -> None:
         self._run_id = run.pk
         self._thread = DatabaseThread("run-budget")
-        self._reserving = Grouped(self._thread, self._reserve)
+        self._queue = Queue(LOOK_AGAIN_SECONDS)
+        self._reserving: Grouped[_Bill, Room] = Grouped(self._thread, self._reserve)
         self._settling = Grouped(self._thread, self._settle)
 
     def close(self) -> None:
@@ -51,14 +59,17 @@ class RunBudget:
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most. Raises BudgetSpent where that is more than is left.
+        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none.
 
         Whoever is cancelled meanwhile has set nothing aside.
         """
-        bill = _Bill(paying_job.get(), aside=cost)
+        await self._queue.take(cost, self._take)
+
+    async def _take(self, cost: float, beside: float) -> Room:
+        bill = _Bill(paying_job.get(), aside=cost, beside=beside)
         asked = self._reserving.begin(bill)
         try:
-            await asyncio.wrap_future(asked)
+            return await asyncio.wrap_future(asked)
         except asyncio.CancelledError:
             if not asked.cancel():
                 self._thread.begin(lambda: self._take_back(asked, bill))
@@ -66,37 +77,48 @@ class RunBudget:
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Give back what was set aside and take what the call did cost, also for a task that is cancelled."""
+        self._queue.settled(cost)
         await self._settling.do_surely(_Bill(paying_job.get(), back=reserved, cost=cost))
 
     @transaction.atomic
-    def _reserve(self, bills: Sequence[_Bill]) -> list[BudgetSpent | None]:
+    def _reserve(self, bills: Sequence[_Bill]) -> list[Room | BudgetSpent]:
         # Workers reserve one after the other: two must not both find room for the last call.
         run = Run.objects.select_for_update(of=("self",), no_key=True).get(pk=self._run_id)
-        left = math.inf
+        left, aside, is_busy = math.inf, 0.0, False
         if run.max_cost is not None:
-            working = Job.objects.filter(run=run, state=Job.State.WORKING)
-            aside = working.aggregate(sum=Sum("reserved_cost", default=0.0))["sum"]
-            left = run.max_cost - run.cost - aside
+            left = run.max_cost - run.cost
+            # What a dead worker has set aside may have been spent, but nobody gives it back.
+            live = Q(lease_until__gt=timezone.now())
+            sums = Job.objects.filter(run=run, state=Job.State.WORKING).aggregate(
+                all=Sum("reserved_cost", default=0.0),
+                live=Sum("reserved_cost", filter=live, default=0.0),
+            )
+            aside, is_busy = sums["all"], sums["live"] > _ROUNDING
         granted: list[_Bill] = []
-        told: list[BudgetSpent | None] = []
+        told: list[Room | BudgetSpent] = []
         for bill in bills:
-            if bill.aside > left:
+            if aside + bill.aside + bill.beside <= left:
+                aside += bill.aside
+                is_busy = True
+                granted.append(bill)
+                told.append("taken")
+            elif bill.aside <= left and is_busy:
+                told.append("busy")
+            elif aside + bill.aside <= left:
+                told.append("idle")
+            else:
                 told.append(
                     BudgetSpent(
                         f"The run may cost {run.max_cost:g}, which leaves no room for another call. "
                         f"{most_of_a_call(bill.aside)} Let it go on with a higher cap: nothing is paid for twice."
                     )
                 )
-                continue
-            left -= bill.aside
-            granted.append(bill)
-            told.append(None)
         _change_reserved(granted)
         return told
 
-    def _take_back(self, asked: Future[None], bill: _Bill) -> None:
+    def _take_back(self, asked: Future[Room], bill: _Bill) -> None:
         # It stood before us in the one thread, so it has ended.
-        if asked.exception() is None:
+        if asked.exception() is None and asked.result() == "taken":
             self._settle([_Bill(bill.job, back=bill.aside)])
 
     @transaction.atomic

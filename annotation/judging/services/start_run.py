@@ -17,7 +17,7 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.prompts import versions_in_force
-from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
     require_of,
@@ -302,11 +302,11 @@ def _begin(
 
 
 def _once(metrics: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(metrics))
+    return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
 def _refuse_metrics(metrics: Sequence[str]) -> None:
-    unknown = [name for name in metrics if name not in RUN_METRICS]
+    unknown = [name for name in _once(metrics) if name not in RUN_METRICS]
     if unknown or not metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
         known = ", ".join(RUN_METRICS)

@@ -62,6 +62,9 @@ class ProjectRules(serializers.Serializer[Any]):
         help_text="Whether summarization is 1 where both parts are 1, else 0."
     )
     summarization_scale = ShareField(help_text="Summarization is multiplied by this, which is above 0.")
+    least_scored = ShareField(
+        help_text="Scores are null where a smaller share of their claims or questions is scored."
+    )
     length_unit = serializers.ChoiceField(choices=Project.LengthUnit.choices)
     target_length = serializers.IntegerField(
         allow_null=True,

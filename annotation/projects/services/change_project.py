@@ -55,6 +55,7 @@ RULES = (
     "summarization_threshold",
     "summarization_strict",
     "summarization_scale",
+    "least_scored",
     "length_unit",
     "target_length",
     "over_length",

@@ -87,6 +87,9 @@ class RulesForm(forms.Form):
     summarization_scale = ShareInput(
         "Above 0, at most 1: summarization is multiplied by it. The threshold is compared before."
     )
+    least_scored = ShareInput(
+        "0 to 1: scores are blank where a smaller share of their claims or questions has a usable answer."
+    )
     length_unit = forms.ChoiceField(
         choices=Project.LengthUnit.choices,
         help_text="What target lengths and summaries are counted in. Scripts without spaces need characters.",
@@ -189,6 +192,7 @@ GROUPS = (
             "summarization_threshold",
             "summarization_strict",
             "summarization_scale",
+            "least_scored",
         ),
     ),
     RuleGroup(

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.manifest import about
 from annotation.judging.queries.runs import run_progress
+from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.spend import RunBudget, paying_job
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
 from evaluation.judging.errors import BudgetSpent
-from tests.annotation.judging.doing import perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,18 +158,40 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     made.close()
 
 
-def test_what_is_set_aside_leaves_less_for_others(budget: RunBudget) -> None:
+def test_what_is_set_aside_leaves_less_for_others_until_it_is_given_back(budget: RunBudget) -> None:
+    async def reserve_and_wait() -> None:
+        await budget.reserve(0.6)
+        waiting = asyncio.create_task(budget.reserve(0.5))
+        assert await asyncio.wait([waiting], timeout=0.3) == (set(), {waiting})
+        await budget.settle(0.6, 0.1)
+        await waiting
+
+    asyncio.run(reserve_and_wait())
+    assert Run.objects.get().cost == pytest.approx(0.1)
+    assert reserved() == pytest.approx(0.5)
+
+
+def test_a_call_that_can_never_fit_is_refused_at_once(budget: RunBudget) -> None:
     asyncio.run(budget.reserve(0.6))
     with pytest.raises(BudgetSpent):
-        asyncio.run(budget.reserve(0.5))
-    asyncio.run(budget.settle(0.6, 0.1))
-    asyncio.run(budget.reserve(0.5))
-    assert Run.objects.get().cost == pytest.approx(0.1)
+        asyncio.run(budget.reserve(1.1))
 
 
 def test_what_another_worker_has_set_aside_counts(budget: RunBudget) -> None:
     other = Job.objects.order_by("pk")[1]
     Job.objects.filter(pk=other.pk).update(reserved_cost=0.9)
+
+    async def is_waiting() -> bool:
+        waiting = asyncio.create_task(budget.reserve(0.2))
+        _, pending = await asyncio.wait([waiting], timeout=0.3)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        return bool(pending)
+
+    assert asyncio.run(is_waiting())
+    assert reserved() == pytest.approx(0.9)
+    # Of one that is dead nothing comes back to wait for.
+    Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     with pytest.raises(BudgetSpent):
         asyncio.run(budget.reserve(0.2))
     # A worker that dies gives it back: nobody works on its job until the next attempt, which begins at 0.
@@ -178,14 +203,67 @@ def test_what_another_worker_has_set_aside_counts(budget: RunBudget) -> None:
 
 
 def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunBudget) -> None:
-    async def all_at_once() -> list[BaseException | None]:
-        return await asyncio.gather(*(budget.reserve(0.3) for _ in range(10)), return_exceptions=True)
+    async def call(cost: float) -> bool:
+        try:
+            await budget.reserve(0.3)
+        except BudgetSpent:
+            return False
+        assert await asyncio.to_thread(_reserved_in_thread) <= 0.9 + 1e-9
+        await budget.settle(0.3, cost)
+        return True
 
-    refused = [answer for answer in asyncio.run(all_at_once()) if answer is not None]
-    # Three times .3 fit into 1, and a fourth does not.
-    assert len(refused) == 7
-    assert {type(answer) for answer in refused} == {BudgetSpent}
-    assert reserved() == pytest.approx(0.9)
+    async def made(cost: float) -> int:
+        return sum(await asyncio.gather(*(call(cost) for _ in range(10))))
+
+    # Three times .3 fit into 1 at once; one after the other so many that 1 - .1·n leaves .3: 8.
+    assert asyncio.run(made(0.1)) == 8
+    assert Run.objects.get().cost == pytest.approx(0.8)
+    assert reserved() == 0
+
+
+def _reserved_in_thread() -> float:
+    with closing(connection):
+        return reserved()
+
+
+# A cap and many at once
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 8, 16])
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_a_cap_scores_as_many_at_once_as_one_after_the_other(
+    world: World, priced: Judge, concurrency: int, share: float
+) -> None:
+    for number in range(20):
+        add_document_set(
+            world.project,
+            external_id=f"set {number}",
+            documents=[f"Dam {number} was finished. Crew {number} stayed. The mayor left."],
+            peers={"alder": f"Dam {number} was finished."},
+        )
+    whole = run_to_end(world.project, priced, ["factual_alignment"]).cost
+
+    def scored(calls: int) -> int:
+        JudgeCall.objects.all().delete()
+        Verdict.objects.filter(judge=priced).delete()
+        ClaimSet.objects.filter(origin="judge", origin_name__startswith="openai").delete()
+        Judge.objects.filter(pk=priced.pk).update(concurrency=calls)
+        run = start_run(
+            project=world.project,
+            judge=priced,
+            metrics=["factual_alignment"],
+            max_cost=whole * share,
+            by=None,
+        )
+        judge_run(run)
+        run.refresh_from_db()
+        assert run.cost <= whole * share
+        assert run.cost == pytest.approx(paid_by(run))
+        return run.jobs.filter(state="done").count()
+
+    alone = scored(1)
+    assert 0 < alone < 22
+    assert scored(concurrency) >= alone
 
 
 def reserved() -> float:

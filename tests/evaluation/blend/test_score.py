@@ -13,6 +13,8 @@ from evaluation import (
     ScoredUnit,
     ScoreRules,
     SummaryScore,
+    alignment,
+    claim_coverage,
     score,
 )
 from evaluation.blend import left_out_of_averages, unit_coverage
@@ -194,7 +196,7 @@ def test_units_that_all_lack_a_value_give_null_and_no_partial_flag() -> None:
     assert (result.coverage, result.human_share, result.claim_coverage) == (None, None, None)
     assert (result.composite_1, result.composite_2_3) == (None, None)
     assert result.brevity == 0.5
-    assert result.flags == ()
+    assert result.flags == ("few_claims",)
     assert result.claims_unscored == 1
 
 
@@ -203,6 +205,69 @@ def test_coverage_human_needs_every_unit() -> None:
     assert score_of(answered, ScoredUnit("b", percents=(100,))).coverage_human == 0.75
     assert score_of(answered, ScoredUnit("b", claims=judged("yes"))).coverage_human is None
     assert score_of().coverage_human is None
+
+
+@pytest.mark.parametrize(("count", "is_flagged"), [(0, False), (1, True), (2, True), (3, False)])
+def test_a_reference_of_fewer_than_three_claims_is_flagged(count: int, *, is_flagged: bool) -> None:
+    found = score_of(ScoredUnit("u", claims=judged(*["yes"] * count)))
+    assert ("few_claims" in found.flags) is is_flagged
+
+
+# What is mostly unscored
+
+
+def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
+    few = ("yes", None, None, None, None)
+    found = score_of(ScoredUnit("u", claims=judged(*few)), peer_claims=judged(*few))
+    assert (found.coverage, found.coverage_judge, found.claim_coverage, found.alignment) == (None,) * 4
+    assert (found.human_share, found.factual_alignment, found.summarization) == (None, None, None)
+    assert "mostly_unscored" in found.flags
+    # The small functions keep their value.
+    assert (alignment(few), claim_coverage(few)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "least", "value", "is_flagged"),
+    [
+        (("yes", None), 0.5, 1.0, False),  # half is enough
+        (("yes", None, None), 0.5, None, True),
+        (("yes", None, None), 0.0, 1.0, True),  # let stand, and told
+        (("yes", "no", None), 0.7, None, True),  # 2 of 3 is less than asked for
+        (("yes", "no", None), 2 / 3, 0.5, False),
+        ((None, None), 0.5, None, False),  # nobody has answered yet
+    ],
+)
+def test_the_least_share_of_scored_claims(
+    labels: tuple[Label | None, ...], least: float, value: float | None, *, is_flagged: bool
+) -> None:
+    summary = summary_of(ScoredUnit("u", claims=judged(*labels)), peer_claims=judged(*labels))
+    found = score(summary, ScoreRules(least_scored=least))
+    assert (found.coverage, found.claim_coverage, found.alignment) == (value, value, value)
+    assert ("mostly_unscored" in found.flags) is is_flagged
+
+
+def test_a_percent_scores_all_claims_of_its_unit_for_coverage() -> None:
+    units = (ScoredUnit("u", percents=(40,), claims=judged(None, None)), ScoredUnit("v", claims=judged(None)))
+    found = score_of(*units)
+    # 2 of 3 claims stand under a percent; of the claims themselves none is scored.
+    assert (found.coverage, found.claim_coverage) == (0.4, None)
+    assert "mostly_unscored" not in found.flags
+
+
+def test_a_judge_that_leaves_most_open_has_no_coverage_of_its_own() -> None:
+    claims = (ScoredClaim("a", judge="yes"), *(ScoredClaim(name, reviewer="no") for name in "bc"))
+    found = score_of(ScoredUnit("u", claims=claims))
+    assert (found.coverage, found.coverage_judge) == (pytest.approx(1 / 3), None)
+
+
+@pytest.mark.parametrize(("scored", "value"), [((1, 2), 0.75), ((1, 3), None)])
+def test_questions_that_are_mostly_unscored_give_no_question_coverage(
+    scored: tuple[int, int], value: float | None
+) -> None:
+    options: dict[str, Any] = {"questions_asked": True, "question_coverage": 0.75, "questions_scored": scored}
+    found = score_of(ScoredUnit("u", claims=judged("yes")), peer_claims=judged("yes"), **options)
+    assert (found.question_coverage, found.summarization) == (value, value)
+    assert ("mostly_unscored" in found.flags) is (value is None)
 
 
 def test_claims_that_are_units_weigh_as_given() -> None:
@@ -229,7 +294,7 @@ def test_several_model_summaries_are_averaged() -> None:
     assert (result.coverage, result.coverage_judge, result.claim_coverage) == (0.75, 0.75, 0.75)
     assert (result.human_share, result.coverage_human) == (0.0, None)
     assert [comparison.coverage for comparison in result.comparisons] == [1.0, 0.5]
-    assert result.flags == ()
+    assert result.flags == ("few_claims",)
 
 
 def test_a_comparison_without_coverage_is_left_out_and_flagged() -> None:
@@ -360,9 +425,9 @@ def test_words_of_a_script_without_spaces_give_no_brevity() -> None:
     )
     result = score(summary)
     assert (result.brevity, result.composite_2_3, result.composite_1) == (None, None, 1.0)
-    assert result.flags == ("no_word_breaks",)
+    assert result.flags == ("few_claims", "no_word_breaks")
     by_characters = score(summary, ScoreRules(length_unit="characters"))
-    assert (by_characters.brevity, by_characters.flags) == (0.97, ())
+    assert (by_characters.brevity, by_characters.flags) == (0.97, ("few_claims",))
 
 
 def test_alignment_family() -> None:

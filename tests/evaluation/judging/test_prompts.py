@@ -9,11 +9,11 @@ from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, 
 # Digests of what each version says. Whoever changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
-    ("extract", "1"): "f50dfe97239b2c49",
+    ("extract", "2"): "998bc826bb3dd01c",
     ("check_covered", "1"): "ca499a31b86563a6",
     ("check_supported", "1"): "491ae21fca730919",
-    ("read_document", "1"): "e9c85ef0dbd93876",
-    ("align_summary", "1"): "ebdac99000b28f35",
+    ("read_document", "2"): "5454b9d1e531d8d2",
+    ("align_summary", "2"): "571c67bd43d29732",
     ("cover_summary", "1"): "6272696e5f966e3c",
     ("explain", "1"): "98222b7f4c03e832",
 }

@@ -6,9 +6,19 @@ from typing import Any
 
 import pytest
 
-from evaluation import JudgePanel, Limits, MoneyCap, OpenAIJudge, Price, check_claims
+from evaluation import (
+    JudgePanel,
+    Limits,
+    MoneyCap,
+    OpenAIJudge,
+    Price,
+    SummaryInput,
+    check_claims,
+    evaluate_summaries,
+)
 from evaluation.judging import BudgetSpent, JudgeUnavailable, MemoryCallStore, Text, Usage
 from evaluation.judging.protocol import metered
+from evaluation.judging.turns import in_turn
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -238,3 +248,73 @@ def test_a_member_without_money_stops_its_panel_and_it_can_go_on(
     (verdict,) = check_claims(["council met"], TEXT, judge=panel(MoneyCap(1e6)))
     assert verdict.votes == (("rich", "yes"), ("poor", "yes"))
     assert len(llm_server.calls) == 2
+
+
+# A cap and many at once
+
+SUMMARIES = [
+    SummaryInput(
+        f"Dam {number} was finished. The mayor of town {number} left. Crew {number} stayed.",
+        f"The mayor of town {number} left. Dam {number} burst.",
+    )
+    for number in range(60)
+]
+
+
+@pytest.mark.parametrize(
+    ("cap", "max_tokens"), [(0.06, 1000), (0.12, 100), (0.18, 100), (0.24, 1000), (0.3, 1000)]
+)
+def test_of_many_at_once_as_many_are_scored_as_one_after_the_other(
+    judge_of: JudgeMaker, llm_server: LLMServer, cap: float, max_tokens: int
+) -> None:
+    def scored(concurrency: int, price: Price, limit: float) -> tuple[int, float]:
+        budget = MoneyCap(limit)
+        limits = Limits(concurrency=concurrency, max_tokens=max_tokens)
+        judge = judge_of(limits=limits, price=price, budget=budget)
+        found = evaluate_summaries(SUMMARIES, judge=judge, metrics=["factual_alignment"])
+        return sum(each["factual_alignment"] is not None for each in found), budget.spent
+
+    # All of them together cost .233 at this price.
+    count, whole = scored(16, Price(1.0, 4.0), 1e6)
+    assert count == len(SUMMARIES)
+    price = Price(0.233 / whole, 4 * 0.233 / whole)
+    alone, _ = scored(1, price, cap)
+    assert alone == 60 if cap == 0.3 else alone > 0
+    for concurrency in (4, 8, 16):
+        together, spent = scored(concurrency, price, cap)
+        assert together >= alone
+        assert spent <= cap
+
+
+def test_who_waits_for_money_can_be_cancelled() -> None:
+    async def ask() -> None:
+        cap = MoneyCap(1.0)
+        await cap.reserve(0.8)
+        waiting = asyncio.create_task(cap.reserve(0.5))
+        assert await asyncio.wait([waiting], timeout=0.1) == (set(), {waiting})
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        # Nothing of it is left, neither money nor a place before others.
+        await cap.settle(0.8, 0.0)
+        await cap.reserve(1.0)
+
+    asyncio.run(ask())
+
+
+def test_what_was_begun_goes_before_what_was_not() -> None:
+    async def order() -> list[str]:
+        cap, went = MoneyCap(1.0), []
+
+        async def calls(turn: int, *names: str) -> None:
+            with in_turn(turn):
+                for name in names:
+                    await cap.reserve(0.6)
+                    await asyncio.sleep(0.05)
+                    went.append(name)
+                    await cap.settle(0.6, 0.05)
+
+        await asyncio.gather(calls(2, "b1", "b2"), calls(1, "a1", "a2"), calls(3, "c1"))
+        return went
+
+    # The second turn came first and is finished first; then the others in their order.
+    assert asyncio.run(order()) == ["b1", "b2", "a1", "a2", "c1"]

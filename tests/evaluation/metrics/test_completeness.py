@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.errors import EvaluationError
+from evaluation.errors import EvaluationError, InvalidWeight
 from evaluation.metrics._completeness import completeness
 
 ENGLISH = "The port was closed for two days because the dredger ran aground near the old mole."
@@ -69,6 +69,11 @@ def test_camel_case_is_split_before_folding() -> None:
     assert completeness("AIs", "").input_elements == ("ais",)
 
 
+@pytest.mark.parametrize("word", ["NaN", "PhD", "iPhone", "eBay", "pH", "LaTeX", "GmbH"])
+def test_a_word_that_would_leave_a_single_letter_stays_whole(word: str) -> None:
+    assert completeness(word, "").input_elements == (word.lower(),)
+
+
 @pytest.mark.parametrize(
     "form", ["They ran home", "They are running home", "He runs home", "It has run home"]
 )
@@ -76,8 +81,64 @@ def test_verbs_are_in_their_base_form(form: str) -> None:
     assert completeness(form, "").input_elements == ("run", "home")
 
 
+@pytest.mark.parametrize(
+    ("text", "elements"),
+    [
+        ("The cat eats fish", ("cat", "eat", "fish")),
+        ("Alder makes steel", ("alder", "make", "steel")),
+        ("The firm organizes fairs", ("firm", "organize", "fairs")),
+    ],
+)
+def test_verbs_are_known_without_a_telling_neighbour(text: str, elements: tuple[str, ...]) -> None:
+    assert completeness(text, "").input_elements == elements
+
+
 def test_plural_nouns_stay_as_they_are() -> None:
     assert completeness("The two cats slept", "").input_elements == ("two", "cats", "sleep")
+    assert completeness("Plants need works of art", "").input_elements == ("plants", "need", "works", "art")
+
+
+def test_a_name_of_several_words_is_an_element_beside_its_words() -> None:
+    found = completeness("Ada Lovelace met Charles Babbage in New York.", "In New York, Charles met Ada.")
+    assert found.input_elements == (
+        *("ada", "lovelace", "meet", "charles", "babbage", "new", "york"),
+        *("ada lovelace", "charles babbage", "new york"),
+    )
+    # Of ten elements both surnames and the two names that are not there whole are missing.
+    assert found.missing_elements == ("lovelace", "babbage", "ada lovelace", "charles babbage")
+    assert found.score == pytest.approx(6 / 10)
+
+
+def test_a_topic_is_two_words_that_stand_together_twice() -> None:
+    source = "The harbour wall cracked. Divers saw the harbour wall."
+    assert completeness(source, "").input_elements == (
+        "harbour",
+        "wall",
+        "crack",
+        "divers",
+        "see",
+        "harbour wall",
+    )
+    # Once is enough to cover it; apart, its words do not.
+    assert missing(source, "A harbour wall") == ("crack", "divers", "see")
+    assert missing(source, "A wall of the harbour") == ("crack", "divers", "see", "harbour wall")
+
+
+def test_a_headline_or_a_language_that_capitalises_nouns_names_nobody() -> None:
+    assert len(completeness("Council Approves Market Roof Repair", "").input_elements) == 5
+    assert len(completeness("PORT CLOSED", "").input_elements) == 2
+    assert completeness("Das Haus Meer", "", "de").input_elements == ("haus", "meer")
+
+
+def test_the_scale_multiplies_the_score() -> None:
+    # 4 of 6 elements.
+    found = completeness(
+        "The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog", scale=3
+    )
+    assert found.score == pytest.approx(2)
+    assert completeness("", "", scale=10).score == 10
+    with pytest.raises(InvalidWeight, match="scale"):
+        completeness("a", "b", scale=0)
 
 
 def test_contractions_count_as_what_they_stand_for() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,10 +60,10 @@ def test_equal_parts_have_no_lower_one() -> None:
     assert "both parts are equal" in summarization(0.5, 0.5).reason
 
 
-@pytest.mark.parametrize("wrong", [{"threshold": 1.5}, {"threshold": float("nan")}])
-def test_refuses_a_threshold_outside_0_to_1(wrong: dict[str, float]) -> None:
+@pytest.mark.parametrize("wrong", [1.5, float("nan"), None, "0.5", True])
+def test_refuses_a_threshold_that_is_none_of_0_to_1(wrong: Any) -> None:
     with pytest.raises(InvalidPercent, match="threshold"):
-        summarization(0.5, 0.5, threshold=wrong["threshold"])
+        summarization(0.5, 0.5, threshold=wrong)
 
 
 @pytest.mark.parametrize("scale", [0, -1, float("inf"), float("nan")])

@@ -326,21 +326,24 @@ def test_a_text_asked_about_for_many_summaries_is_asked_about_twice_in_a_run(
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(claims_per_call=1)], ids=["one call", "one a unit"])
-def test_sentences_without_any_claim_are_unscored_with_the_reason(
+def test_sentences_that_twice_hold_no_claim_state_nothing(
     judge_of: JudgeMaker, llm_server: LLMServer, limits: Limits
 ) -> None:
-    store = MemoryCallStore()
     llm_server.always(NO_CLAIMS)
-    judge = judge_of(store=store, limits=limits)
+    judge = judge_of(limits=limits)
     result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment"])
-    assert (result["coverage"], result["alignment"], result.flags) == (None, None, ())
-    for reason in result.reasons.values():
-        assert "finds no claim in any sentence" in reason
-    llm_server.always(None)
-    healed = evaluate_summary(
-        DOCUMENT, SUMMARY, judge=judge_of(store=store, limits=limits), metrics=["alignment"]
-    )
-    assert healed["alignment"] is not None
+    # "Score of 1.0 with 0 claims" on the page of coverage; nothing to be aligned has no score.
+    assert (result["coverage"], result["alignment"], result.flags) == (1.0, None, ("no_claims",))
+    units = 4 + 3 if limits.claims_per_call == 1 else 2
+    assert len(llm_server.calls) == 2 * units
+
+
+def test_a_second_reply_that_cannot_be_read_confirms_nothing(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    llm_server.then(NO_CLAIMS, faults.text("rubbish"))
+    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage"])
+    assert (result["coverage"], result.flags) == (None, ())
 
 
 def test_sentences_without_any_claim_are_asked_about_once_more(
@@ -694,3 +697,49 @@ def test_a_missing_summary_is_an_error() -> None:
         evaluate_summary(DOCUMENT, None, judge=LexicalJudge())  # type: ignore[arg-type]
     with pytest.raises(InvalidBudget):
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), target_words=0)
+
+
+# Mostly unscored
+
+
+def labelled_once(call: Call) -> Fault:
+    """Answers the first of the claims alone, whichever way they are asked about."""
+
+    def answered(answer: dict[str, Any]) -> dict[str, Any]:
+        for entry in answer.get("units", ()):
+            for claim in entry["claims"]:
+                if isinstance(claim, dict) and entry["unit"] != 1:
+                    claim["label"] = "perhaps"
+        answer["answers"] = [each for each in answer.get("answers", ()) if each["id"] == "c1"]
+        return answer | {"verdicts": []}
+
+    return faults.changed(answered)
+
+
+def test_what_is_mostly_unscored_has_no_score_a_flag_and_a_reason(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.where(labelled_once)
+    summary = "It rained on Monday. The mayor left. Nobody asked why."
+    metrics = ["coverage", "claim_coverage", "alignment", "factual_alignment", "summarization"]
+    result = evaluate_summary(DOCUMENT, summary, judge=judge_of(), metrics=metrics, n_questions=0)
+    assert set(result.scores.values()) == {None}
+    assert result.flags == ("mostly_unscored",)
+    assert result.reasons["alignment"].startswith("1 of 3 claims of the summary are scored, less than")
+    assert result.reasons["coverage"].startswith("1 of 4 claims of the document are scored, less than")
+
+
+def test_a_smaller_least_share_lets_it_stand_and_flags_it(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.where(labelled_once)
+    result = evaluate_summary(
+        DOCUMENT, "It rained on Monday.", judge=judge_of(), metrics=["coverage"], least_scored=0
+    )
+    assert (result["coverage"], result.flags) == (1.0, ("mostly_unscored",))
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, None])
+def test_a_least_share_is_a_share(judge: OpenAIJudge, wrong: Any) -> None:
+    with pytest.raises(EvaluationError, match="least_scored"):
+        evaluate_summary(DOCUMENT, SUMMARY, judge=judge, least_scored=wrong)

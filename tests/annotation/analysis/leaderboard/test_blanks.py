@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.analysis.leaderboard.blanks import (
+    MOSTLY_UNSCORED,
     NO_ALIGNMENT,
     NO_JUDGE,
     NO_PEOPLE,
@@ -63,6 +64,11 @@ def test_without_a_run_each_blank_says_what_brings_it() -> None:
     ]
     assert found(table("brevity")) == told
     assert found(table("brevity"), has_judge=False)[0].reason == NO_JUDGE
+
+
+def test_a_blank_says_that_too_few_answers_are_usable() -> None:
+    told = found(table("brevity", flags={"mostly_unscored": 5}))
+    assert told[0] == Blank(("coverage", "coverage_judge", "composite_2_3", "alignment"), MOSTLY_UNSCORED)
 
 
 def test_a_missing_reference_and_too_few_sets_are_told_of_the_whole_table() -> None:

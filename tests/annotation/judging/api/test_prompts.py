@@ -26,7 +26,7 @@ def test_every_step_is_listed_with_the_words_in_force(world: World, client_of: A
     assert steps["extract"]["system"] == "Cut.$custom_instruction"
     assert (steps["extract"]["is_own"], steps["extract"]["number"]) == (True, 1)
     assert steps["read_document"]["parts"] == PROMPTS["read_document"].part_words
-    assert (steps["read_document"]["is_own"], steps["read_document"]["version"]) == (False, "1")
+    assert (steps["read_document"]["is_own"], steps["read_document"]["version"]) == (False, "2")
 
 
 def test_a_step_is_reworded_and_restored_with_its_history(world: World, client_of: ApiDoor) -> None:
@@ -42,7 +42,7 @@ def test_a_step_is_reworded_and_restored_with_its_history(world: World, client_o
     assert made.json()["system"] == "Just data. $parts\n$custom_instruction"
     assert made.json()["parts"]["topics"] == "Name topics."
     back = client.post(f"{PROMPTS_AT}read_document/restore/", {"seen": 1}, format="json").json()
-    assert (back["is_own"], back["number"], back["version"]) == (False, 2, "1")
+    assert (back["is_own"], back["number"], back["version"]) == (False, 2, "2")
     shown = client.get(f"{PROMPTS_AT}read_document/").json()
     assert shown == back
     second, first = shown["history"]

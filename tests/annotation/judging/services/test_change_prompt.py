@@ -72,7 +72,7 @@ def test_going_back_is_a_new_version_that_says_so(world: World) -> None:
     reword(world)
     row = restore_prompt(project=world.project, step=EXTRACT, by=world.mona, note="Too short.", seen=1)
     assert row is not None
-    assert (row.number, row.is_built_in, row.system, row.version) == (2, True, "", "1")
+    assert (row.number, row.is_built_in, row.system, row.version) == (2, True, "", PROMPTS["extract"].version)
     assert step_of(world.project, EXTRACT).prompt == PROMPTS[EXTRACT]
     assert PromptVersion.objects.count() == 2
 
@@ -97,9 +97,10 @@ def test_both_verbs_are_logged_with_the_versions_before_and_after(world: World) 
     assert row is not None
     event = Event.objects.get(verb="reword prompt")
     assert (event.actor, event.target_id) == (world.mona, row.public_id)
-    assert event.data == {"step": "extract", "number": 1, "versions": ["1", row.version], "note": "Why."}
+    before = PROMPTS["extract"].version
+    assert event.data == {"step": "extract", "number": 1, "versions": [before, row.version], "note": "Why."}
     restore_prompt(project=world.project, step=EXTRACT, by=world.olga)
-    assert Event.objects.get(verb="restore prompt").data["versions"] == [row.version, "1"]
+    assert Event.objects.get(verb="restore prompt").data["versions"] == [row.version, before]
 
 
 # What is refused

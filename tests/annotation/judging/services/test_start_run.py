@@ -35,6 +35,14 @@ def test_a_run_has_one_job_for_each_document_set_with_peers(world: World) -> Non
     assert (run.state, run.metrics, run.started_by) == ("active", ["coverage"], world.mona)
 
 
+def test_a_run_knows_metrics_by_their_other_names_and_brevity(world: World) -> None:
+    named = ["faithfulness", "claim_coverage", "factual_consistency", "alignment", "brevity"]
+    run = run_to_end(world.project, world.judge, named)
+    assert run.metrics == ["alignment", "coverage", "brevity"]
+    # Both sides of the checks are answered.
+    assert set(Score.objects.values_list("alignment", flat=True)) != {None}
+
+
 def test_a_start_is_logged(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=world.mona)
     event = Event.objects.get(verb="start run")
@@ -56,7 +64,7 @@ def test_people_without_the_right_start_nothing(world: World, name: str, refusal
     assert not Run.objects.exists()
 
 
-@pytest.mark.parametrize("metrics", [["brevity"], ["coverage", "nonsense"], []])
+@pytest.mark.parametrize("metrics", [["topic_preservation"], ["coverage", "nonsense"], []])
 def test_metrics_that_no_judge_answers_are_refused_with_those_that_are(
     world: World, metrics: list[str]
 ) -> None:

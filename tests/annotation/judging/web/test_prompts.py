@@ -189,7 +189,7 @@ def test_who_may_not_change_the_project_reads_the_words_and_has_no_form(
     world: World, signed_in: Callable[[User], Client]
 ) -> None:
     page = text_of(signed_in(world.vic).get(READ))
-    assert "atomic, self-contained claims" in page
+    assert "atomic claims: objective, verifiable" in page
     assert "<textarea" not in page
     assert '/settings/"' not in page
 

@@ -43,6 +43,21 @@ def test_a_preview_says_which_scores_move_and_by_how_much_and_stores_nothing(wor
     assert Project.objects.get(pk=world.project.pk).composite_weight == pytest.approx(2 / 3)
 
 
+def test_a_larger_least_share_of_scored_claims_blanks_scores(world: World) -> None:
+    Verdict.objects.filter(check_row=world.check("alder", 3)).delete()
+    rescore(project=world.project)
+    row = Score.objects.get(summary=world.peers["port", "alder"])
+    # 2 of 3 claims are scored: enough by default.
+    assert (row.coverage is None, row.flags) == (False, ["partial:1"])
+    preview = preview_change(project=world.project, by=world.mona, least_scored=0.7)
+    assert preview is not None
+    assert {move.name for move in preview.scores} >= {"coverage", "claim_coverage"}
+    change_project(project=world.project, by=world.mona, least_scored=0.7)
+    row.refresh_from_db()
+    assert (row.coverage, row.claim_coverage) == (None, None)
+    assert "mostly_unscored" in row.flags
+
+
 def test_what_a_preview_says_is_what_saving_does(world: World) -> None:
     rules = {"deciding_judge": None, "target_length": 40, "summarization_strict": True}
     preview = preview_change(project=world.project, by=world.mona, **rules)

@@ -32,6 +32,7 @@ RULES = {
     "summarization_threshold": "0.6",
     "summarization_strict": "on",
     "summarization_scale": "0.5",
+    "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
     "question_set": "own",

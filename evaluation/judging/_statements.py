@@ -1,0 +1,242 @@
+"""What a sentence states, one thing at a time: its clauses, and the predicates that share a subject.
+
+By words alone, and for English only: a cut is made where both sides are seen to have a subject and a verb, else
+none. Other languages are cut at semicolons and dashes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.text._function_words import FUNCTION_WORDS
+from evaluation.text._lengths import has_word_breaks
+from evaluation.text._splitting import MIN_CLAUSE_WORDS, Span, sentence_spans
+from evaluation.text._words import language_code
+
+_TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
+_HARD = re.compile(r";\s+|\s+(?:—|–|--)\s+")
+_SOFT = re.compile(r",\s+(?:and|but|so|yet|while|whereas|although|though)\s+", re.IGNORECASE)
+_BRACKETED = re.compile(r"[(\[][^)\]]*[)\]]")
+_END = " \t\r\n,;:—–-，；、"
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_BE, _HAVE = _words("is was are were"), _words("has had have")
+_MODAL = _words("will would can could must may might should does did do")
+_AUXILIARY = _BE | _HAVE | _MODAL
+_PRESENT = _words(
+    "sleeps eats makes takes gives gets goes says knows becomes begins believes belongs brings buys comes contains "
+    "continues decides depends describes discusses employs enables enjoys enters exists expects explains follows "
+    "grows happens hears holds improves includes informs insists introduces invites involves joins keeps learns lets "
+    "lies lives loses maintains obtains occurs opens owns pays performs prefers prepares prevents produces protects "
+    "proves provides publishes receives recommends reduces refers relies remains remembers removes replaces "
+    "represents requires resolves reveals sees seeks seems sells sends serves sings sits speaks spends stands stays "
+    "succeeds suffers suggests teaches tells tends thinks threatens understands wants warns wears writes"
+)
+_PAST = _words(
+    "ate became began broke brought built bought came caught chose cut dealt drank drew drove fell felt flew fought "
+    "found gave went got grew held hit kept knew laid led left lost made meant met paid put ran rang read rose said "
+    "sang sank sat saw sent sold shook shot shut slept spent spoke stole stood struck swam swore taught told thought "
+    "threw took tore understood woke won wore wrote wound"
+)
+_PARTICIPLE = _words(
+    "born broken brought built bought caught chosen cut drawn driven eaten found given grown held hit kept known laid "
+    "led left lost made met paid put read seen sent sold shaken shot shut spent spoken stolen struck sworn taught told "
+    "thrown taken torn won worn written"
+)
+_PRONOUNS = _words("he she it they we i you nobody everybody everyone someone this that these those")
+_SINGULAR = _words("he she it")
+_DETERMINERS = _words(
+    "the a an this that these those its his her their our my your each every some many most several"
+)
+# What a subject may hold beside nouns and determiners, and what it may begin with.
+_IN_SUBJECT = _DETERMINERS | _PRONOUNS | _words("of and own no not only all both other")
+_ADVERBS = _words(
+    "also then later often never now still soon once again even always sometimes usually already"
+)
+_NO_ADVERB = _words("family only early daily weekly italy july supply reply ally rally assembly")
+# What follows these may be said of another subject.
+_OPENS_ANOTHER = _words(
+    "who whom whose which that because if when while after before where as since until unless although though how what "
+    "why whether or nor than"
+)
+_SPEECH = _words(
+    "said says say told tells think thinks thought believe believes believed knew knows claimed added"
+)
+_ABBREVIATIONS = _words(
+    "gov sen rep dr mr mrs ms prof gen col maj lt sgt capt cpl rev hon st jr sr vs etc u.s u.k e.g i.e"
+)
+_FUNCTION = FUNCTION_WORDS["en"]
+_LONGEST_SUBJECT = 7
+
+
+class Statement(NamedTuple):
+    """Something that is stated; offsets only where it stands in the sentence word for word."""
+
+    text: str
+    start: int | None
+    end: int | None
+
+
+class _Word(NamedTuple):
+    text: str
+    start: int
+    end: int
+    written: str
+
+
+def statements(content: str, language: str) -> Iterator[Statement]:
+    """What a unit of a text states, in order; nothing for a unit that is the stop of an abbreviation alone.
+
+    Example: "The cat is black and sleeps." states "The cat is black" and "The cat sleeps.".
+    """
+    is_english = language_code(language) == "en"
+    for sentence in sentence_spans(content, language):
+        if has_word_breaks(content) and _is_abbreviation(sentence.of(content)):
+            continue
+        for clause in _clauses(content, sentence, is_english=is_english):
+            yield from _predicates(content, clause) if is_english else (_verbatim(content, clause),)
+
+
+def _is_abbreviation(content: str) -> bool:
+    """Whether it is a title or the like that the splitter took for a sentence: "Gov."."""
+    return content.lower().removesuffix(".") in _ABBREVIATIONS
+
+
+def _verbatim(content: str, span: Span) -> Statement:
+    text = span.of(content).rstrip(_END)
+    return Statement(text, span.start, span.start + len(text))
+
+
+def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span]:
+    """The parts of a sentence that each have a subject and a verb of their own."""
+    text = sentence.of(content)
+    hidden = _BRACKETED.sub(lambda found: "_" * len(found[0]), text)
+    borders = [(found.start(), found.end()) for found in _HARD.finditer(hidden)]
+    if is_english:
+        borders += [(found.start(), found.end()) for found in _SOFT.finditer(hidden)]
+    start = 0
+    for left_end, right_start in sorted(borders):
+        if left_end <= start:
+            continue
+        sides = text[start:left_end], text[right_start:]
+        if is_english:
+            is_cut = all(_subject(list(_tokens(side))) is not None for side in sides)
+        else:
+            is_cut = all(len(side.split()) >= MIN_CLAUSE_WORDS for side in sides)
+        if is_cut:
+            yield Span(sentence.start + start, sentence.start + left_end)
+            start = right_start
+    yield Span(sentence.start + start, sentence.end)
+
+
+def _tokens(text: str, offset: int = 0) -> Iterator[_Word]:
+    for found in _TOKEN.finditer(text):
+        yield _Word(
+            found[0].lower().replace("’", "'"), offset + found.start(), offset + found.end(), found[0]
+        )
+
+
+def _subject(words: Sequence[_Word]) -> int | None:
+    """How many words the subject has that stands first, or None where none is seen."""
+    for place, word in enumerate(words[: _LONGEST_SUBJECT + 1]):
+        if place and _is_verb(words, place):
+            return place
+        is_noun = word.text not in _FUNCTION or word.text in _IN_SUBJECT
+        if not is_noun or word.text in _OPENS_ANOTHER - _DETERMINERS or word.text.endswith("ing"):
+            return None
+        if not place and (word.text.endswith("ly") or word.text in _ADVERBS or word.text in _AUXILIARY):
+            return None
+    return None
+
+
+def _is_verb(words: Sequence[_Word], place: int) -> bool:
+    """Whether the word is the verb of the subject before it."""
+    word, before = words[place].text, words[place - 1].text
+    if word in _AUXILIARY:
+        return True
+    if before in _DETERMINERS - _PRONOUNS or before.endswith("ly") or before.isdecimal() or before == "of":
+        return False
+    if word in _PAST or word in _PRESENT:
+        return True
+    if before in _SINGULAR and word.endswith("s"):
+        return True
+    return word.endswith("ed") and len(word) > 3 and words[place].written.islower()
+
+
+def _predicates(content: str, clause: Span) -> Iterator[Statement]:
+    """The statement of a clause, or one for each predicate of its subject."""
+    text = clause.of(content)
+    words = list(_tokens(text, clause.start))
+    size = _subject(words)
+    if size is None:
+        yield _verbatim(content, clause)
+        return
+    subject = content[words[0].start : words[size - 1].end]
+    if "," in subject or ";" in subject:
+        yield _verbatim(content, clause)
+        return
+    start, lead = clause.start, ""
+    for place in range(size + 1, len(words) - 1):
+        if words[place].text not in ("and", "but"):
+            continue
+        shared = _shared_verb(words, size, place)
+        if shared is None:
+            continue
+        yield _told(content, Span(start, words[place].start), lead)
+        start, lead = words[place].end, f"{subject} {shared}".strip()
+    yield _told(content, Span(start, clause.end), lead)
+
+
+def _told(content: str, span: Span, lead: str) -> Statement:
+    if not lead:
+        return _verbatim(content, span)
+    return Statement(f"{lead} {span.of(content).strip().rstrip(_END)}", None, None)
+
+
+def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
+    """What the predicate behind the conjunction takes over beside the subject: an auxiliary, or "" for nothing.
+
+    None where what follows is not seen to be a predicate of the same subject.
+    """
+    verb = words[size].text
+    between = {word.text for word in words[size + 1 : place]}
+    if not _OPENS_ANOTHER.isdisjoint(between) or verb in _SPEECH:
+        return None
+    following = place + 1
+    while following < len(words) - 1 and _is_adverb(words[following].text):
+        following += 1
+    has_adverb = following > place + 1
+    second = words[following].text
+    behind = words[following + 1].text if following + 1 < len(words) else ""
+    goes_on = not behind or behind in _FUNCTION or behind.isdecimal() or has_adverb
+    if second in _BE | _HAVE:
+        return "" if verb not in _MODAL else None
+    is_past = second in _PAST or (second.endswith("ed") and len(second) > 3)
+    is_participle = second in _PARTICIPLE or second.endswith("ed")
+    if verb in _BE | _HAVE and any(_is_participle(word) for word in between):
+        # "Was arrested and charged" shares "was"; "was born in Leeds and moved" need not.
+        is_next = place == size + 2 and _is_participle(words[size + 1].text)
+        return verb if is_next and is_participle and goes_on else None
+    if is_past:
+        return (
+            ""
+            if goes_on and (verb in _PAST or verb in ("was", "were", "had") or verb.endswith("ed"))
+            else None
+        )
+    is_present = (
+        verb in ("is", "has", "does") or verb in _PRESENT or (verb.endswith("s") and verb not in _AUXILIARY)
+    )
+    is_second = second in _PRESENT or (has_adverb and second.endswith("s") and not second.endswith("ss"))
+    return "" if is_present and is_second else None
+
+
+def _is_adverb(word: str) -> bool:
+    return word in _ADVERBS or (word.endswith("ly") and word not in _NO_ADVERB)
+
+
+def _is_participle(word: str) -> bool:
+    return word in _PARTICIPLE or (word.endswith("ed") and len(word) > 3)
