@@ -26,6 +26,7 @@ EMPTY: Figures = {
     "repeats": [],
     "versions": [],
     "pairs": [],
+    "taught": [],
     "targets": [],
     "sizes": [],
     "checks": 0,

@@ -26,9 +26,19 @@ def version_rows(made: Figures) -> Iterator[FigureRow]:
             **_intervals(report, SHARES),
             "calibration_error": report["by_quantile"]["error"],
             "calibration_error_by_chance": report["by_quantile"]["chance_error"],
+            **_recalibrated(version["recalibrated"]),
             **{name: cost[name] for name in ("calls", "prompt_tokens", "completion_tokens", "cost")},
             "cost_per_right_answer": cost["per_right"],
         }
+
+
+def _recalibrated(found: Mapping[str, Any] | None) -> FigureRow:
+    none: Mapping[str, Any] = dict.fromkeys(("value", "low", "high"))
+    names = {"brier_recalibrated": "brier_after", "brier_gain": "gain", "kappa_recalibrated": "kappa_after"}
+    columns: FigureRow = {}
+    for name, figure in names.items():
+        columns |= interval(name, found[figure] if found else none)
+    return columns
 
 
 def confusion_rows(made: Figures) -> Iterator[FigureRow]:
