@@ -27,6 +27,7 @@ EMPTY: Figures = {
     "versions": [],
     "pairs": [],
     "taught": [],
+    "frontiers": [],
     "targets": [],
     "sizes": [],
     "checks": 0,

@@ -178,6 +178,25 @@ class TaughtRow(serializers.Serializer[Any]):
     told = ToldExampleRow(many=True, help_text="What sets are told that lent no answers; others fewer.")
 
 
+class FrontierPointRow(serializers.Serializer[Any]):
+    share = serializers.FloatField(help_text="Of checks that the dear version is asked about.")
+    risk = serializers.FloatField(
+        help_text="Asked where the cheap one is wrong with this probability or more."
+    )
+    error = IntervalRow(help_text="Share of answers unlike people's.")
+    cost = serializers.FloatField(help_text="Of one check.")
+
+
+class FrontierRow(serializers.Serializer[Any]):
+    """Cost against error of a second opinion, at what both versions really cost here."""
+
+    cheap = serializers.CharField()
+    dear = serializers.CharField()
+    checks = serializers.IntegerField()
+    points = FrontierPointRow(many=True)
+    sentence = serializers.CharField()
+
+
 class JudgePairCounts(serializers.Serializer[Any]):
     both_right = serializers.IntegerField()
     only_first_right = serializers.IntegerField()
@@ -214,6 +233,7 @@ class JudgeFigures(serializers.Serializer[Any]):
     versions = JudgeVersion(many=True)
     pairs = JudgePair(many=True)
     taught = TaughtRow(many=True)
+    frontiers = FrontierRow(many=True)
     left_out = serializers.IntegerField(help_text="Versions with fewer answers that are not listed.")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Count, Max, Q, Sum
@@ -30,10 +30,13 @@ from annotation.analysis.judge.recalibrate import recalibrated
 from annotation.models import Judge, JudgeCall, JudgeExamples, Run, Verdict
 from evaluation.judging import Label, Price
 from evaluation.statistics import (
+    FEWEST_FOR_INTERVAL,
+    CascadePoint,
     Estimate,
     JudgeComparison,
     JudgeReport,
     Recalibration,
+    cascade_frontier,
     compare_judges,
     holm,
     judge_report,
@@ -122,6 +125,19 @@ class Taught:
 
 
 @dataclass(frozen=True, slots=True)
+class Frontier:
+    """What asking the `dear` version brings where the `cheap` one may be wrong, on the same `checks`.
+
+    Costs are those of one check, as both were really paid for in this project.
+    """
+
+    cheap: str
+    dear: str
+    checks: int
+    points: tuple[CascadePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class VersionPair:
     """Two versions on the same answers of people. `p` permutes document sets and is corrected for all pairs (Holm).
 
@@ -152,7 +168,8 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
 
     `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
     one first, then by checks; `pairs` a `VersionPair` for each two of them, `taught` a `Taught` for each that is told
-    examples; `left_out` counts versions beyond the first eight. The rest tells what people's answers are.
+    examples, `frontiers` a `Frontier` for each two that cost differently; `left_out` counts versions beyond the first
+    eight. The rest tells what people's answers are.
     """
     facts = check_facts(project)
     humans = humans_of(project, facts)
@@ -174,6 +191,9 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
         "pairs": [asdict(pair) for pair in _pairs(kept, names, known, facts, humans)],
         "taught": [
             asdict(each) for each in _taught(dict(zip(kept, versions, strict=True)), known, facts, humans)
+        ],
+        "frontiers": [
+            asdict(each) for each in _frontiers(dict(zip(kept, versions, strict=True)), known, facts, humans)
         ],
         "left_out": len(order) - len(kept),
     }
@@ -319,6 +339,39 @@ def _taught(
             cost_after=_of_thousand(version.cost),
             told=row.chosen[-1],
         )
+
+
+def _frontiers(
+    versions: Mapping[VersionKey, Version],
+    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> Iterator[Frontier]:
+    costs = {key: cost for key, version in versions.items() if (cost := _of_one_check(version)) is not None}
+    pairs = ((cheap, dear) for cheap, dear in permutations(costs, 2) if costs[cheap] < costs[dear])
+    for cheap, dear in pairs:
+        checks = [check for check in humans.by_chance if check in known[cheap] and check in known[dear]]
+        if len({facts[check].cluster for check in checks}) < FEWEST_FOR_INTERVAL:
+            continue
+        points = cascade_frontier(
+            [cast("Label | None", known[cheap][check].label) for check in checks],
+            [known[cheap][check].probability for check in checks],
+            [cast("Label | None", known[dear][check].label) for check in checks],
+            [cast("Label | None", humans.by_chance[check]) for check in checks],
+            [facts[check].cluster for check in checks],
+            cheap_cost=costs[cheap],
+            dear_cost=costs[dear],
+        )
+        if points:
+            yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points))
+
+
+def _of_one_check(version: Version) -> float | None:
+    """What a check really cost; nothing where the judge calls no service, None where no price is set."""
+    if version.kind == Judge.Kind.LEXICAL:
+        return 0.0
+    thousand = _of_thousand(version.cost)
+    return None if thousand is None else thousand / 1000
 
 
 def _report(

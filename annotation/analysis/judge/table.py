@@ -82,6 +82,20 @@ def bin_rows(made: Figures) -> Iterator[FigureRow]:
                 }
 
 
+def frontier_rows(made: Figures) -> Iterator[FigureRow]:
+    for found in made["frontiers"]:
+        for point in found["points"]:
+            yield {
+                "cheap": found["cheap"],
+                "dear": found["dear"],
+                "checks": found["checks"],
+                "share": point["share"],
+                "risk": point["risk"],
+                **interval("error", point["error"]),
+                "cost": point["cost"],
+            }
+
+
 def pair_rows(made: Figures) -> Iterator[FigureRow]:
     for pair in made["pairs"]:
         yield {
@@ -106,5 +120,6 @@ JUDGE_TABLES: FigureTables = {
     "parts": part_rows,
     "bins": bin_rows,
     "pairs": pair_rows,
+    "frontiers": frontier_rows,
 }
 """By the name of the table."""

@@ -53,6 +53,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "few_documents": FEW_DOCUMENTS,
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
+        "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
         "may_be_used": taught is not None and _is_whole(room.project, version),
     }
     return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)

@@ -8,6 +8,7 @@ from typing import Any
 from annotation.analysis.agreement.words import in_percent
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.judge.judge_answers import AnswerBasis
+from annotation.analysis.judge.judge_quality import Frontier
 from annotation.analysis.stored import read
 from annotation.models import Check
 from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
@@ -18,6 +19,9 @@ MOVES_AT_MOST = 0.05
 BAR = f"the bar of {in_percent(RIGHT_AT_LEAST)} right answers and {100 * MOVES_AT_MOST:.0f} points of bias"
 APART = 0.05
 """The level at which two versions are told apart."""
+
+WITHIN = 0.01
+"""Shares of wrong answers that differ by no more are as good as each other."""
 
 SIDE_SCORES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignment"}
 
@@ -33,6 +37,14 @@ def told(quality: Mapping[str, Any]) -> dict[str, Any]:
         "taught": [
             {**each, **_told_examples(read(JudgeComparison, each["comparison"]), each)}
             for each in quality["taught"]
+        ],
+        "frontiers": [
+            {
+                **each,
+                "points": [{**point, "thousand": 1000 * point["cost"]} for point in each["points"]],
+                "sentence": frontier_in_words(read(Frontier, each)),
+            }
+            for each in quality["frontiers"]
         ],
         "pairs": [
             {
@@ -128,6 +140,25 @@ def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
     return (
         f"Hand-picked claims: judge {in_percent(picked.value)} right; random sample: {in_percent(drawn.value)}. "
         "People do not pick by chance, so only the random sample says how often it is right over all claims."
+    )
+
+
+def frontier_in_words(found: Frontier) -> str:
+    """How often the dear judge should be asked, and what that brings: the fewest checks within a point of the least
+    error.
+    """
+    alone, dear = found.points[0], found.points[-1]
+    errors = [(each, each.error.value) for each in found.points if each.error.value is not None]
+    if alone.error.value is None or dear.error.value is None:
+        return ""
+    least = min(error for _, error in errors)
+    best, error = next((each, error) for each, error in errors if error <= least + WITHIN)
+    if best is alone:
+        return f"No gain: {found.cheap} is wrong as rarely alone as with a second opinion of {found.dear}."
+    return (
+        f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
+        f"{in_percent(dear.error.value)}. Asking {found.dear} about the {in_percent(best.share)} that {found.cheap} is "
+        f"likeliest to have wrong leaves {in_percent(error)}."
     )
 
 
