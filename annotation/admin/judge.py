@@ -26,7 +26,15 @@ from annotation.judging.services.save_judge import (
 )
 from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial, try_judge
 from annotation.judging.words import format_in_words
-from annotation.models import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
+from annotation.models import (
+    CallClaim,
+    CallStart,
+    Judge,
+    JudgeCall,
+    JudgeExamples,
+    JudgeShare,
+    TextPermission,
+)
 
 if TYPE_CHECKING:
     JudgeModelForm = forms.ModelForm[Judge]
@@ -158,6 +166,17 @@ class TextPermissionAdmin(Rows):
     view_verbs = (Verb.RUN,)
     list_display = ("judge", "address", "given_by", "created_at")
     list_select_related = ("judge", "given_by")
+    search_fields = ("judge__name",)
+
+
+@admin.register(JudgeExamples)
+class JudgeExamplesAdmin(Rows):
+    """Chosen on the page Judge. They hold people's answers."""
+
+    project_paths = ("judge__project",)
+    view_verbs = (Verb.VIEW_SCORES,)
+    list_display = ("judge", "base", "created_at")
+    list_select_related = ("judge", "base")
     search_fields = ("judge__name",)
 
 

@@ -26,6 +26,8 @@ EMPTY: Figures = {
     "repeats": [],
     "versions": [],
     "pairs": [],
+    "taught": [],
+    "frontiers": [],
     "targets": [],
     "sizes": [],
     "checks": 0,

@@ -63,6 +63,9 @@ EVENT_WORDS: Mapping[str, str] = {
     "change judge": "changed a judge",
     "archive judge": "archived a judge",
     "restore judge": "took a judge out of the archive",
+    "teach judge": "told a judge examples of people's answers",
+    "recalibrate judge": "recalibrated the judge's uncertainty",
+    "end recalibration": "ended the recalibration of the judge",
     "permit texts": "permitted sending texts to a judge",
     "end text permission": "ended sending texts to a judge",
     # the project, its people and files

@@ -19,7 +19,15 @@ from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
 from annotation.models.guideline import Guideline
-from annotation.models.judge import CallClaim, CallStart, Judge, JudgeCall, JudgeShare, TextPermission
+from annotation.models.judge import (
+    CallClaim,
+    CallStart,
+    Judge,
+    JudgeCall,
+    JudgeExamples,
+    JudgeShare,
+    TextPermission,
+)
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import Comment, Invitation, MailTurn, Notice, SetupLink
 from annotation.models.project import Membership, Project, Role
@@ -59,6 +67,7 @@ __all__ = [
     "Job",
     "Judge",
     "JudgeCall",
+    "JudgeExamples",
     "JudgeShare",
     "Label",
     "MailTurn",

@@ -142,6 +142,39 @@ class TextPermission(PublicRow):
         return f"texts of {self.project} to {self.judge}"
 
 
+class JudgeExamples(PublicRow):
+    """Examples of people's answers that a judge of a project's own is told, another judge's words being the same.
+
+    Document sets (or groups) that lent answers are dealt to `folds`. `chosen` holds a list of examples for each fold,
+    without those of its own sets, and one more for all other sets: no set is judged by its own answers.
+    """
+
+    judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="examples")
+    base = models.ForeignKey(
+        Judge, on_delete=models.PROTECT, related_name="taught", help_text="The judge without the examples."
+    )
+    guideline = models.ForeignKey(
+        "annotation.Guideline",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="examples",
+        help_text="Told with the examples; the one in force when they were chosen.",
+    )
+    folds = models.JSONField(default=dict, help_text="By document set or group, the place of its list.")
+    chosen = models.JSONField(
+        default=list, help_text="Lists of examples; the last one is told of all other sets."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "judge examples"
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"examples of {self.judge}"
+
+
 class JudgeCall(PublicRow):
     """One question to a judge and the reply, kept so that it is never paid for twice."""
 

@@ -11,8 +11,10 @@ from annotation.core.by_hand import unsaved
 from annotation.core.current_checks import put_in_force
 from annotation.models import SCORES, Check, Score
 from annotation.scoring.open_disputes import store_disputes
+from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import (
     CheckAnswers,
+    CheckRecord,
     SummaryRecord,
     peer_keys,
     peers,
@@ -24,6 +26,7 @@ from evaluation.blend import ScoreRules, SummaryScore, flip_effects, score
 
 if TYPE_CHECKING:
     from annotation.models import Project, Summary
+    from evaluation.statistics import Calibrator
 
 RESCORED_AT_ONCE = 50
 """Summaries that are locked, read and written together."""
@@ -80,7 +83,8 @@ def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRe
 
 def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRules) -> int:
     """Write what is derived from some records. The caller owns the transaction."""
-    stale = [check for record in records for check in _changed_checks(record, rules)]
+    calibrator = calibrator_of(project)
+    stale = [check for record in records for check in _changed_checks(record, rules, calibrator)]
     # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
@@ -121,9 +125,18 @@ def score_row(
 
 
 def derived_columns(
-    answers: CheckAnswers, *, claim_id: str, effect: float
+    answers: CheckAnswers,
+    *,
+    claim_id: str,
+    effect: float,
+    calibrator: Calibrator | None = None,
+    system: str = "",
 ) -> dict[str, str | float | bool | None]:
-    """What the columns of a check must say, given what has been said about it."""
+    """What the columns of a check must say, given what has been said about it.
+
+    The project's `calibrator` moves the judge's uncertainty alone, for a summary of this system; its label and its
+    probability stay what it said.
+    """
     claim = answers.scored(claim_id)
     return {
         "judge_label": answers.judge,
@@ -133,12 +146,12 @@ def derived_columns(
         "final_source": claim.final_source,
         "unscored_reason": "" if claim.final else answers.unscored_reason[:500],
         "is_disputed": answers.is_disputed and answers.adjudicated is None,
-        "doubt": _doubt(answers),
+        "doubt": _doubt(answers, calibrator, system),
         "effect": effect,
     }
 
 
-def _doubt(answers: CheckAnswers) -> float:
+def _doubt(answers: CheckAnswers, calibrator: Calibrator | None, system: str) -> float:
     """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
 
     A panel's doubt is its own: the share of its votes that differ from its label.
@@ -151,14 +164,34 @@ def _doubt(answers: CheckAnswers) -> float:
         return answers.judge_doubt
     if answers.judge_probability is None:
         return 0.5
-    return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
+    if calibrator is None:
+        return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
+    chance = calibrator.calibrated(answers.judge_probability, system)
+    # Where people mostly say otherwise than it does, no judge is more in doubt than one that cannot say.
+    return min(1.0, 2.0 * (1.0 - chance if answers.judge == "yes" else chance))
 
 
-def _changed_checks(record: SummaryRecord, rules: ScoreRules) -> Iterator[Check]:
+def columns_of(
+    record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None
+) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
+    """Each check of a peer summary with what its derived columns must say."""
     effects = flip_effects(record.value, rules)
+    system = "" if record.summary.system is None else record.summary.system.name
     for row in record.checks:
+        effect = effects.get(row.claim_id, 0.0)
+        yield (
+            row,
+            derived_columns(
+                row.answers, claim_id=row.claim_id, effect=effect, calibrator=calibrator, system=system
+            ),
+        )
+
+
+def _changed_checks(
+    record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None
+) -> Iterator[Check]:
+    for row, columns in columns_of(record, rules, calibrator):
         check = row.check
-        columns = derived_columns(row.answers, claim_id=row.claim_id, effect=effects.get(row.claim_id, 0.0))
         if any(getattr(check, name) != value for name, value in columns.items()):
             for name, value in columns.items():
                 setattr(check, name, value)

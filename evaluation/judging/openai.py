@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -155,6 +156,14 @@ class OpenAIJudge:
 
     def __repr__(self) -> str:
         return f"<OpenAIJudge {self.name!r} at {self._base_url}>"
+
+    def reworded(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
+        """The same judge told in other words; it shares this one's store, connections and limits."""
+        twin = copy(self)
+        twin._caller = self._calls()
+        twin._prompts = with_own({**self._prompts, **prompts})
+        twin.signature = twin._signed(str(self._parameters["model"]))
+        return twin
 
     @property
     def concurrency(self) -> int:

@@ -83,6 +83,7 @@ from evaluation.statistics.judges._calibrators import (
     cross_fitted_calibration,
     fit_calibrator,
 )
+from evaluation.statistics.judges._cascade import CascadePoint, cascade_frontier
 from evaluation.statistics.judges._judge_report import (
     JudgeComparison,
     JudgeReport,
@@ -90,6 +91,7 @@ from evaluation.statistics.judges._judge_report import (
     judge_report,
     judge_reports,
 )
+from evaluation.statistics.judges._recalibration import Recalibration, recalibration
 from evaluation.statistics.systems._anova import SystemAnova, TukeyPair, VarianceRow, system_anova
 from evaluation.statistics.systems._correlation import (
     MetricCorrelation,
@@ -119,6 +121,7 @@ __all__ = [
     "CalibrationCurve",
     "CalibrationMethod",
     "Calibrator",
+    "CascadePoint",
     "Crossing",
     "CrowdConsensus",
     "Design",
@@ -141,6 +144,7 @@ __all__ = [
     "PredictionPoweredMean",
     "Presented",
     "RankRange",
+    "Recalibration",
     "Showing",
     "SystemAnova",
     "TukeyPair",
@@ -151,6 +155,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_means",
     "calibration_curve",
+    "cascade_frontier",
     "cohen_kappa",
     "compact_letters",
     "compare_judges",
@@ -194,6 +199,7 @@ __all__ = [
     "prediction_powered_mean",
     "presentation_order",
     "rank_ranges",
+    "recalibration",
     "repeat_count",
     "stratified_draw",
     "system_anova",

@@ -98,6 +98,7 @@ class CheckFacts(NamedTuple):
     has_number: bool
     claim: str
     judge_label: str | None
+    judge_probability: float | None
     system: str
     target_words: int | None
     peer_words: int | None
@@ -163,6 +164,7 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
         "has_number",
         "claim__text",
         "judge_label",
+        "judge_probability",
         "peer__system__name",
         "peer__target_words",
         "peer__score__peer_words",

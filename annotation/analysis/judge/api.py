@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.agreement.api import IntervalRow
 from annotation.analysis.figures import answered
-from annotation.api.access import ApiView
+from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
+from annotation.analysis.judge.teach_judge import teach_judge
+from annotation.api.access import ApiView, only
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.judging.queries.judges import judges_of
 from annotation.models import Analysis
 
 
@@ -61,6 +64,20 @@ class JudgeReportRow(serializers.Serializer[Any]):
     with_probability = serializers.IntegerField()
     by_quantile = CalibrationRow()
     by_width = CalibrationRow()
+
+
+class RecalibrationRow(serializers.Serializer[Any]):
+    """The probabilities as they are and recalibrated by people's answers in other document sets."""
+
+    checks = serializers.IntegerField()
+    documents = serializers.IntegerField()
+    brier = IntervalRow()
+    brier_after = IntervalRow()
+    gain = IntervalRow(help_text="By how much the Brier score is lower.")
+    kappa = IntervalRow(help_text="Of `more likely yes than not` with people.")
+    kappa_after = IntervalRow()
+    helps = serializers.BooleanField(help_text="Whether the whole interval of the gain lies above 0.")
+    sentence = serializers.CharField()
 
 
 class JudgePart(serializers.Serializer[Any]):
@@ -122,6 +139,62 @@ class JudgeVersion(serializers.Serializer[Any]):
     )
     picked_checks = serializers.IntegerField(help_text="Checks that people chose and it answered.")
     contrast = serializers.CharField(help_text="What both shares say; empty without both.")
+    recalibrated = RecalibrationRow(
+        allow_null=True,
+        help_text="What people's answers to a random sample, or to everything, teach its probabilities; null without.",
+    )
+
+
+class BeforeAfterRow(serializers.Serializer[Any]):
+    before = IntervalRow()
+    after = IntervalRow()
+
+
+class ToldExampleRow(serializers.Serializer[Any]):
+    """A claim of a document set or group, the passage that decides it, and people's answer."""
+
+    side = serializers.CharField()
+    set = serializers.CharField()
+    claim = serializers.CharField()
+    passage = serializers.CharField()
+    answer = serializers.CharField(source="label")
+    reason = serializers.CharField()
+
+
+class TaughtRow(serializers.Serializer[Any]):
+    """A version that is told examples beside its base, on the same checks; no set was judged by its own examples."""
+
+    before = serializers.CharField(help_text="The version without examples.")
+    after = serializers.CharField(help_text="The version with them.")
+    checks = serializers.IntegerField()
+    accuracy = BeforeAfterRow()
+    kappa = BeforeAfterRow()
+    brier = BeforeAfterRow()
+    p = _number(source="comparison.clustered_p", help_text="Permutation of whole document sets.")
+    cost_before = _number(help_text="Of a thousand checks; null without prices.")
+    cost_after = _number()
+    helps = serializers.BooleanField(help_text="Right more often with examples, at p below .05.")
+    sentence = serializers.CharField()
+    told = ToldExampleRow(many=True, help_text="What sets are told that lent no answers; others fewer.")
+
+
+class FrontierPointRow(serializers.Serializer[Any]):
+    share = serializers.FloatField(help_text="Of checks that the dear version is asked about.")
+    risk = serializers.FloatField(
+        help_text="Asked where the cheap one is wrong with this probability or more."
+    )
+    error = IntervalRow(help_text="Share of answers unlike people's.")
+    cost = serializers.FloatField(help_text="Of one check.")
+
+
+class FrontierRow(serializers.Serializer[Any]):
+    """Cost against error of a second opinion, at what both versions really cost here."""
+
+    cheap = serializers.CharField()
+    dear = serializers.CharField()
+    checks = serializers.IntegerField()
+    points = FrontierPointRow(many=True)
+    sentence = serializers.CharField()
 
 
 class JudgePairCounts(serializers.Serializer[Any]):
@@ -159,6 +232,8 @@ class JudgeFigures(serializers.Serializer[Any]):
     people_compared = serializers.IntegerField()
     versions = JudgeVersion(many=True)
     pairs = JudgePair(many=True)
+    taught = TaughtRow(many=True)
+    frontiers = FrontierRow(many=True)
     left_out = serializers.IntegerField(help_text="Versions with fewer answers that are not listed.")
 
 
@@ -174,3 +249,58 @@ class JudgeQualityView(ApiView):
         """
         project = self.enter(Verb.VIEW_SCORES)
         return Response(JudgeFigures(answered(project, Analysis.Kind.JUDGE)).data)
+
+
+class TeachingRequest(serializers.Serializer[Any]):
+    max_cost = serializers.FloatField(
+        required=False, allow_null=True, help_text="The run stops before it costs more."
+    )
+    send_texts = serializers.BooleanField(
+        default=False,
+        help_text="Permit that texts are sent to the judge's server, where that is not permitted yet.",
+    )
+
+
+class TeachingStarted(serializers.Serializer[Any]):
+    judge = serializers.CharField(source="judge.public_id")
+    name = serializers.CharField(source="judge.name")
+    run = serializers.CharField(source="public_id")
+
+
+class JudgeTeaching(ApiView):
+    tag = "judges"
+
+    @operation("teach_judge", request=TeachingRequest, responses={201: TeachingStarted})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Make a judge that is told examples of people's answers, and start its run.
+
+        Needs the verb "change project". Each document set is judged by examples of others; `judge-quality` compares the
+        new judge with this one. Refused (422, no_examples) without a random sample answered in five document sets.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        judge = only(judges_of(project).select_related("project"), public_id, "judge")
+        run = teach_judge(project=project, judge=judge, by=self.person, **self.body(TeachingRequest))
+        return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
+
+
+class RecalibrationView(ApiView):
+    tag = "judges"
+
+    @operation("recalibrate_judge", responses={204: None})
+    def post(self, request: Request, slug: str) -> Response:
+        """Take the deciding judge's uncertainty from its recalibrated probabilities.
+
+        Needs the verb "change project". The review queue follows; verdicts, probabilities and scores stay. Refused
+        (409, no_gain) where the gain in the Brier score is not shown to be above 0.
+        """
+        recalibrate_judge(project=self.enter(Verb.CHANGE_PROJECT), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @operation("end_recalibration", responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        """Take the deciding judge's uncertainty from its own probabilities again.
+
+        Needs the verb "change project". Twice changes nothing.
+        """
+        end_recalibration(project=self.enter(Verb.CHANGE_PROJECT), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -73,6 +73,8 @@ class Humans:
 
     `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
     `compared` checks. `picked` are answers to checks that people chose, where `labels` are those of a random sample.
+    `by_chance` are the answers to what chance chose, whatever the chances were, or to everything: a judge may learn
+    from these, for nobody came to them because of what it said.
     """
 
     labels: Mapping[int, str]
@@ -83,6 +85,7 @@ class Humans:
     agreement: Estimate
     compared: int
     picked: Mapping[int, str]
+    by_chance: Mapping[int, str]
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
@@ -92,9 +95,11 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
             by_check[answer.check].append(answer)
     majority = {check: _majority(answers) for check, answers in by_check.items()}
     labels = {check: label for check, label in majority.items() if label is not None}
-    basis, drawn = _basis(project, facts, by_check)
+    basis, sampled = _basis(project, facts, by_check)
+    sampled = {check: label for check, label in sampled.items() if check in facts}
+    drawn = sampled if basis.kind == "drawn" else None
     if drawn is not None:
-        labels = {check: label for check, label in drawn.items() if check in facts}
+        labels = drawn
     groups = [
         [
             RatedItem(str(check), each.rater, str(each.label == "yes"), facts[check].cluster, each.at)
@@ -115,6 +120,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
         agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
         compared=len(groups),
         picked={} if drawn is None else _picked(project, by_check),
+        by_chance=labels if basis.is_representative else sampled,
     )
 
 
@@ -136,13 +142,13 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 def _basis(
     project: Project, facts: Mapping[int, CheckFacts], answered: Mapping[int, object]
-) -> tuple[AnswerBasis, dict[int, str] | None]:
-    """What people's answers stand for; with the answers of the draw where they are those of a random one."""
+) -> tuple[AnswerBasis, dict[int, str]]:
+    """What people's answers stand for; with the answers of the latest finished draw, empty where there is none."""
     asked = dict(drawable(project).order_by().values_list("side").annotate(Count("pk")))
     sides = {facts[check].side for check in answered}
     frame = sum(asked.get(side, 0) for side in sides)
     if answered and len(answered) >= frame:
-        return AnswerBasis(kind="all", frame=frame, sides=tuple(sorted(sides))), None
+        return AnswerBasis(kind="all", frame=frame, sides=tuple(sorted(sides))), {}
     draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).annotate(
         drawn=Count("drawn_checks"),
         answered=Count("drawn_checks__verdict"),
@@ -151,18 +157,18 @@ def _basis(
     )
     made = [draw for draw in draws.order_by("-pk") if draw.drawn]
     if not made:
-        return AnswerBasis(kind="chosen", frame=frame), None
+        return AnswerBasis(kind="chosen", frame=frame), {}
     # As estimates do: a new draw that waits for answers does not put out of force one that has them.
     latest = next((draw for draw in made if draw.answered == draw.drawn), made[0])
     how = method_in_words(latest.method, event_of(latest))
     of_draw = partial(AnswerBasis, frame=frame, method=how, drawn=latest.drawn, answered=latest.answered)
     if latest.answered < latest.drawn:
-        return of_draw(kind="open"), None
+        return of_draw(kind="open"), {}
     rows = DrawnCheck.objects.filter(draw=latest, check_row__is_current=True)
     labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
     others = len(answered.keys() - labels.keys())
     if not latest.least or latest.most > ALIKE * latest.least:
-        return of_draw(kind="uneven", others=others), None
+        return of_draw(kind="uneven", others=others), labels
     changed = latest.drawn - len(labels)
     return of_draw(kind="drawn", frame=len(latest.frame), others=others, changed=changed), labels
 

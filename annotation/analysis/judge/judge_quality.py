@@ -7,9 +7,9 @@ they are divided evenly the check is left out, and counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Count, Max, Q, Sum
@@ -26,9 +26,21 @@ from annotation.analysis.judge.judge_answers import (
     said_of,
 )
 from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
-from annotation.models import Judge, JudgeCall, Run, Verdict
+from annotation.analysis.judge.recalibrate import recalibrated
+from annotation.models import Judge, JudgeCall, JudgeExamples, Run, Verdict
 from evaluation.judging import Label, Price
-from evaluation.statistics import Estimate, JudgeComparison, JudgeReport, compare_judges, holm, judge_report
+from evaluation.statistics import (
+    FEWEST_FOR_INTERVAL,
+    CascadePoint,
+    Estimate,
+    JudgeComparison,
+    JudgeReport,
+    Recalibration,
+    cascade_frontier,
+    compare_judges,
+    holm,
+    judge_report,
+)
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -65,7 +77,8 @@ class Version:
     """One judge in one version, against people.
 
     `picked` is its accuracy on the `picked_checks` that people chose to answer, beside that on a random sample; None
-    where there are not both.
+    where there are not both. `recalibrated` is what its probabilities gain by people's answers to what chance chose;
+    None where it gave none for these, or in fewer than two document sets.
     """
 
     id: str
@@ -79,6 +92,49 @@ class Version:
     cost: Cost
     picked: Estimate | None
     picked_checks: int
+    recalibrated: Recalibration | None
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """A figure of a judge without examples and with them."""
+
+    before: Estimate
+    after: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What examples of people's answers bring a judge: two versions, `before` and `after`, on the same `checks`.
+
+    Each document set was judged by examples of others. `comparison` holds the one with examples first; its
+    `clustered_p` permutes document sets. A thousand checks cost `cost_before` and `cost_after`, None without prices.
+    `told` are the examples.
+    """
+
+    before: str
+    after: str
+    checks: int
+    accuracy: BeforeAfter
+    kappa: BeforeAfter
+    brier: BeforeAfter
+    comparison: JudgeComparison
+    cost_before: float | None
+    cost_after: float | None
+    told: list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """What asking the `dear` version brings where the `cheap` one may be wrong, on the same `checks`.
+
+    Costs are those of one check, as both were really paid for in this project.
+    """
+
+    cheap: str
+    dear: str
+    checks: int
+    points: tuple[CascadePoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +167,9 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     """The judges of a project against its people, as values that JSON holds.
 
     `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
-    one first, then by checks; `pairs` a `VersionPair` for each two of them; `left_out` counts versions beyond the
-    first eight. The rest tells what people's answers are.
+    one first, then by checks; `pairs` a `VersionPair` for each two of them, `taught` a `Taught` for each that is told
+    examples, `frontiers` a `Frontier` for each two that cost differently; `left_out` counts versions beyond the first
+    eight. The rest tells what people's answers are.
     """
     facts = check_facts(project)
     humans = humans_of(project, facts)
@@ -132,6 +189,12 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
         "people_compared": humans.compared,
         "versions": [asdict(version) for version in versions],
         "pairs": [asdict(pair) for pair in _pairs(kept, names, known, facts, humans)],
+        "taught": [
+            asdict(each) for each in _taught(dict(zip(kept, versions, strict=True)), known, facts, humans)
+        ],
+        "frontiers": [
+            asdict(each) for each in _frontiers(dict(zip(kept, versions, strict=True)), known, facts, humans)
+        ],
         "left_out": len(order) - len(kept),
     }
 
@@ -167,6 +230,9 @@ def _version(
         cost=_cost(project, version, judge, report.accuracy),
         picked=_accuracy(picked, said, facts, humans) if len(picked) >= FEWEST_PICKED else None,
         picked_checks=len(picked),
+        recalibrated=recalibrated(
+            {check: each.probability for check, each in said.items() if each.label is not None}, facts, humans
+        ),
     )
 
 
@@ -226,6 +292,103 @@ def _cost(project: Project, version: VersionKey, judge: Judge, accuracy: Estimat
         right_high=_divided(each, accuracy.low),
         tokens_per_right=_divided((prompts + replies) / answered if is_known else None, accuracy.value),
     )
+
+
+def _taught(
+    versions: Mapping[VersionKey, Version],
+    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> Iterator[Taught]:
+    """Versions that are told examples beside the latest version of their base, on what both answered of by chance."""
+    rows = {
+        row.judge_id: row for row in JudgeExamples.objects.filter(judge__in={judge for judge, _ in versions})
+    }
+    for key, version in versions.items():
+        if key[0] not in rows:
+            continue
+        row = rows[key[0]]
+        bases = [base for base in versions if base[0] == row.base_id]
+        if not bases:
+            continue
+        # Of several versions of the base the one that answered most, which is told first.
+        base = bases[0]
+        checks = [
+            check
+            for check in humans.by_chance
+            if all(
+                (said := known[each].get(check)) is not None and said.label is not None
+                for each in (base, key)
+            )
+        ]
+        before, after = (_report(checks, known[each], facts, humans) for each in (base, key))
+        yield Taught(
+            before=versions[base].id,
+            after=version.id,
+            checks=len(checks),
+            accuracy=BeforeAfter(before.accuracy, after.accuracy),
+            kappa=BeforeAfter(before.kappa, after.kappa),
+            brier=BeforeAfter(before.brier, after.brier),
+            comparison=compare_judges(
+                [cast("Label | None", known[key][check].label) for check in checks],
+                [cast("Label | None", known[base][check].label) for check in checks],
+                [cast("Label | None", humans.by_chance[check]) for check in checks],
+                [facts[check].cluster for check in checks],
+            ),
+            cost_before=_of_thousand(versions[base].cost),
+            cost_after=_of_thousand(version.cost),
+            told=row.chosen[-1],
+        )
+
+
+def _frontiers(
+    versions: Mapping[VersionKey, Version],
+    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> Iterator[Frontier]:
+    costs = {key: cost for key, version in versions.items() if (cost := _of_one_check(version)) is not None}
+    pairs = ((cheap, dear) for cheap, dear in permutations(costs, 2) if costs[cheap] < costs[dear])
+    for cheap, dear in pairs:
+        checks = [check for check in humans.by_chance if check in known[cheap] and check in known[dear]]
+        if len({facts[check].cluster for check in checks}) < FEWEST_FOR_INTERVAL:
+            continue
+        points = cascade_frontier(
+            [cast("Label | None", known[cheap][check].label) for check in checks],
+            [known[cheap][check].probability for check in checks],
+            [cast("Label | None", known[dear][check].label) for check in checks],
+            [cast("Label | None", humans.by_chance[check]) for check in checks],
+            [facts[check].cluster for check in checks],
+            cheap_cost=costs[cheap],
+            dear_cost=costs[dear],
+        )
+        if points:
+            yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points))
+
+
+def _of_one_check(version: Version) -> float | None:
+    """What a check really cost; nothing where the judge calls no service, None where no price is set."""
+    if version.kind == Judge.Kind.LEXICAL:
+        return 0.0
+    thousand = _of_thousand(version.cost)
+    return None if thousand is None else thousand / 1000
+
+
+def _report(
+    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
+) -> JudgeReport:
+    return shown(
+        judge_report(
+            [cast("Label | None", said[check].label) for check in checks],
+            [cast("Label | None", humans.by_chance[check]) for check in checks],
+            [facts[check].cluster for check in checks],
+            probabilities=[said[check].probability for check in checks],
+        )
+    )
+
+
+def _of_thousand(cost: Cost) -> float | None:
+    return 1000 * cost.cost / cost.answered if cost.has_price and cost.answered else None
 
 
 def _divided(cost: float | None, share: float | None) -> float | None:

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 
 from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.table import JUDGE_TABLES
-from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST
+from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
+from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST, cost_in_words
 from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE
 from annotation.analysis.pictures.drawings import draw_calibration, draw_judge_scatter
 from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
-from annotation.core.refusals import NotFound
-from annotation.models import Analysis
+from annotation.core.refusals import Invalid, NotFound
+from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judges import judge_by_name
+from annotation.models import Analysis, Judge, Project, Run
+from annotation.scoring.recalibrated import calibrator_of
+from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
-from annotation.web.rooms import enter
+from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABELS
+from evaluation.judging.examples import EXAMPLE_TOKENS
 from evaluation.statistics import FEW_DOCUMENTS
 
 
@@ -27,7 +38,9 @@ from evaluation.statistics import FEW_DOCUMENTS
 def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     stored = figures(room.project, Analysis.Kind.JUDGE)
-    version = chosen_version((stored.payload or EMPTY)["versions"], request.GET.get("judge", ""))
+    found = stored.payload or EMPTY
+    version = chosen_version(found["versions"], request.GET.get("judge", ""))
+    taught = next((each for each in found["taught"] if version and each["after"] == version["id"]), None)
     context = {
         "version": version,
         "people_said": LABELS,
@@ -38,8 +51,75 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "right_at_least": RIGHT_AT_LEAST,
         "moves_at_most": 100 * MOVES_AT_MOST,
         "few_documents": FEW_DOCUMENTS,
+        "is_recalibrated": calibrator_of(room.project) is not None,
+        "taught": taught,
+        "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
+        "may_be_used": taught is not None and _is_whole(room.project, version),
     }
     return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)
+
+
+@screen("POST")
+def teach(request: Request, slug: str) -> HttpResponse:
+    """Try examples with the judge of that name, and lead to the run that does."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
+    cap = request.POST.get("max_cost", "").strip()
+    row = judge_by_name(request.POST.get("judge", ""), room.project)
+    max_cost = _amount(cap) if cap else None
+    if not is_confirmed(request):
+        return _confirm_teaching(request, room, row)
+    run = teach_judge(project=room.project, judge=row, by=request.user, max_cost=max_cost)
+    messages.success(request, f"{run.judge.name} is told examples, and at work.")
+    return redirect("run", slug=slug, run_id=run.public_id)
+
+
+def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
+    lesson = lesson_of(room.project, row)
+    parts = frozenset().union(*(RUN_METRICS[metric] for metric in lesson.metrics))
+    found = run_estimate(project=room.project, judge=lesson.base, parts=parts)
+    return ask_to_confirm(
+        request,
+        room,
+        title=f"Try examples with {lesson.base.name}?",
+        says=(
+            f"A copy of {lesson.base.name} is told examples and answers all {found.summaries:,} summaries: about "
+            f"{found.calls:,} calls, {cost_in_words(found.cost)}.",
+            f"The examples add up to {EXAMPLE_TOKENS:,} prompt tokens to a call. Its answers decide nothing until you "
+            "say so.",
+        ),
+        act="Start the run",
+        back=reverse("judge", args=[room.project.slug]),
+        fields={},
+    )
+
+
+def _amount(typed: str) -> float:
+    try:
+        return float(typed)
+    except ValueError:
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
+
+
+@screen("POST")
+def recalibrate(request: Request, slug: str) -> HttpResponse:
+    """Order the queue by recalibrated probabilities, or by the judge's own again where the form says so."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
+    if "end" in request.POST:
+        end_recalibration(project=room.project, by=request.user)
+        messages.success(request, "The judge's uncertainty follows its own probabilities again.")
+    else:
+        recalibrate_judge(project=room.project, by=request.user)
+        messages.success(request, "The judge's uncertainty follows its recalibrated probabilities.")
+    return redirect("judge", slug=slug)
+
+
+def _is_whole(project: Project, version: Mapping[str, Any] | None) -> bool:
+    """Whether the version's judge has been through the whole project, so that it can come to decide."""
+    runs = (
+        Run.objects.filter(project=project, judge__name=version["judge"]) if version else Run.objects.none()
+    )
+    latest = runs.order_by("-pk").first()
+    return latest is not None and latest.state == Run.State.FINISHED
 
 
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:

@@ -8,9 +8,10 @@ from typing import Any
 from annotation.analysis.agreement.words import in_percent
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.judge.judge_answers import AnswerBasis
+from annotation.analysis.judge.judge_quality import Frontier
 from annotation.analysis.stored import read
 from annotation.models import Check
-from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport
+from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
 
 RIGHT_AT_LEAST = 0.9
 MOVES_AT_MOST = 0.05
@@ -18,6 +19,9 @@ MOVES_AT_MOST = 0.05
 BAR = f"the bar of {in_percent(RIGHT_AT_LEAST)} right answers and {100 * MOVES_AT_MOST:.0f} points of bias"
 APART = 0.05
 """The level at which two versions are told apart."""
+
+WITHIN = 0.01
+"""Shares of wrong answers that differ by no more are as good as each other."""
 
 SIDE_SCORES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignment"}
 
@@ -30,6 +34,18 @@ def told(quality: Mapping[str, Any]) -> dict[str, Any]:
         **quality,
         "basis_in_words": basis_in_words(basis, quality["checks"]),
         "versions": [_told_version(version, basis, people, compared) for version in quality["versions"]],
+        "taught": [
+            {**each, **_told_examples(read(JudgeComparison, each["comparison"]), each)}
+            for each in quality["taught"]
+        ],
+        "frontiers": [
+            {
+                **each,
+                "points": [{**point, "thousand": 1000 * point["cost"]} for point in each["points"]],
+                "sentence": frontier_in_words(read(Frontier, each)),
+            }
+            for each in quality["frontiers"]
+        ],
         "pairs": [
             {
                 **pair,
@@ -54,14 +70,19 @@ def _told_version(
         for part in split["parts"]
     ]
     weakness = weakness_in_words(report.accuracy, parts)
-    picked = version["picked"]
+    picked, gained = version["picked"], version["recalibrated"]
     return {
         **version,
         "trust": trust,
         "is_trusted": is_trusted,
         "weakness": weakness,
         "contrast": contrast_in_words(Estimate(**picked), report.accuracy) if picked else "",
+        "recalibrated": gained and _told_recalibration(read(Recalibration, gained), gained),
     }
+
+
+def _told_recalibration(found: Recalibration, stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**stored, "helps": found.helps, "sentence": recalibration_in_words(found)}
 
 
 def basis_in_words(basis: AnswerBasis, checks: int) -> str:
@@ -120,6 +141,75 @@ def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
         f"Hand-picked claims: judge {in_percent(picked.value)} right; random sample: {in_percent(drawn.value)}. "
         "People do not pick by chance, so only the random sample says how often it is right over all claims."
     )
+
+
+def frontier_in_words(found: Frontier) -> str:
+    """How often the dear judge should be asked, and what that brings: the fewest checks within a point of the least
+    error.
+    """
+    alone, dear = found.points[0], found.points[-1]
+    errors = [(each, each.error.value) for each in found.points if each.error.value is not None]
+    if alone.error.value is None or dear.error.value is None:
+        return ""
+    least = min(error for _, error in errors)
+    best, error = next((each, error) for each, error in errors if error <= least + WITHIN)
+    if best is alone:
+        return f"No gain: {found.cheap} is wrong as rarely alone as with a second opinion of {found.dear}."
+    return (
+        f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
+        f"{in_percent(dear.error.value)}. Asking {found.dear} about the {in_percent(best.share)} that {found.cheap} is "
+        f"likeliest to have wrong leaves {in_percent(error)}."
+    )
+
+
+def _told_examples(comparison: JudgeComparison, stored: Mapping[str, Any]) -> dict[str, Any]:
+    p, difference = comparison.clustered_p, comparison.difference
+    helps = p is not None and difference is not None and p < APART and difference > 0
+    return {
+        "helps": helps,
+        "sentence": examples_in_words(stored["checks"], difference, p),
+    }
+
+
+def examples_in_words(checks: int, difference: float | None, p: float | None) -> str:
+    """Whether a judge with examples is right more often than without, on documents that lent it none."""
+    if difference is None or p is None:
+        return "Too early to say: it has answered none of what people answered by chance."
+    points = f"{100 * abs(difference):.1f} points"
+    way = "more" if difference > 0 else "less"
+    measured = (
+        "equally often with examples as without"
+        if difference == 0
+        else f"{way} often with examples than without, by {points}"
+    )
+    scope = f"on {_checks(checks)} of document sets that lent it no example (p = {_p(p)})"
+    if p < APART and difference > 0:
+        return f"Yes: it is right {measured}, {scope}."
+    if p < APART and difference < 0:
+        return f"No, they harm: it is right {measured}, {scope}."
+    return f"No gain is shown: it is right {measured}, {scope}."
+
+
+def cost_in_words(cost: float | None) -> str:
+    """What a run's calls come to, where the judge has a price."""
+    return "no price is set" if cost is None else f"cost about {cost:.2f} without the examples"
+
+
+def recalibration_in_words(found: Recalibration) -> str:
+    """Whether its probabilities are better recalibrated, and by how much."""
+    gain, before, after = found.gain, found.brier, found.brier_after
+    if gain.value is None or before.value is None or after.value is None:
+        return "Too early to say: people answered nothing that it gave a probability for."
+    if gain.low is None or gain.high is None:
+        why = no_interval_in_words(gain.clusters).removeprefix("no interval: ")
+        return f"Too early to say: {why or 'the gain is the same in all document sets'}."
+    measured = (
+        f"the Brier score goes from {before.value:.3f} to {after.value:.3f} on document sets that taught nothing "
+        f"(lower by {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
+    )
+    if found.helps:
+        return f"Yes: {measured}."
+    return f"No gain: {measured}. The interval must lie above 0."
 
 
 def trust_in_words(
@@ -269,6 +359,10 @@ def _share(estimate: Estimate) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def _small(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def _checks(count: int) -> str:

@@ -11,7 +11,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -232,7 +232,9 @@ class _Turn:
             scored=frozenset(Score.objects.filter(summary__in=peers).values_list("summary_id", flat=True)),
         )
         return [
-            _Flow.begun(each, DocumentSetWork(document_set, read))
+            _Flow.begun(
+                each, DocumentSetWork(document_set, replace(read, judge=self.judge.judge_of(document_set)))
+            )
             for each, document_set in zip(claimed, sets, strict=True)
         ]
 

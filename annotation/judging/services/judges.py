@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -19,13 +19,14 @@ from django.conf import settings
 from django.db.models import F
 
 from annotation.core.refusals import Invalid, NotFound, Refusal
+from annotation.judging.queries.examples import examples_of, prompts_with
 from annotation.judging.queries.judges import address_of, is_of, judges_of, members_of, not_permitted
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
-from annotation.models import Judge, Project, Run
+from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import OpenAIJudge
@@ -215,6 +216,12 @@ class JudgeAtWork:
     row: Judge
     loop: asyncio.AbstractEventLoop
     slots: Sequence[RowSlots] = ()
+    of_cluster: Mapping[str, AnsweringJudge] = field(default_factory=dict)
+
+    def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
+        """The judge as it is told of this set: without examples that are its own, or its group's."""
+        told = self.of_cluster.get(document_set.group or document_set.external_id)
+        return self if told is None else replace(self, judge=told)
 
     @property
     def can_ask(self) -> bool:
@@ -281,16 +288,33 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         prompts = {} if run is None else own_prompts(run.prompt_versions.all())
+        examples = None if run is None else examples_of(judge)
+        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts)
         built = build(
-            judge, store_of=store_of, shared_by=shared_by, remember=remember, budget=budget, prompts=prompts
+            judge,
+            store_of=store_of,
+            shared_by=shared_by,
+            remember=remember,
+            budget=budget,
+            prompts={**prompts, **told},
         )
+        of_cluster = {} if examples is None else _of_clusters(built, examples, prompts)
         loop = opened.enter_context(_loop_in_thread())
         for each in slots:
             asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
         try:
-            yield JudgeAtWork(judge=built, row=judge, loop=loop, slots=slots)
+            yield JudgeAtWork(judge=built, row=judge, loop=loop, slots=slots, of_cluster=of_cluster)
         finally:
             asyncio.run_coroutine_threadsafe(_end_asking(built), loop).result()
+
+
+def _of_clusters(
+    judge: AnsweringJudge, examples: JudgeExamples, prompts: Mapping[Step, Prompt]
+) -> dict[str, AnsweringJudge]:
+    """By document set or group that lent answers, the judge that is told none of its own."""
+    assert isinstance(judge, OpenAIJudge), "only such a judge is told examples"
+    of_fold = [judge.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
+    return {cluster: of_fold[fold] for cluster, fold in examples.folds.items()}
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from annotation.core.paging import batches
 from annotation.management.commands.export_dataset import project_named
 from annotation.models import SCORES, Check, Dispute, Score
 from annotation.scoring.open_disputes import DisputeTarget, dues, stored_disputes
+from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import RECORDS_AT_ONCE, SummaryRecord, score_rules, summary_records
-from annotation.scoring.rescore import derived_columns, score_row
-from evaluation.blend import flip_effects
+from annotation.scoring.rescore import columns_of, score_row
 
 if TYPE_CHECKING:
     from annotation.models import Project
     from evaluation.blend import ScoreRules
+    from evaluation.statistics import Calibrator
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
 # Sums in another order, on another machine, may differ in the last digits.
@@ -61,7 +62,7 @@ def differences(project: Project) -> Iterator[str]:
             else "is not in force, though its claim is"
         )
         yield f"check {check.public_id}: {told}"
-    rules = score_rules(project)
+    rules, calibrator = score_rules(project), calibrator_of(project)
     for batch in batches(summary_records(project), RECORDS_AT_ONCE):
         stored = {
             row.summary_id: row
@@ -69,7 +70,7 @@ def differences(project: Project) -> Iterator[str]:
         }
         waiting = stored_disputes([record.summary.pk for record in batch])
         for record in batch:
-            yield from _of_checks(record, rules)
+            yield from _of_checks(record, rules, calibrator)
             yield from _of_score(project, record, stored.get(record.summary.pk), rules)
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
@@ -78,10 +79,8 @@ def differences(project: Project) -> Iterator[str]:
         yield f"{score.summary}: has a score, but is no peer summary"
 
 
-def _of_checks(record: SummaryRecord, rules: ScoreRules) -> Iterator[str]:
-    effects = flip_effects(record.value, rules)
-    for row in record.checks:
-        fresh = derived_columns(row.answers, claim_id=row.claim_id, effect=effects.get(row.claim_id, 0.0))
+def _of_checks(record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None) -> Iterator[str]:
+    for row, fresh in columns_of(record, rules, calibrator):
         stored = {name: getattr(row.check, name) for name in fresh}
         for line in _unlike(stored, fresh):
             yield f"{_name(record)}, claim {row.claim_id}: {line}"

@@ -21,7 +21,9 @@ from annotation.models import (
     Export,
     Import,
     Job,
+    Judge,
     JudgeCall,
+    JudgeExamples,
     JudgeShare,
     MailTurn,
     PromptVersion,
@@ -76,6 +78,7 @@ TELLING = {
     "Export",
     "Import",
     "JudgeCall",
+    "JudgeExamples",
     "PublishedPercent",
     "PublishedScore",
     "Question",
@@ -145,6 +148,8 @@ def fill(world: World) -> None:
     )
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
+    own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
+    JudgeExamples.objects.create(judge=own, base=world.judge)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

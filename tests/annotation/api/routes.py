@@ -161,6 +161,7 @@ IN_PROJECT = (
     Route("post", _in("judges/{own_judge}/restore/"), (Verb.CHANGE_PROJECT,)),
     Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
     Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
+    Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
     Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
@@ -176,6 +177,8 @@ IN_PROJECT = (
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
+    Route("post", _in("judge-quality/recalibration/"), (Verb.CHANGE_PROJECT,)),
+    Route("delete", _in("judge-quality/recalibration/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("plan/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("plan/draws/"), (Verb.ASSIGN,), {"size": 2, "design": "uniform"}),
     Route("get", _in("sensitivity/"), (Verb.VIEW_SCORES,)),

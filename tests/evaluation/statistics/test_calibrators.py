@@ -15,7 +15,7 @@ from evaluation.statistics.judges._calibrators import (
     fit_calibrator,
 )
 
-METHODS: list[CalibrationMethod] = ["platt", "isotonic"]
+METHODS: list[CalibrationMethod] = ["platt", "beta", "isotonic"]
 SHARES = st.floats(0, 1)
 
 
@@ -111,6 +111,29 @@ def test_unanswered_documents_get_the_mean_of_the_calibrators() -> None:
 def test_what_the_judge_left_unscored_stays_so() -> None:
     found = cross_fitted_calibration([0.2, None, 0.9], [0.0, 1.0, 1.0], ["a", "b", "c"])
     assert [value is None for value in found] == [False, True, False]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_systems_have_intercepts_of_their_own(method: CalibrationMethod) -> None:
+    # The judge says a half of everything; people say yes to 4 of 5 of system a, to 1 of 5 of system b.
+    said, systems = [0.5] * 400, ["a", "b"] * 200
+    answers = [float((place // 2) % 5 < (4 if place % 2 == 0 else 1)) for place in range(400)]
+    found = fit_calibrator(
+        said, answers, [place // 8 for place in range(400)], systems=systems, method=method
+    )
+    assert found.calibrated(0.5, "a") == pytest.approx(0.8, abs=0.05)
+    assert found.calibrated(0.5, "b") == pytest.approx(0.2, abs=0.05)
+    # Of a system that nobody answered nothing is known but the common curve.
+    assert found.calibrated(0.5, "c") == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_systems_few_answers_move_it_little() -> None:
+    said, systems = [0.5] * 101, ["a"] * 100 + ["b"]
+    answers = [float(place % 2) for place in range(100)] + [1.0]
+    found = fit_calibrator(said, answers, list(range(101)), systems=systems)
+    # One yes of b against a prior of four answers at even odds: half an answer over 4.25 is some .12 of log odds.
+    # The curve through two systems is hardly steeper than 1.
+    assert 0.52 < found.calibrated(0.5, "b") < 0.56
 
 
 def test_answers_in_one_document_leave_everything_as_it_is() -> None:

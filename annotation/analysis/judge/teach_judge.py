@@ -1,0 +1,248 @@
+"""Make a judge that is told examples of people's answers, and let it answer everything, to see what that gains.
+
+The new judge is the old one with other words: both answer the same checks, and the Judge page compares them on people's
+answers to what chance chose. Examples may come of any answer of people. No document set (or group) is judged by its
+own: those that lent answers are dealt to folds, and each fold is told examples of the others alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import transaction
+
+from annotation.analysis.agreement.ratings import check_facts
+from annotation.analysis.judge.judge_answers import humans_of
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Invalid
+from annotation.judging.queries.examples import examples_of
+from annotation.judging.queries.judges import judges_of, not_permitted
+from annotation.judging.services.judges import require_of
+from annotation.judging.services.save_judge import PROFILE, add_judge
+from annotation.judging.services.start_run import start_run
+from annotation.models import Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
+from annotation.scoring.records import DOCUMENT_BREAK, judged_text
+from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
+from evaluation.statistics import FEWEST_FOR_INTERVAL
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+
+FOLDS = 5
+SEED = 0
+LONGEST_BASE_NAME = 45
+METRICS = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
+BY_PEOPLE = (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
+
+
+@transaction.atomic
+def teach_judge(
+    *,
+    project: Project,
+    judge: Judge,
+    by: User | None,
+    max_cost: float | None = None,
+    send_texts: bool = False,
+) -> Run:
+    """A judge of the project's own like this one, told examples and the guideline in force; its run over everything.
+
+    Of one that is told examples already its base is taught again. Where texts may be sent to the judge's server they
+    may be to the new one's, which is the same. Raises Invalid (code `no_examples`) for a judge that is no language
+    model, and where people have answered a finished random sample, or everything, in fewer than five document sets;
+    else as `start_run`.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    lesson = lesson_of(project, judge)
+    base, pool = lesson.base, lesson.pool
+    folds = _folds(lesson.measured | {row.cluster for row in pool})
+    places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
+    places.append(_chosen(pool))
+    told = _told(project, {row.check: row for rows in places for row in rows})
+    taught = add_judge(
+        project=project,
+        by=by,
+        **{name: getattr(base, name) for name in PROFILE if name != "name"},
+        name=_free_name(project, base),
+    )
+    JudgeExamples.objects.create(
+        judge=taught,
+        base=base,
+        guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
+        folds=folds,
+        chosen=[_within([told[row.check] for row in rows]) for rows in places],
+    )
+    log(
+        project=project,
+        actor=by,
+        verb="teach judge",
+        target=taught,
+        data={"judge": taught.name, "base": base.name, "examples": len(places[-1]), "answers": len(pool)},
+    )
+    return start_run(
+        project=project,
+        judge=taught,
+        metrics=lesson.metrics,
+        max_cost=max_cost,
+        send_texts=send_texts or not not_permitted(project, base),
+        by=by,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a judge can be taught: `pool` are the checks that it and people answered; `measured` are the document sets
+    (or groups) with answers to what chance chose.
+    """
+
+    base: Judge
+    pool: list[_Answered]
+    measured: set[str]
+
+    @property
+    def metrics(self) -> list[str]:
+        """What a run must ask to show what is gained."""
+        return [metric for side, metric in METRICS.items() if any(row.side == side for row in self.pool)]
+
+
+def lesson_of(project: Project, judge: Judge) -> Lesson:
+    """What this judge, or the one that it was taught from, can be taught now. Raises as `teach_judge`."""
+    require_of(judge, project)
+    earlier = examples_of(judge)
+    base = judge if earlier is None else earlier.base
+    if base.kind != Judge.Kind.OPENAI:
+        raise Invalid("Only a language model can be told examples.", field="judge", code="no_examples")
+    facts = check_facts(project)
+    measured = {facts[check].cluster for check in humans_of(project, facts).by_chance}
+    pool = _pool(project, base)
+    if len(measured) < FEWEST_FOR_INTERVAL or not pool:
+        raise Invalid(
+            f"Examples are tried once {base.name} and people have answered a random sample in "
+            f"{FEWEST_FOR_INTERVAL} document sets or more.",
+            field="judge",
+            code="no_examples",
+        )
+    return Lesson(base, pool, measured)
+
+
+class _Answered(NamedTuple):
+    """A check that people and the judge answered; `label` is people's."""
+
+    check: int
+    said: str
+    label: str
+    claim: str
+    side: str
+    external_id: str
+    group: str
+    language: str
+
+    @property
+    def cluster(self) -> str:
+        return self.group or self.external_id
+
+    @property
+    def candidate(self) -> Candidate:
+        label: Any = self.label
+        is_correction = (self.said == "yes") != (label == "yes")
+        return Candidate(self.claim, label, is_correction, self.language)
+
+
+def _pool(project: Project, judge: Judge) -> list[_Answered]:
+    """The checks in force that people have decided, with the judge's latest answer. One query."""
+    rows = Verdict.objects.filter(
+        source=Verdict.Source.JUDGE,
+        judge=judge,
+        label__isnull=False,
+        withdrawn_at__isnull=True,
+        check_row__project=project,
+        check_row__is_current=True,
+        check_row__final_source__in=BY_PEOPLE,
+    )
+    columns = (
+        "check_row_id",
+        "label",
+        "check_row__final_label",
+        "check_row__claim__text",
+        "check_row__side",
+        "check_row__document_set__external_id",
+        "check_row__document_set__group",
+        "check_row__document_set__language",
+    )
+    return list({row[0]: _Answered(*row) for row in rows.order_by("pk").values_list(*columns)}.values())
+
+
+def _folds(clusters: Iterable[str]) -> dict[str, int]:
+    dealt = sorted(clusters)
+    random.Random(SEED).shuffle(dealt)
+    return {cluster: place % FOLDS for place, cluster in enumerate(dealt)}
+
+
+def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
+    """Examples of each side, each within its own number of tokens."""
+    found: list[_Answered] = []
+    for side in METRICS:
+        of_side = [row for row in pool if row.side == side]
+        found += [of_side[place] for place in choose_examples([row.candidate for row in of_side])]
+    return found
+
+
+def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
+    """By check the example as it is kept: with the passage that decides it and people's reason, if they gave one."""
+    checks = Check.objects.filter(pk__in=rows).select_related("peer__document_set").order_by("pk")
+    sets = {check.document_set_id for check in checks if check.side == Check.Side.PEER}
+    sources: dict[int, list[str]] = {}
+    for document_set, text in (
+        Document.objects.filter(document_set__in=sets)
+        .order_by("position")
+        .values_list("document_set_id", "text")
+    ):
+        sources.setdefault(document_set, []).append(text)
+    given = Verdict.objects.filter(check_row__in=rows, source=Verdict.Source.REVIEWER, withdrawn_at=None)
+    reasons = {
+        check: reason
+        for check, label, reason in given.order_by("pk").values_list("check_row_id", "label", "reason")
+        if label == rows[check].label
+    }
+    found = {}
+    for check in checks:
+        row = rows[check.pk]
+        text = DOCUMENT_BREAK.join(sources.get(check.document_set_id, ()))
+        if row.side == Check.Side.REFERENCE:
+            text = judged_text(check.peer, project)
+        found[check.pk] = {
+            "side": row.side,
+            "set": row.cluster,
+            "claim": row.claim,
+            "passage": passage(row.claim, text, row.language),
+            "label": row.label,
+            "reason": reasons.get(check.pk, ""),
+        }
+    return found
+
+
+def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """As many of each side as fit into the tokens now that passages and reasons are known."""
+    kept: list[dict[str, str]] = []
+    for side in METRICS:
+        of_side = [each for each in told if each["side"] == side]
+        examples: list[Example] = []
+        for each in of_side:
+            label: Any = each["label"]
+            examples.append(Example(each["claim"], each["passage"], label, each["reason"]))
+        kept += of_side[: len(within(examples))]
+    return kept
+
+
+def _free_name(project: Project, base: Judge) -> str:
+    name = f"{base.name[:LONGEST_BASE_NAME]}-examples"
+    taken = set(judges_of(project).filter(name__startswith=name).values_list("name", flat=True))
+    return next(
+        each for number in count(1) if (each := name if number == 1 else f"{name}-{number}") not in taken
+    )

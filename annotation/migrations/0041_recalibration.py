@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('annotation', '0037_least_scored'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='project',
+            name='recalibration',
+            field=models.JSONField(editable=False, help_text="How the deciding judge's probabilities are recalibrated for its uncertainty; empty: not at all.", null=True),
+        ),
+    ]

@@ -1,0 +1,123 @@
+"""A second opinion where it pays: a cheap judge answers all, a dear one what the cheap one may have wrong."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation._guards import check_same_length, checked_weight
+from evaluation._labels import Label, checked_labels
+from evaluation.statistics._intervals import DEFAULT_CONFIDENCE
+from evaluation.statistics._resampling import (
+    STATISTIC_DRAWS,
+    Estimate,
+    Floats,
+    Integers,
+    estimates,
+    places_of,
+    sums_by,
+)
+from evaluation.statistics.judges._calibrators import cross_fitted_calibration
+
+SHARES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+"""Shares of the checks that go to the dear judge, for which a frontier tells cost and error."""
+
+
+@dataclass(frozen=True, slots=True)
+class CascadePoint:
+    """Two judges together, where the dear one is asked about the `share` of checks that the cheap one is likeliest to
+    have wrong: those whose risk is at least `risk`.
+
+    `error` is the share of checks on which the answer differs from people's; `cost` is that of one check.
+    """
+
+    share: float
+    risk: float
+    error: Estimate
+    cost: float
+
+
+def wrong_risk(label: Label, probability_of_yes: float) -> float:
+    """The probability that an answer is wrong, by the probability that people say yes; unsure counts as not yes.
+
+    Example: of a yes where people say yes at .8 it is .2.
+    """
+    return 1.0 - probability_of_yes if label == "yes" else probability_of_yes
+
+
+def cascade_frontier(
+    cheap: Sequence[Label | None],
+    probabilities: Sequence[float | None],
+    dear: Sequence[Label | None],
+    human: Sequence[Label | None],
+    documents: Sequence[Hashable],
+    *,
+    cheap_cost: float,
+    dear_cost: float,
+    shares: Sequence[float] = SHARES,
+    confidence: float = DEFAULT_CONFIDENCE,
+    draws: int = STATISTIC_DRAWS,
+    seed: int = 0,
+) -> tuple[CascadePoint, ...]:
+    """Cost against error of asking a dear judge where a cheap one may be wrong, from both judges' answers.
+
+    How likely the cheap judge is wrong is learned from people's answers in other documents (`cross_fitted_calibration`
+    of its `probabilities` of yes), so that both its doubt and where it was wrong before count. Checks that a side left
+    unanswered are left out; without a probability the risk is that of a half. `cheap_cost` and `dear_cost` are those
+    of one check. Raises LengthMismatch, InvalidLabel, InvalidWeight for a cost below 0, and as `estimates`.
+    Example: with shares 0 and 1 the error is that of the cheap judge, then that of the dear one.
+    """
+    for name, column in (("probabilities", probabilities), ("dear", dear), ("human", human)):
+        check_same_length("cheap", cheap, name, column)
+    check_same_length("cheap", cheap, "documents", documents)
+    checked_weight("A cost", cheap_cost)
+    checked_weight("A cost", dear_cost)
+    rows = [
+        row
+        for row in zip(*map(checked_labels, (cheap, dear, human)), probabilities, documents, strict=True)
+        if None not in row[:3]
+    ]
+    if not rows:
+        return ()
+    said, given, truth, chances, names = map(list, zip(*rows, strict=True))
+    answers = [float(label == "yes") for label in truth]
+    fitted = cross_fitted_calibration(chances, answers, names, method="beta")
+    risks = np.array(
+        [
+            0.5 if chance is None else wrong_risk(label, chance)
+            for label, chance in zip(said, fitted, strict=True)
+        ]
+    )
+    wrong = [
+        np.array([(label == "yes") != (answer == "yes") for label, answer in zip(labels, truth, strict=True)])
+        for labels in (said, given)
+    ]
+    order = np.argsort(-risks, kind="stable")
+    counts = [round(share * len(rows)) for share in shares]
+    errors = np.column_stack([np.ones(len(rows)), *(_errors(order[:count], *wrong) for count in counts)])
+    places, width = places_of(names)
+    found = estimates(
+        sums_by(places, width, errors),
+        lambda sums: sums[:, 1:] / sums[:, :1],
+        shares=range(len(shares)),
+        confidence=confidence,
+        draws=draws,
+        seed=seed,
+    )
+    return tuple(
+        CascadePoint(
+            share=count / len(rows),
+            risk=float(risks[order[count - 1]]) if count else 1.0,
+            error=error,
+            cost=cheap_cost + dear_cost * count / len(rows),
+        )
+        for count, error in zip(counts, found, strict=True)
+    )
+
+
+def _errors(asked: Integers, cheap: NDArray[np.bool_], dear: NDArray[np.bool_]) -> Floats:
+    """Per check whether the answer is wrong, where the dear judge has the word on those asked."""
+    found = cheap.astype(np.float64)
+    found[asked] = dear[asked]
+    return found

@@ -1,0 +1,239 @@
+"""Examples end to end: a scripted server that follows those it is told, and people with or without a rule to learn."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.analysis.estimates.sample_planned import sample_planned
+from annotation.analysis.judge.judge_quality import judge_quality
+from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
+from annotation.analysis.judge.words import told
+from annotation.core.refusals import Invalid
+from annotation.judging.services.let_decide import let_decide
+from annotation.models import (
+    Check,
+    DrawnCheck,
+    Event,
+    Guideline,
+    Judge,
+    JudgeExamples,
+    Membership,
+    Project,
+    Role,
+    Verdict,
+)
+from annotation.scoring.rescore import rescore
+from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.llm_server import Call, Fault, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.test import Client
+
+    from annotation.models import Run
+    from tests.annotation.cast import World
+    from tests.llm_server import LLMServer
+
+SETS = 12
+
+
+def examples_in(call: Call) -> list[dict[str, str]]:
+    """The examples that a call was told."""
+    lines = str(call.body["messages"][0]["content"]).splitlines()
+    return [json.loads(line) for line in lines if line.startswith('{"text":')]
+
+
+def follows_examples(call: Call) -> Fault | None:
+    """It says no to hearsay where most examples of hearsay say no, else what the text says."""
+    labels = [each["label"] for each in examples_in(call) if "reportedly" in each["claim"]]
+    if 2 * labels.count("no") <= len(labels):
+        return None
+    hearsay = {each["id"] for each in call.question.get("claims", ()) if "reportedly" in each["claim"]}
+
+    def change(answer: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: [
+                {**entry, "label": "no", "probability": 0.1} if entry.get("id") in hearsay else entry
+                for entry in entries
+            ]
+            for name, entries in answer.items()
+        }
+
+    return faults.changed(change)
+
+
+@pytest.fixture
+def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
+    """Twelve sets of two claims, one of them hearsay, and two summaries that hold both; judged without examples."""
+    llm_judge.prompt_price, llm_judge.completion_price = 1.0, 2.0
+    llm_judge.save()
+    made = Project.objects.create(slug="mill", name="Mill study")
+    for number in range(SETS):
+        text = f"The mill {number} burned down. Somebody reportedly saw fire {number}."
+        add_document_set(
+            made,
+            external_id=f"set-{number}",
+            documents=[text],
+            reference=text,
+            peers={"elm": text, "fir": text},
+        )
+    llm_server.where(follows_examples)
+    run_to_end(made, llm_judge)
+    made.refresh_from_db()
+    return made
+
+
+def answer_sample(project: Project, label_of: Callable[[Check], str]) -> None:
+    """Rex answers a random sample of 40 of the 48 checks before he sees anything."""
+    rex = User.objects.create_user("rex")
+    draw = sample_planned(project=project, by=None, size=40, design="uniform", seed=1)
+    for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim__claim_set__summary"):
+        row.verdict = Verdict.objects.create(
+            check_row=row.check_row,
+            source=Verdict.Source.REVIEWER,
+            person=rex,
+            label=label_of(row.check_row),
+        )
+        row.save(update_fields=["verdict"])
+    rescore(project=project)
+
+
+def no_hearsay(check: Check) -> str:
+    return "no" if "reportedly" in check.claim.text else "yes"
+
+
+def by_turns(check: Check) -> str:
+    """To hearsay yes and no by turns, whatever it says: there is nothing to learn."""
+    if "reportedly" not in check.claim.text:
+        return "yes"
+    return "no" if int(re.findall(r"\d+", check.claim.text)[0]) % 2 else "yes"
+
+
+def taught(project: Project) -> dict[str, Any]:
+    [found] = told(judge_quality(project))["taught"]
+    return dict(found)
+
+
+def teach(project: Project, judge: Judge) -> Run:
+    run = teach_judge(project=project, judge=judge, by=None)
+    perform_all(run)
+    return run
+
+
+def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge) -> None:
+    answer_sample(project, no_hearsay)
+    teach(project, llm_judge)
+    found = taught(project)
+    assert (found["before"], found["after"], found["checks"]) == ("scripted", "scripted-examples", 40)
+    hearsay = Verdict.objects.filter(
+        source="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
+    ).count()
+    assert found["accuracy"]["before"]["value"] == pytest.approx(1 - hearsay / 40)
+    assert (found["accuracy"]["after"]["value"], found["kappa"]["after"]["value"]) == (1.0, 1.0)
+    assert found["brier"]["after"]["value"] < found["brier"]["before"]["value"]
+    assert found["helps"]
+    assert found["sentence"].startswith("Yes: it is right more often with examples than without, by ")
+    # Examples are paid for with every call.
+    assert 0 < found["cost_before"] < found["cost_after"]
+    event = Event.objects.get(verb="teach judge")
+    assert (event.data["base"], event.data["answers"]) == ("scripted", 40)
+
+
+def test_answers_without_a_rule_bring_no_gain(project: Project, llm_judge: Judge) -> None:
+    answer_sample(project, by_turns)
+    teach(project, llm_judge)
+    found = taught(project)
+    assert not found["helps"]
+    assert found["sentence"].startswith("No gain is shown: ")
+
+
+def test_no_set_is_judged_by_its_own_answers(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    answer_sample(project, no_hearsay)
+    before = len(llm_server.calls)
+    teach(project, llm_judge)
+    checks = [call for call in llm_server.calls[before:] if "claims" in call.question]
+    # Both summaries of a set hold the same words: one call answers both.
+    assert len(checks) == SETS
+    for call in checks:
+        told_of = {number for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
+        [own] = {
+            number for unit in call.question["text"]["units"] for number in re.findall(r"\d+", unit["text"])
+        }
+        assert told_of
+        assert own not in told_of
+    row = JudgeExamples.objects.get()
+    assert set(row.folds.values()) == set(range(FOLDS))
+    # All go by one name: they are one version of one judge.
+    names = Verdict.objects.filter(judge=row.judge).values_list("origin_name", flat=True)
+    assert len(set(names)) == 1
+
+
+def test_a_set_that_lent_nothing_is_told_all(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    answer_sample(project, no_hearsay)
+    run = teach(project, llm_judge)
+    text = "The mill 99 burned down. Somebody reportedly saw fire 99."
+    add_document_set(project, external_id="new", documents=[text], reference=text, peers={"elm": text})
+    before = len(llm_server.calls)
+    run_to_end(project, run.judge)
+    [call] = [call for call in llm_server.calls[before:] if "claims" in call.question]
+    assert len(examples_in(call)) == len(JudgeExamples.objects.get().chosen[-1])
+
+
+def test_the_guideline_in_force_goes_with_them(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    answer_sample(project, no_hearsay)
+    Guideline.objects.create(project=project, version=1, text="What is only said counts as no.")
+    teach(project, llm_judge)
+    assert "What is only said counts as no." in llm_server.calls[-1].body["messages"][0]["content"]
+
+
+def test_one_click_lets_it_decide(
+    project: Project, llm_judge: Judge, signed_in: Callable[[User], Client]
+) -> None:
+    answer_sample(project, no_hearsay)
+    olga = User.objects.create_user("olga")
+    Membership.objects.create(project=project, user=olga, roles=[Role.OWNER])
+    client = signed_in(olga)
+    page = client.get("/p/mill/scores/judge/").content.decode()
+    assert "Try examples" in page
+    form = {"judge": "scripted"}
+    asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
+    assert "Try examples with scripted?" in asked
+    assert not JudgeExamples.objects.exists()
+    client.post("/p/mill/scores/judge/teach/", {**form, "confirmed": "1"})
+    own = JudgeExamples.objects.get().judge
+    perform_all(own.runs.get())
+    page = client.get("/p/mill/scores/judge/?judge=scripted-examples").content.decode()
+    assert "Use it from now on" in page
+    client.post("/p/mill/settings/judges/decide/", {"judge": own.name})
+    project.refresh_from_db()
+    assert project.deciding_judge == own
+    labels = Check.objects.filter(claim__text__contains="reportedly").values_list("judge_label", flat=True)
+    assert set(labels) == {"no"}
+
+
+def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) -> None:
+    answer_sample(project, no_hearsay)
+    first = teach(project, llm_judge).judge
+    let_decide(project=project, judge=first, by=None)
+    second = teach(project, first).judge
+    assert (second.name, second.examples.base) == ("scripted-examples-2", llm_judge)
+
+
+def test_too_little_to_learn_from(world: World, project: Project, llm_judge: Judge) -> None:
+    with pytest.raises(Invalid, match="Only a language model"):
+        teach_judge(project=world.project, judge=world.judge, by=None)
+    with pytest.raises(Invalid, match="Examples are tried once scripted and people have answered") as refused:
+        teach_judge(project=project, judge=llm_judge, by=None)
+    assert refused.value.code == "no_examples"

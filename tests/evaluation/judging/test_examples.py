@@ -1,0 +1,90 @@
+"""Examples of people's answers: which are chosen, and how a prompt tells them."""
+
+import json
+
+from evaluation.judging.examples import (
+    EXAMPLE_TOKENS,
+    LONGEST_PASSAGE,
+    Candidate,
+    Example,
+    choose_examples,
+    passage,
+    within,
+)
+from evaluation.judging.prompts import PROMPTS
+
+MILL = Candidate("The mill burned down", "no", is_correction=True)
+
+
+def test_both_labels_come_in_turn_and_what_is_alike_last() -> None:
+    candidates = [
+        MILL,
+        Candidate("The mill burned", "no", is_correction=True),
+        Candidate("Rain fell", "yes", is_correction=True),
+    ]
+    # The first two are alike and typical of what goes wrong; after one of them the other label, then the other.
+    assert choose_examples(candidates) == [0, 2, 1]
+
+
+def test_what_the_judge_got_wrong_comes_first() -> None:
+    right = Candidate("The mill burned down at night", "no", is_correction=False)
+    assert choose_examples([right, MILL]) == [1, 0]
+
+
+def test_no_more_than_fit_are_chosen() -> None:
+    candidates = [
+        Candidate(f"The mill number {number} burned", "no", is_correction=True) for number in range(60)
+    ]
+    chosen = choose_examples(candidates)
+    # Each takes some 130 tokens: 100 of its passage, 20 around it and its own.
+    assert 10 <= len(chosen) <= 12
+    assert choose_examples(candidates, most_tokens=100) == []
+    told = [Example(candidates[place].claim, "x" * LONGEST_PASSAGE, "no") for place in chosen]
+    assert within(told) == told
+    assert sum(example.tokens for example in told) <= EXAMPLE_TOKENS
+    assert within(told, told[0].tokens) == told[:1]
+
+
+def test_nothing_to_choose_from() -> None:
+    assert choose_examples([]) == []
+
+
+def test_a_passage_holds_the_sentences_that_share_words() -> None:
+    text = "It rained all day. The old mill burned down at night. Nobody was hurt. The mill was empty."
+    assert passage("The mill burned down", text) == "The old mill burned down at night. The mill was empty."
+    # A sentence that is too long by itself is cut.
+    assert len(passage("mill", "mill " * 200)) == LONGEST_PASSAGE
+
+
+def test_a_prompt_with_examples_is_a_version_of_its_own() -> None:
+    prompt = PROMPTS["check_covered"]
+    example = Example("It cost $5", 'He said: "It cost $5."', "no", "hearsay")
+    told = prompt.with_examples([example], "Hearsay is no.")
+    assert told.version != prompt.version
+    assert told.version == prompt.with_examples([example], "Hearsay is no.").version
+    assert told.version != prompt.with_examples([example]).version
+    system = told.render("Amounts are in crowns.")
+    line = next(line for line in system.splitlines() if line.startswith('{"text"'))
+    assert json.loads(line) == {
+        "text": 'He said: "It cost $5."',
+        "claim": "It cost $5",
+        "label": "no",
+        "reason": "hearsay",
+    }
+    # The guideline, the examples, the user's own words, and what the reply looks like.
+    assert (
+        system.index("Hearsay is no.")
+        < system.index(line)
+        < system.index("Amounts are in crowns.")
+        < system.index("Answer with JSON only")
+    )
+
+
+def test_nothing_to_tell_leaves_the_prompt() -> None:
+    assert PROMPTS["check_covered"].with_examples([], "  ") is PROMPTS["check_covered"]
+
+
+def test_own_words_without_a_place_for_wishes_take_examples_too() -> None:
+    own = PROMPTS["cover_summary"].reworded(system="Judge. $parts")
+    told = own.with_examples([Example("It rained", "Rain fell.", "yes")])
+    assert '"claim":"It rained"' in told.render()
