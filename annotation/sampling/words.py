@@ -18,8 +18,8 @@ _METHOD_WORDS: dict[str, str] = {
 _PLANNED_STRATA = "random within each system, length and judge uncertainty"
 """What a stratified draw of the plan is: its strata are finer than those of others."""
 SAMPLE_TERMS = (
-    "Reviewers are told, and Review serves them these claims first. Estimates use the random sample once every claim "
-    "in it is answered. Until then it can be cancelled: it stays in the log, and no estimate ever uses it."
+    "Reviewers are told, and Review serves them these claims first. Interim estimates appear while they answer. Until "
+    "every claim is answered the sample can be cancelled: it stays in the log, and no estimate uses it any more."
 )
 UNKNOWN_SECONDS = 30.0
 """What an answer is taken to cost where nobody's time is known."""

@@ -51,6 +51,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_from_draw,
     estimate_systems_from_draw,
 )
+from evaluation.statistics.estimates._looks import as_of_look, declared_looks, look_confidence
 from evaluation.statistics.estimates._planner import (
     AnsweredDocuments,
     Design,
@@ -151,6 +152,7 @@ __all__ = [
     "VarianceRow",
     "active_probabilities",
     "alpha_interval",
+    "as_of_look",
     "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
@@ -163,6 +165,7 @@ __all__ = [
     "cross_fitted_calibration",
     "crossings",
     "dawid_skene",
+    "declared_looks",
     "documents_for_all",
     "drawn_repeats",
     "estimate_from_draw",
@@ -185,6 +188,7 @@ __all__ = [
     "kendall_tau",
     "krippendorff_alpha",
     "leads",
+    "look_confidence",
     "means_between",
     "median_fewest",
     "median_widest",

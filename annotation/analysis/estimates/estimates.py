@@ -11,15 +11,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, OuterRef, Q, Subquery
 
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
-from annotation.models import Check, Draw
-from annotation.sampling.queries.check_samples import drawable
+from annotation.models import Check, Draw, DrawnCheck
+from annotation.sampling.queries.check_samples import drawable, samples_of_frame
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.queries.set_samples import SampleCounts, counts_of
-from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, DrawEstimate, estimate_systems_from_draw
+from evaluation.statistics import (
+    FEW_DOCUMENTS,
+    TOO_FEW_DOCUMENTS,
+    DrawEstimate,
+    declared_looks,
+    estimate_systems_from_draw,
+    look_confidence,
+)
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -41,7 +48,12 @@ class EstimateState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """`answered` of the `drawn` items of a draw made on a `day`; `withdrawn` were taken away unanswered."""
+    """`answered` of the `drawn` items of a draw made on a `day`; `withdrawn` were taken away unanswered.
+
+    `run` is how many are answered before the first open one, in the random order in which checks are handed out. Of the
+    looks that were declared beforehand an estimate may be made at those that it has reached; of what assessors judge
+    there is one, at everything.
+    """
 
     draw_id: str
     item: str
@@ -50,10 +62,26 @@ class SampleProgress:
     answered: int
     withdrawn: int
     day: str
+    run: int
 
     @property
     def is_complete(self) -> bool:
         return 0 < self.answered == self.drawn and not self.withdrawn
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        if self.withdrawn:
+            return ()
+        return declared_looks(self.drawn) if self.item == Draw.Item.CHECK else (self.drawn,)
+
+    @property
+    def look(self) -> int:
+        """The last look that it has reached; 0 before the first one."""
+        return max((look for look in self.looks if look <= self.run), default=0)
+
+    @property
+    def next_look(self) -> int | None:
+        return next((look for look in self.looks if look > self.run), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +102,9 @@ class Estimated:
 class EstimateTable:
     """The estimates at one target length, where they come from and what they may be trusted for.
 
-    `sample` is the one that is answered, `newer` the newest one where it is not answered yet. `came_after` counts the
-    checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand alone.
+    `sample` is the one that estimates come from, `newer` the newest one where it is not answered yet. `came_after`
+    counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
+    alone. Intervals are computed at `confidence`, so that those of all looks and samples together hold 95 times in 100.
     """
 
     state: str
@@ -88,6 +117,7 @@ class EstimateTable:
     documents: int = 0
     answered_documents: int = 0
     systems: dict[str, Estimated] | None = None
+    confidence: float = CONFIDENCE
 
     @property
     def draw_id(self) -> str:
@@ -116,17 +146,40 @@ class Estimates:
 
 
 def estimates(project: Project) -> Estimates:
-    """The estimates from the latest random sample of which everything is answered, else why there are none."""
+    """The estimates from the random sample that says most, else why there are none.
+
+    That is the latest of which everything is answered, or a newer one of which more is, as of its last look.
+    """
     draws = samples_of_coverage(project)
-    complete = next((draw for draw in draws if draw.is_complete), None)
-    newer = draws[0] if draws and draws[0] is not complete else None
-    if complete is None:
+    sample = shown_sample(draws)
+    newer = draws[0] if draws and draws[0] is not sample else None
+    if sample is None:
         state = EstimateState.OPEN if newer else EstimateState.NONE
         is_needless = newer is None and is_all_answered(project)
         return Estimates({}, EstimateTable(state=state, newer=newer, is_all_answered=is_needless))
-    framed = framed_items(project, Draw.objects.get(project=project, public_id=complete.draw_id))
-    tables = {target: estimate_table(complete, framed, target, newer=newer) for target in framed.items}
-    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=complete))
+    draw = Draw.objects.get(project=project, public_id=sample.draw_id)
+    of_checks = sample.item == Draw.Item.CHECK
+    framed = framed_items(project, draw, look=sample.look if of_checks else None)
+    confidence = _confidence(project, draw, sample) if of_checks else CONFIDENCE
+    tables = {
+        target: estimate_table(sample, framed, target, newer=newer, confidence=confidence)
+        for target in framed.items
+    }
+    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample))
+
+
+def shown_sample(draws: Sequence[SampleProgress]) -> SampleProgress | None:
+    """The sample that estimates come from, of these, the newest first; None where none has reached a look."""
+    complete = next((place for place, draw in enumerate(draws) if draw.is_complete), len(draws))
+    held = [draw for draw in draws[: complete + 1] if draw.look]
+    return max(held, key=lambda draw: draw.look, default=None)
+
+
+def _confidence(project: Project, draw: Draw, sample: SampleProgress) -> float:
+    """What the intervals of the sample's last look are computed at."""
+    frame = {public_id for public_id, _ in draw.frame}
+    earlier = samples_of_frame(project, frame, before=draw)
+    return look_confidence(sample.look, sample.drawn, sample=1 + earlier, confidence=CONFIDENCE)
 
 
 def is_all_answered(project: Project) -> bool:
@@ -148,11 +201,12 @@ def samples_of_coverage(project: Project) -> list[SampleProgress]:
     of_checks, of_assignments = _of_checks(keys), counts_of(keys)
     found = []
     for row in rows:
-        drawn, answered, withdrawn = (
-            (*of_checks[row.pk], 0)
-            if row.item == Draw.Item.CHECK
-            else of_assignments.get(row.pk, SampleCounts())
-        )
+        if row.item == Draw.Item.CHECK:
+            drawn, answered, run = of_checks[row.pk]
+            withdrawn = 0
+        else:
+            drawn, answered, withdrawn = of_assignments.get(row.pk, SampleCounts())
+            run = answered
         if drawn or withdrawn:
             found.append(
                 SampleProgress(
@@ -163,20 +217,30 @@ def samples_of_coverage(project: Project) -> list[SampleProgress]:
                     answered=answered,
                     withdrawn=withdrawn,
                     day=f"{row.created_at:%Y-%m-%d}",
+                    run=run,
                 )
             )
     return found
 
 
-def _of_checks(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Of each draw of checks, how many on the reference side were drawn and how many of them are answered."""
+def _of_checks(keys: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+    """Of each draw of checks, how many on the reference side were drawn, how many are answered, and before any gap."""
     of_coverage = Q(drawn_checks__check_row__side=Check.Side.REFERENCE)
-    rows = Draw.objects.filter(pk__in=keys, item=Draw.Item.CHECK).order_by()
-    counted = rows.values("pk").annotate(
-        drawn=Count("drawn_checks", filter=of_coverage),
-        answered=Count("drawn_checks", filter=of_coverage & Q(drawn_checks__verdict__isnull=False)),
+    waiting = DrawnCheck.objects.filter(
+        draw=OuterRef("pk"), check_row__side=Check.Side.REFERENCE, verdict__isnull=True
     )
-    return {row["pk"]: (row["drawn"], row["answered"]) for row in counted}
+    before_gap = Q(first_open__isnull=True) | Q(drawn_checks__pk__lt=F("first_open"))
+    rows = Draw.objects.filter(pk__in=keys, item=Draw.Item.CHECK).order_by()
+    counted = (
+        rows.annotate(first_open=Subquery(waiting.order_by("pk").values("pk")[:1]))
+        .values("pk", "first_open")
+        .annotate(
+            drawn=Count("drawn_checks", filter=of_coverage),
+            answered=Count("drawn_checks", filter=of_coverage & Q(drawn_checks__verdict__isnull=False)),
+            run=Count("drawn_checks", filter=of_coverage & before_gap),
+        )
+    )
+    return {row["pk"]: (row["drawn"], row["answered"], row["run"]) for row in counted}
 
 
 def covariates(framed: SampleFrame) -> dict[str, tuple[float, ...]] | None:
@@ -192,10 +256,11 @@ def estimate_table(
     target_words: int | None,
     *,
     newer: SampleProgress | None = None,
+    confidence: float = CONFIDENCE,
 ) -> EstimateTable:
-    """The estimates at one target length from a draw that is answered; `newer` is a newer one that is not."""
+    """The estimates at one target length from a draw as of its last look; `newer` is one that is not answered yet."""
     found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=covariates(framed), confidence=CONFIDENCE
+        framed.items[target_words], covariates=covariates(framed), confidence=confidence
     )
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
@@ -212,6 +277,7 @@ def estimate_table(
         documents=max(result.documents for result in found.values()),
         answered_documents=answered,
         systems=systems,
+        confidence=confidence,
     )
 
 

@@ -24,6 +24,7 @@ from evaluation.statistics import (
     Forecast,
     forecast_widths,
     forecast_without_pilot,
+    look_confidence,
     with_pooled_variance,
 )
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 DESIGNS: tuple[Design, ...] = ("people", "uniform", "stratified", "active")
 DRAWABLE: tuple[Design, ...] = ("uniform", "stratified", "active")
 """Designs that a draw can have; people alone are drawn uniformly."""
+ALL_LOOKS = 200
+"""From so many answers on a sample is looked at as often as any: forecasts take all to be."""
 
 SURE, FAIRLY, DOUBTFUL = "sure", "fairly sure", "doubtful"
 DOUBTS = (SURE, FAIRLY, DOUBTFUL)
@@ -97,6 +100,7 @@ class Forecasts:
 def forecasts(project: Project) -> Forecasts:
     """What the plan goes by: the latest draw of checks that is answered, or the judge's own probabilities."""
     drawable = drawable_checks(project)
+    confidence = _confidence(project, drawable)
     pilot = next(
         (draw for draw in samples_of_coverage(project) if draw.item == Draw.Item.CHECK and draw.is_complete),
         None,
@@ -106,12 +110,20 @@ def forecasts(project: Project) -> Forecasts:
         known = covariates(framed)
         places = _places(framed, drawable)
         try:
-            found = {place: _from_pilot(items, settled, known) for place, items, settled in places}
+            found = {
+                place: _from_pilot(items, settled, known, confidence) for place, items, settled in places
+            }
         except EvaluationError:
             # Some system has answers in fewer than two document sets: nothing can be learnt of it.
-            return _without_pilot(project, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable)
+            return _without_pilot(project, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable, confidence)
         return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable)
-    return _without_pilot(project, None, ForecastBasis.JUDGE, drawable)
+    return _without_pilot(project, None, ForecastBasis.JUDGE, drawable, confidence)
+
+
+def _confidence(project: Project, drawable: Sequence[str]) -> float:
+    """What the last interval of a sample that is drawn now would be computed at."""
+    earlier = check_samples.samples_of_frame(project, frozenset(drawable))
+    return look_confidence(ALL_LOOKS, ALL_LOOKS, sample=1 + earlier, confidence=CONFIDENCE)
 
 
 def _pooled(found: Mapping[TargetSystem, Forecast]) -> dict[TargetSystem, Forecast]:
@@ -129,7 +141,10 @@ def drawable_checks(project: Project) -> tuple[str, ...]:
 
 
 def _from_pilot(
-    items: Sequence[DrawnItem], settled: Sequence[bool], known: Mapping[str, Sequence[float]] | None
+    items: Sequence[DrawnItem],
+    settled: Sequence[bool],
+    known: Mapping[str, Sequence[float]] | None,
+    confidence: float,
 ) -> Forecast:
     return forecast_widths(
         items,
@@ -137,18 +152,22 @@ def _from_pilot(
         strata=_strata(items),
         settled=settled,
         covariates=known,
-        confidence=CONFIDENCE,
+        confidence=confidence,
     )
 
 
 def _without_pilot(
-    project: Project, pilot: SampleProgress | None, basis: ForecastBasis, drawable: tuple[str, ...]
+    project: Project,
+    pilot: SampleProgress | None,
+    basis: ForecastBasis,
+    drawable: tuple[str, ...],
+    confidence: float,
 ) -> Forecasts:
     framed = framed_now(project)
     if not framed.has_judge:
         return Forecasts(ForecastBasis.NOTHING, pilot, framed, {}, drawable)
     found = {
-        place: forecast_without_pilot(items, strata=_strata(items), settled=settled, confidence=CONFIDENCE)
+        place: forecast_without_pilot(items, strata=_strata(items), settled=settled, confidence=confidence)
         for place, items, settled in _places(framed, drawable)
         if len({item.document for item in items}) > 1
     }

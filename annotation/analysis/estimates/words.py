@@ -42,6 +42,9 @@ CAPTION = (
     "what people would say of all claims, for the population that the document sets stand for; the judge's errors are "
     "in it"
 )
+LOOKED_AT = (
+    "Intervals allow for looking while a sample is answered, and for further samples of the same claims."
+)
 CAPTION_OF_PEOPLE = (
     "what people would say of all claims, for the population that the document sets stand for, from their "
     "sampled answers alone"
@@ -71,11 +74,25 @@ def estimate_in_words(table: EstimateTable) -> str:
         if table.came_after
         else ""
     )
-    told = (_sample_in_words(table.sample), _state_in_words(table), _saved_in_words(table), after, newer)
+    looked = LOOKED_AT if table.sample.item == Draw.Item.CHECK else ""
+    told = (
+        _sample_in_words(table.sample),
+        _state_in_words(table),
+        _saved_in_words(table),
+        looked,
+        after,
+        newer,
+    )
     return " ".join(filter(None, told))
 
 
 def _sample_in_words(sample: SampleProgress) -> str:
+    if not sample.is_complete:
+        upcoming = f"; the next estimate comes at {sample.next_look:,}" if sample.next_look else ""
+        return (
+            f"Interim estimate: {sample.look:,} of {sample.drawn:,} answered, in sampled order, in the random sample "
+            f"of {sample.day}{upcoming}."
+        )
     if sample.item == Draw.Item.CHECK:
         return (
             f"From the random sample of {sample.day}: {sample.drawn:,} checks, answered before the judge's answer was "
@@ -121,10 +138,17 @@ def _open_in_words(newest: SampleProgress) -> str:
             "Its inclusion "
             f"probabilities no longer hold, so it gives no estimate."
         )
-    return (
-        f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered. An "
-        f"estimate needs all of them."
+    told = f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered."
+    if newest.look:
+        return (
+            f"{told} Estimates follow it once it has more answers in sampled order than the sample before it."
+        )
+    needs = (
+        "all of them"
+        if newest.next_look == newest.drawn
+        else f"the first {newest.next_look:,} in sampled order"
     )
+    return f"{told} An estimate needs {needs}."
 
 
 _PREMISE = "If the judge's probabilities are right and answers within a document are independent"

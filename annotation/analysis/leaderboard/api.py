@@ -156,6 +156,13 @@ class EstimateShape(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     caption = serializers.CharField(help_text="What the intervals cover.")
     draw = serializers.CharField(source="draw_id", allow_blank=True)
+    answered = serializers.IntegerField(
+        help_text="Items of the sample that it rests on: the first in sampled order, as of the last declared look."
+    )
+    drawn = serializers.IntegerField(help_text="Items of the whole sample.")
+    confidence = serializers.FloatField(
+        help_text="What each interval is computed at, so that those of all looks and samples hold together at 95 %."
+    )
     documents = serializers.IntegerField()
     answered_documents = serializers.IntegerField(help_text="Of the system that has fewest.")
     systems = serializers.DictField(child=EstimatedShape(), allow_null=True, help_text="By system.")

@@ -208,5 +208,7 @@ def _told_table(table: TargetTable) -> dict[str, Any]:
             "sentence": estimate_in_words(table.estimate),
             "caption": caption_of_estimate(table.estimate),
             "draw_id": table.estimate.draw_id,
+            "answered": table.estimate.sample.look if table.estimate.sample else 0,
+            "drawn": table.estimate.sample.drawn if table.estimate.sample else 0,
         }
     return plain

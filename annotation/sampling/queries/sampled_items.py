@@ -13,7 +13,7 @@ from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.set_samples import IS_LIVE, IS_OVER
 from evaluation.blend import ScoredUnit, ScoreRules, unit_coverage
 from evaluation.metrics import mean_coverage
-from evaluation.statistics import DrawnItem
+from evaluation.statistics import DrawnItem, as_of_look
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -48,8 +48,10 @@ class SampleFrame:
         )
 
 
-def framed_items(project: Project, draw: Draw) -> SampleFrame:
+def framed_items(project: Project, draw: Draw, *, look: int | None = None) -> SampleFrame:
     """The items of a sample, of checks on the reference side or of summaries for assessors.
+
+    Of checks as they stood when the first `look` of them, in sampled order, were answered, where it is given.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
     its document: summaries of a system, model summaries, units by weight, claims of a unit. What a rule
@@ -59,7 +61,7 @@ def framed_items(project: Project, draw: Draw) -> SampleFrame:
     if draw.item != Draw.Item.CHECK:
         return _of_summaries(project, draw)
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
-    return _of_checks(project, probabilities, _drawn(draw))
+    return _of_checks(project, probabilities, _drawn(draw), look=look)
 
 
 def framed_now(project: Project) -> SampleFrame:
@@ -95,18 +97,20 @@ def document_of(document_set: str, group: str) -> str:
 
 
 def _drawn(draw: Draw) -> dict[str, tuple[float, str | None]]:
-    """By check the chance that it had and the answer in the sample, None while it is awaited."""
+    """By check the chance that it had and the answer in the sample, None while it is awaited; in sampled order."""
     columns = ("check_row__public_id", "inclusion_probability", "verdict__label")
-    rows = DrawnCheck.objects.filter(draw=draw).values_list(*columns)
-    return {public_id: (chance, label) for public_id, chance, label in rows}
+    rows = DrawnCheck.objects.filter(draw=draw, check_row__side=Check.Side.REFERENCE).order_by("pk")
+    return {public_id: (chance, label) for public_id, chance, label in rows.values_list(*columns)}
 
 
 def _of_checks(
     project: Project,
     probabilities: Mapping[str, float | None],
     drawn: Mapping[str, tuple[float, str | None]],
+    *,
+    look: int | None = None,
 ) -> SampleFrame:
-    """`probabilities` holds the judge's of every check of the frame; `drawn` the checks of it that were drawn."""
+    """`probabilities` holds the judge's of every check of the frame; `drawn` those drawn, in sampled order."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     for row in _checks(project):
@@ -129,6 +133,13 @@ def _of_checks(
             for row, part in _shares(peers[peer]):
                 items[target][system].append(_check_item(row, document, share * part, probabilities, drawn))
                 ids[target][system].append(row.public_id)
+    if look is not None:
+        turns = {public_id: turn for turn, public_id in enumerate(drawn)}
+        for target, of_target in items.items():
+            for system, of_system in of_target.items():
+                of_target[system] = as_of_look(
+                    of_system, [turns.get(name) for name in ids[target][system]], look
+                )
     return SampleFrame(
         items={target: dict(of_target) for target, of_target in items.items()},
         ids={target: dict(of_target) for target, of_target in ids.items()},

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from annotation.analysis.estimates.estimates import SampleProgress, estimate_table, estimates
+from annotation.analysis.estimates.estimates import (
+    SampleProgress,
+    estimate_table,
+    estimates,
+    shown_sample,
+)
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
@@ -14,7 +20,7 @@ from annotation.models import Assignment, Check, Draw
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
-from evaluation.statistics import DrawnItem
+from evaluation.statistics import DrawnItem, look_confidence
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
 from tests.annotation.laying import judge_and_close
@@ -100,6 +106,69 @@ def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -
     assert "An estimate needs all of them." in estimate_in_words(found)
 
 
+def in_sampled_order(draw: Draw) -> list[Check]:
+    return [row.check_row for row in draw.drawn_checks.order_by("pk").select_related("check_row")]
+
+
+@pytest.mark.django_db
+def test_while_a_sample_is_answered_an_estimate_rests_on_its_first_answers(world: World) -> None:
+    add_checks(world, 30)
+    draw = draw_of(world)
+    order = in_sampled_order(draw)
+    gap, last = order[4], order[-1]
+    for check in [*order[:4], *order[5:20]]:
+        override(check=check, by=world.rex, label="yes")
+    override(check=last, by=world.rex, label="no")
+    # Twenty are answered, the first four of them without a gap.
+    found = estimates(world.project).at(20)
+    assert found.state == "open"
+    assert "20 of 36 are answered. An estimate needs the first 20 in sampled order." in estimate_in_words(
+        found
+    )
+    override(check=gap, by=world.rex, label="yes")
+    found = estimates(world.project).at(20)
+    assert (found.draw_id, found.newer) == (draw.public_id, None)
+    assert estimate_in_words(found).startswith("Interim estimate: 20 of 36 answered, in sampled order")
+    assert "the next estimate comes at 36" in estimate_in_words(found)
+    # The no out of turn waits.
+    assert found.average("alder").mean == 1.0
+    assert found.confidence == look_confidence(20, 36)
+
+
+@pytest.mark.django_db
+def test_samples_of_the_same_checks_share_what_may_be_missed(world: World) -> None:
+    first = draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch")
+    assert estimates(world.project).at(20).confidence == look_confidence(6, 6)
+    draw_of(world)
+    # Every check keeps its answer, so the second is complete at once.
+    assert estimates(world.project).at(20).confidence == look_confidence(6, 6, sample=2)
+    # One that was cancelled after somebody could look at it counts; before that it does not.
+    Draw.objects.filter(pk=first.pk).update(cancelled_at=datetime.now(UTC))
+    assert estimates(world.project).at(20).confidence == look_confidence(6, 6, sample=2)
+    first.drawn_checks.update(verdict=None)
+    assert estimates(world.project).at(20).confidence == look_confidence(6, 6)
+
+
+@pytest.mark.parametrize(
+    ("samples", "shown"),
+    [
+        # Answered in sampled order and drawn, the newest first.
+        ([], None),
+        ([(19, 120)], None),
+        ([(39, 120)], 0),
+        ([(100, 120), (60, 60)], 0),
+        ([(59, 120), (60, 60)], 1),
+        ([(60, 60), (120, 120)], 0),
+        ([(20, 40), (40, 120), (30, 30), (200, 200)], 1),
+    ],
+)
+def test_the_sample_that_says_most_is_shown(samples: list[tuple[int, int]], shown: int | None) -> None:
+    draws = [replace(DRAW, drawn=drawn, answered=run, run=run) for run, drawn in samples]
+    assert shown_sample(draws) is (None if shown is None else draws[shown])
+
+
 @pytest.mark.django_db
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
     items = framed_items(world.project, draw_of(world)).items[20]["alder"]
@@ -182,6 +251,7 @@ DRAW = SampleProgress(
     answered=18,
     withdrawn=0,
     day="2026-05-04",
+    run=18,
 )
 
 
