@@ -223,6 +223,7 @@ def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
 class LLMServer:
     """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400.
 
+    `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
     With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
     """
 
@@ -240,6 +241,7 @@ class LLMServer:
         self.claims_of: ClaimsOf = claims_of or _whole_unit
         self.formats = tuple(formats)
         self.length_field = length_field
+        self.refuses: tuple[str, ...] = ()
         self.latency = latency
         self.api_key = api_key
         self.usage = usage
@@ -360,7 +362,12 @@ class LLMServer:
             return faults.status(
                 400, f"response_format {call.format} is not supported", param="response_format"
             )
-        if self.length_field not in call.body:
+        for name in self.refuses:
+            if name == "stream" and not call.body.get("stream"):
+                return faults.status(400, "This model only supports streaming.")
+            if name != "stream" and name in call.body:
+                return faults.status(400, f"Unsupported parameter: '{name}' is not supported here.")
+        if self.length_field not in call.body and self.length_field not in self.refuses:
             message = f"Unsupported parameter; use '{self.length_field}'."
             return faults.status(400, message, "unsupported_parameter", "max_tokens")
         return None
@@ -381,6 +388,8 @@ class LLMServer:
         completion = _completion(call, content, fault, self.usage)
         if fault.completion is not None:
             completion = fault.completion(completion)
+        if call.body.get("stream"):
+            return _http(200, fault.headers, _events(completion))
         return _http(200, fault.headers, json.dumps(completion).encode())
 
 
@@ -485,6 +494,22 @@ def _completion(
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def _events(completion: Answer) -> bytes:
+    """The completion as a stream of events, a few characters each; the usage stands in the last one."""
+    [choice] = completion["choices"]
+    content = choice["message"]["content"] or ""
+    deltas: list[Answer] = [{"role": "assistant"}]
+    deltas += [{"content": content[start : start + 7]} for start in range(0, len(content), 7)]
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
+    choices.append([{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}])
+    events = [
+        {**completion, "object": "chat.completion.chunk", "choices": each, "usage": None} for each in choices
+    ]
+    events.append({**completion, "choices": []})
+    lines = [f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events]
+    return "".join([": keep-alive\n\n", *lines, "data: [DONE]\n\n"]).encode()
 
 
 async def _send(response: bytes, fault: Fault, writer: asyncio.StreamWriter) -> None:

@@ -129,12 +129,20 @@ class JudgeAdmin(Rows):
         if not person_of(request).is_superuser:
             return super().get_readonly_fields(request, obj)
         fixed = IDENTITY if is_used(obj) else ()
-        return [*fixed, "project", "reply_format", "public_id", "created_at", "archived_at"]
+        return [
+            *fixed,
+            "project",
+            "reply_format",
+            "refused_parameters",
+            "public_id",
+            "created_at",
+            "archived_at",
+        ]
 
     def save_model(self, request: HttpRequest, obj: Judge, form: JudgeForm, change: bool) -> None:
         if set(SERVER) & set(form.changed_data):
             # Found of another server, or for another model there.
-            obj.reply_format = ""
+            obj.reply_format, obj.refused_parameters = "", []
         super().save_model(request, obj, form, change)
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Judge | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0037_least_scored'),
+        ('annotation', '0038_refused_parameters'),
     ]
 
     operations = [

@@ -40,7 +40,9 @@ class Judge(PublicRow):
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
-    temperature = models.FloatField(default=0.0)
+    temperature = models.FloatField(
+        default=0.0, null=True, blank=True, help_text="Empty where the request is to name none."
+    )
     seed = models.IntegerField(null=True, blank=True)
     concurrency = models.PositiveIntegerField(default=8, help_text="Calls at once, of all workers together.")
     timeout_seconds = models.FloatField(default=60.0)
@@ -71,6 +73,11 @@ class Judge(PublicRow):
         choices=ReplyFormat,
         blank=True,
         help_text="The best that its server was found to take. Empty until it has been asked.",
+    )
+    refused_parameters = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Parameters that its server was found to refuse; they are left out of requests.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -3,14 +3,15 @@
 import asyncio
 import hashlib
 import random
+import re
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from evaluation.judging._formats import KnownFormat
+from evaluation.judging._formats import OPTIONAL, KnownFormat, KnownParameters
 from evaluation.judging._pace import Pace
 from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging._windows import estimated_tokens
@@ -39,6 +40,10 @@ _FIRST_BACKOFF_SECONDS = 0.5
 # A server that does not know a format says so at once: one that is silent so long is answering.
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset({"context_length_exceeded", "content_filter", "content_policy_violation"})
+# By longer names first: "max_tokens" stands in others' names.
+_NAMED = re.compile(r"response_format|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r"|streaming")
+_LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
+_OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Settings:
     remember_format: Callable[[ReplyFormat], None] | None = None
     slots: Slots | None = None
     pace: Pacing | None = None
+    refused: Collection[str] = ()
+    remember_refused: Callable[[tuple[str, ...]], None] | None = None
 
 
 @dataclass(slots=True)
@@ -110,7 +117,7 @@ class Caller:
         self._settings = settings
         self._store = store
         self._format = KnownFormat(settings.reply_format, settings.remember_format)
-        self._length_field = "max_tokens"
+        self._parameters = KnownParameters(settings.refused, settings.remember_refused)
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
         limits = settings.limits
@@ -191,14 +198,15 @@ class Caller:
         return True
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject; remember what it rejects."""
+        """Ask in the best way that the server is not known to reject; remember what it rejects."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
         for chosen in self._format.to_try:
-            body = self._body(request, chosen)
+            left_out = self._parameters.refused
+            body = self._body(request, chosen, left_out)
             try:
-                reply = await self._persistent(session, body)
+                reply, refused = await self._accepted(session, request, chosen, left_out)
             except Rejected as refusal:
                 rejection = rejection or refusal
                 if refusal.code in _ABOUT_THE_CONTENT:
@@ -206,6 +214,7 @@ class Caller:
                 continue
             if reply.finish_reason != NO_COMPLETION:
                 self._format.found(chosen)
+                self._parameters.found(refused)
             break
         return StoredCall(
             key=key,
@@ -221,15 +230,43 @@ class Caller:
             model=storable(reply.model if reply else ""),
         )
 
-    def _body(self, request: _Request, chosen: ReplyFormat) -> dict[str, Any]:
+    async def _accepted(
+        self, session: _Session, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]
+    ) -> tuple[Reply, frozenset[str]]:
+        """The reply, and what was left out for it: each parameter that the server refuses by name, one by one."""
+        while True:
+            body = self._body(request, chosen, left_out)
+            try:
+                return await self._persistent(session, body), left_out
+            except Rejected as refusal:
+                name = _refused_in(body, refusal)
+                if name is None or not self._may_leave_out(left_out | {name}):
+                    raise
+                left_out |= {name}
+
+    def _may_leave_out(self, names: frozenset[str]) -> bool:
+        # Without a longest reply nobody knows what a call can cost.
+        return self._settings.budget is None or not names >= _LENGTHS
+
+    def _body(self, request: _Request, chosen: ReplyFormat, left_out: frozenset[str]) -> dict[str, Any]:
         prompt, system = request.prompt, request.system
         schema = prompt.schema_of(request.parts)
         # A user's own words need not tell the form of the reply.
         if chosen != "json_schema" and (prompt.parts or prompt.is_reworded):
             system = f"{system}\nAnswer with JSON only, of this schema: {canonical(schema)}"
         messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
-        body: dict[str, Any] = {**self._settings.parameters, "messages": messages}
-        body[self._length_field] = self._settings.limits.max_tokens
+        parameters = {
+            name: value for name, value in self._settings.parameters.items() if name not in left_out
+        }
+        body: dict[str, Any] = {**parameters, "messages": messages}
+        if "max_tokens" not in left_out:
+            body["max_tokens"] = self._settings.limits.max_tokens
+        elif "max_completion_tokens" not in left_out:
+            body["max_completion_tokens"] = self._settings.limits.max_tokens
+        if "stream" in left_out:
+            body["stream"] = True
+            if "stream_options" not in left_out:
+                body["stream_options"] = {"include_usage": True}
         if chosen == "json_schema":
             named = {"name": prompt.step, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -267,10 +304,6 @@ class Caller:
             return await self._paid(session, body, prompt_tokens)
         except Denied as denial:
             raise JudgeRefused(f"{self._described()} refused: {denial}.") from None
-        except Rejected as rejection:
-            if not self._is_about_length_field(rejection, body):
-                raise
-        return await self._attempt(session, self._with_new_length_field(body), prompt_tokens)
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
         """The reply of one attempt, with its cost set aside before and settled after.
@@ -303,17 +336,6 @@ class Caller:
         except TimeoutError:
             raise Transient(f"it did not answer within {timeout:g} s", is_broken=True) from None
 
-    def _is_about_length_field(self, rejection: Rejected, body: Mapping[str, Any]) -> bool:
-        # Newer OpenAI models know the limit of a reply only by its new name, older servers only by the old
-        # one.
-        return "max_tokens" in body and "max_tokens" in (rejection.parameter or str(rejection))
-
-    def _with_new_length_field(self, body: dict[str, Any]) -> dict[str, Any]:
-        self._length_field = "max_completion_tokens"
-        renamed = dict(body)
-        renamed[self._length_field] = renamed.pop("max_tokens")
-        return renamed
-
     def _described(self) -> str:
         return f"The judge {self._settings.judge!r} at {self._settings.base_url}"
 
@@ -343,6 +365,21 @@ async def _end_of(work: "asyncio.Future[None]") -> None:
     if cancellation is not None:
         raise cancellation
     work.result()
+
+
+def _refused_in(body: Mapping[str, Any], rejection: Rejected) -> str | None:
+    """The parameter that the server names as what it refuses, of those that can be left out."""
+    found = _NAMED.search(rejection.parameter or str(rejection))
+    name = "stream" if found and found[0] == "streaming" else found and found[0]
+    if name is None or name == "response_format":
+        return None
+    if name == "stream":
+        return None if "stream" in body else name
+    # A number that is too large is no parameter that it does not know; of newer models both names may be told.
+    if name in _LENGTHS:
+        sent = next((each for each in ("max_tokens", "max_completion_tokens") if each in body), None)
+        return None if sent != "max_tokens" and _OTHER_LENGTH.search(str(rejection)) else sent
+    return name if name in body else None
 
 
 def _prompt_tokens(body: Mapping[str, Any]) -> int:

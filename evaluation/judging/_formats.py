@@ -1,9 +1,35 @@
-"""Which form of reply a server can be asked for."""
+"""What a server can be asked for: the form of its reply, and parameters that it does not refuse."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from evaluation.judging.protocol import REPLY_FORMATS, ReplyFormat
+
+OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options")
+"""Parameters that servers refuse. "stream" stands for whole replies: a server that refuses these is asked for a stream.
+Where "max_tokens" is refused the newer name is used."""
+
+
+class KnownParameters:
+    """The parameters that a server is known to refuse; `remember` is told all of them as soon as it answers without.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self, remembered: Collection[str], remember: Callable[[tuple[str, ...]], None] | None
+    ) -> None:
+        self.refused = frozenset(remembered)
+        self._remember = remember
+        self._guard = threading.Lock()
+
+    def found(self, refused: frozenset[str]) -> None:
+        """The server has answered without these."""
+        with self._guard:
+            known = self.refused | refused
+            is_news, self.refused = known != self.refused, known
+        if is_news and self._remember is not None:
+            self._remember(tuple(sorted(known)))
 
 
 class KnownFormat:

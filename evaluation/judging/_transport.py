@@ -285,7 +285,7 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return Reply(request, "", NO_COMPLETION, None, None, seconds)
+        body = _streamed(content)
     choice = _member(_first(_member(body, "choices")))
     message = _member(choice.get("message"))
     finish_reason = _string(choice.get("finish_reason"))
@@ -305,6 +305,36 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
         seconds,
         _string(_member(body, "model")),
     )
+
+
+def _streamed(content: bytes) -> dict[str, Any]:
+    """The completion that a stream of events makes up; of anything else one without choices."""
+    whole: dict[str, Any] = {}
+    said: dict[str, list[str]] = {"content": [], "refusal": []}
+    choice: dict[str, Any] = {}
+    for line in content.decode("utf-8", "replace").splitlines():
+        if not line.startswith("data:"):
+            continue
+        try:
+            event = json.loads(line.removeprefix("data:"))
+        except (ValueError, RecursionError):
+            continue
+        # Later events hold what earlier ones leave empty: the usage stands in the last.
+        whole |= {name: value for name in ("usage", "model", "error") if (value := _member(event, name))}
+        for each in _choices(event):
+            for name, pieces in said.items():
+                pieces.append(_content(_member(_member(each.get("delta")), name)))
+            choice["finish_reason"] = each.get("finish_reason") or choice.get("finish_reason")
+    if choice:
+        choice["message"] = {name: "".join(pieces) for name, pieces in said.items()}
+        whole["choices"] = [choice]
+    return whole
+
+
+def _choices(event: object) -> list[dict[str, Any]]:
+    """The first choice of an event, where it has any."""
+    first = _member(_first(_member(event, "choices")))
+    return [first] if first else []
 
 
 def _member(value: object, name: str | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -90,7 +90,7 @@ class OpenAIJudge:
     - `http_client`: used as it is, left open; of the event loop in which the judge is used.
     - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
     - `price`: makes the cost of calls known, so that a `budget` can cap it.
-    - `reply_format`: what `remember_format` was once told (at once, in the event loop; it must not raise).
+    - `reply_format`, `refused`: what `remember_…` was once told of the server (in the event loop; it must not raise).
     - `slots`, `pace`: take the place of `limits` for calls at once and by the minute, where several processes share it.
     Raises JudgeSettings; `extract` and `check` raise JudgeRefused and JudgeUnavailable, `extract` UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
@@ -116,6 +116,8 @@ class OpenAIJudge:
         budget: Budget | None = None,
         reply_format: ReplyFormat | None = None,
         remember_format: Callable[[ReplyFormat], None] | None = None,
+        refused: Collection[str] = (),
+        remember_refused: Callable[[tuple[str, ...]], None] | None = None,
         slots: Slots | None = None,
         pace: Pacing | None = None,
     ) -> None:
@@ -145,6 +147,8 @@ class OpenAIJudge:
         self._budget = _checked_budget(budget, price, self.name)
         self._reply_format = _checked_format(reply_format)
         self._remember_format = remember_format
+        self._refused = tuple(refused)
+        self._remember_refused = remember_refused
         self._slots = slots
         self._pace = pace
         self._identity = canonical(
@@ -399,6 +403,8 @@ class OpenAIJudge:
                     self._remember_format,
                     self._slots,
                     self._pace,
+                    self._refused,
+                    self._remember_refused,
                 )
                 self._caller = Caller(settings, self._store)
             return self._caller

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,8 +23,17 @@ _MOST_STARTS = 200
 _START = re.compile(r"[{\[]")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-_AROUND_LABEL = " \t\r\n.,;:!?\"'`*_()[]"
-_LABELS: dict[str, Label] = {label: label for label in LABELS}
+_AROUND_LABEL = " \t\r\n.,;:!?\"'`*_()[]«»„“”¡¿。！、「」،؟।"
+_IN_OTHER_LANGUAGES: Mapping[Label, str] = {
+    "yes": "ja oui sí si sì sim да так tak ano áno igen da jo kyllä jah taip evet ναι はい 是 是的 예 네 نعم כן có ya",
+    "no": "nein non não nee nej nei нет не ні nie ne nem nu ei hayır όχι いいえ 否 不 不是 아니요 아니오 لا לא không",
+    "unsure": "unsicher unklar incertain incerto incierto inseguro onzeker osäker usikker неясно неизвестно niepewne "
+    "belirsiz 不明 不確か 不确定 不確定 불확실 غير‌مؤكد",
+}
+_LABELS: dict[str, Label] = {label: label for label in LABELS} | {
+    word: label for label, words in _IN_OTHER_LANGUAGES.items() for word in words.split()
+}
+"""Judges that are told in another language may answer in it. No word means another label in another of them."""
 
 _A = TypeVar("_A")
 
@@ -156,7 +165,7 @@ def parse_reason(reply: str) -> str:
 def read_label(value: object) -> Label | None:
     """The label that a value means beyond doubt, or None.
 
-    Example: `read_label("Yes.")` and `read_label(True)` are "yes"; `read_label("not yes")` is None.
+    Example: `read_label("Yes.")`, `read_label("はい")` and `read_label(True)` are "yes"; "not yes" is None.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

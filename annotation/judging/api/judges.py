@@ -68,7 +68,9 @@ class JudgeProfile(serializers.Serializer[Any]):
         help_text="Name of the environment variable that holds the key, one that the operator binds to the base URL in "
         "COVERDICT_JUDGE_KEYS; empty for none. Keys themselves are never sent here.",
     )
-    temperature = serializers.FloatField(required=False)
+    temperature = serializers.FloatField(
+        required=False, allow_null=True, help_text="Null where requests are to name none."
+    )
     seed = serializers.IntegerField(required=False, allow_null=True)
     concurrency = serializers.IntegerField(required=False, help_text="Calls at once.")
     timeout_seconds = serializers.FloatField(required=False)
@@ -100,7 +102,7 @@ class JudgeDetail(JudgeRow):
     api_key_env = serializers.SerializerMethodField(
         help_text="Empty without a key, and of a shared judge, whose key is the administrators' business."
     )
-    temperature = serializers.FloatField()
+    temperature = serializers.FloatField(allow_null=True)
     seed = serializers.IntegerField(allow_null=True)
     concurrency = serializers.IntegerField()
     timeout_seconds = serializers.FloatField()
@@ -112,6 +114,9 @@ class JudgeDetail(JudgeRow):
     completion_price = serializers.FloatField()
     custom_instruction = serializers.CharField()
     reply_format = serializers.CharField(help_text="The best that its server was found to take.")
+    refused_parameters = serializers.ListField(
+        child=serializers.CharField(), help_text="What its server was found to refuse; left out of requests."
+    )
     members = serializers.SerializerMethodField(help_text="Names of the judges that a panel asks.")
     addresses = serializers.SerializerMethodField(help_text="Where it sends texts.")
     may_receive_texts = serializers.SerializerMethodField(

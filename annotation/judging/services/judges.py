@@ -11,8 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -53,6 +52,9 @@ LOOK_SECONDS = 0.05
 _PORTS = {"http": 80, "https": 443}
 
 JudgeReply = TypeVar("JudgeReply")
+FoundOut = Mapping[str, Any]
+"""Columns of a judge's row that tell what its server takes."""
+Remember = Callable[[Judge, FoundOut], None]
 
 
 def judge_by_name(name: str, project: Project | None = None) -> Judge:
@@ -130,7 +132,7 @@ def build(
     *,
     store_of: Callable[[Judge], CallStore] | None = None,
     shared_by: Callable[[Judge], tuple[Slots, Pacing | None]] | None = None,
-    remember: Callable[[Judge, ReplyFormat], None] | None = None,
+    remember: Remember | None = None,
     budget: Budget | None = None,
     prompts: Mapping[Step, Prompt] | None = None,
     finds_formats_anew: bool = False,
@@ -140,10 +142,9 @@ def build(
     place where it is not saved.
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
-    several processes share of its limits. `remember` is told,
-    from the event loop, which reply format a judge's server was found to take; `finds_formats_anew` leaves
-    aside what is remembered of that. `prompts` take the place of built-in ones, for members of a panel too; the
-    lexical judge reads none.
+    several processes share of its limits. `remember` is told, from the event loop, which reply format a judge's server
+    was found to take and what it refuses, as columns of the row; `finds_formats_anew` leaves aside what is remembered
+    of that. `prompts` take the place of built-in ones, for members of a panel too; the lexical judge reads none.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -183,7 +184,11 @@ def build(
         slots=slots,
         pace=pace,
         reply_format=None if finds_formats_anew else _known_format(judge),
-        remember_format=None if remember is None else partial(remember, judge),
+        remember_format=None if remember is None else lambda found: remember(judge, {"reply_format": found}),
+        refused=() if finds_formats_anew else judge.refused_parameters,
+        remember_refused=None
+        if remember is None
+        else lambda found: remember(judge, {"refused_parameters": list(found)}),
     )
 
 
@@ -202,10 +207,10 @@ def _known_format(judge: Judge) -> ReplyFormat | None:
     return next((known for known in REPLY_FORMATS if known == judge.reply_format), None)
 
 
-def remember_format(judge: Judge, found: ReplyFormat) -> None:
-    """Keep which reply format the judge's server takes, unless the row names another server or model by now."""
+def remember_server(judge: Judge, found: FoundOut) -> None:
+    """Keep what was found out about the judge's server, unless the row names another server or model by now."""
     same = Judge.objects.filter(pk=judge.pk, model=judge.model, base_url=judge.base_url)
-    same.update(reply_format=found)
+    same.update(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +287,9 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
-        def remember(member: Judge, found: ReplyFormat) -> None:
-            # Nobody waits for it: where it fails, the next worker finds the format again.
-            notes.begin(lambda: remember_format(member, found))
+        def remember(member: Judge, found: FoundOut) -> None:
+            # Nobody waits for it: where it fails, the next worker finds it out again.
+            notes.begin(lambda: remember_server(member, found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         prompts = {} if run is None else own_prompts(run.prompt_versions.all())

@@ -106,7 +106,7 @@ def change_judge(
     for fault in profile_faults(wanted, new):
         raise fault
     if set(SERVER) & set(moved):
-        wanted.reply_format = ""
+        wanted.reply_format, wanted.refused_parameters = "", []
     _save(wanted, new)
     if {one.pk for one in asked} != {one.pk for one in new}:
         moved["members"] = [sorted(one.name for one in asked), sorted(one.name for one in new)]

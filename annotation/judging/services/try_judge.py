@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from annotation.core.permissions import Verb, require, verbs_in, visible_projects
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.judging.services.judges import build, remember_format, require_usable
+from annotation.judging.services.judges import FoundOut, build, remember_server, require_usable
 from annotation.models import Judge
 from evaluation.errors import JudgeError
 from evaluation.judging.protocol import REPLY_FORMATS, ReplyFormat, Text, Usage, Verdict, metered
@@ -64,10 +64,11 @@ def try_judge(*, judge: Judge, by: User | None, members: Sequence[Judge] | None 
     if judge.project is not None:
         require(by, judge.project, Verb.RUN)
     require_usable(judge, members)
-    found: dict[str, tuple[Judge, ReplyFormat]] = {}
+    found: dict[str, tuple[Judge, FoundOut]] = {}
 
-    def remember(asked: Judge, taken: ReplyFormat) -> None:
-        found[asked.name] = (asked, taken)
+    def remember(asked: Judge, taken: FoundOut) -> None:
+        before = found.get(asked.name, (asked, {}))[1]
+        found[asked.name] = (asked, {**before, **taken})
 
     began = time.monotonic()
     try:
@@ -87,15 +88,15 @@ def try_judge(*, judge: Judge, by: User | None, members: Sequence[Judge] | None 
     except JudgeError as failure:
         raise Invalid(str(failure), field="judge", code="judge_failed") from failure
     finally:
-        for member, reply_format in found.values():
-            remember_format(member, reply_format)
+        for member, taken in found.values():
+            remember_server(member, {"refused_parameters": [], **taken})
     return Trial(
         label=verdict.label,
         probability=verdict.probability,
         reason=verdict.reason,
         seconds=time.monotonic() - began,
         calls=usage.calls,
-        format=_plainest(reply_format for _, reply_format in found.values()),
+        format=_plainest(taken["reply_format"] for _, taken in found.values() if "reply_format" in taken),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         cost=usage.cost,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.judging.services.judges import at_work, remember_format
+from annotation.judging.services.judges import at_work, remember_server
+from annotation.judging.services.save_judge import change_judge
 from annotation.models import Judge
 from evaluation.judging.protocol import Text
 
@@ -47,6 +48,26 @@ def test_what_the_server_takes_no_longer_is_stepped_down_from(
     assert formats(llm_server) == ["json_object", "text"]
 
 
+def test_parameters_that_the_server_refuses_are_kept_with_the_judge(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.refuses = ("temperature", "stream")
+    ask(llm_judge, "The wall was breached")
+    llm_judge.refresh_from_db()
+    assert llm_judge.refused_parameters == ["stream", "temperature"]
+    tried = len(llm_server.calls)
+    ask(llm_judge, "The harbour was breached")
+    assert len(llm_server.calls) == tried + 1
+    # What the row says stays as it was written.
+    assert llm_judge.temperature == 0.0
+
+
+def test_an_empty_temperature_is_not_sent(llm_judge: Judge, llm_server: LLMServer) -> None:
+    change_judge(judge=llm_judge, by=None, temperature=None)
+    ask(llm_judge, "The wall was breached")
+    assert "temperature" not in llm_server.calls[0].body
+
+
 def test_each_member_of_a_panel_has_its_own(llm_judge: Judge, llm_server: LLMServer) -> None:
     panel = Judge.objects.create(name="both", kind="panel")
     other = Judge.objects.create(
@@ -66,6 +87,6 @@ def test_what_was_found_of_one_server_is_not_kept_for_another(
 ) -> None:
     """A worker may still be at it while somebody gives the judge another server."""
     Judge.objects.filter(pk=llm_judge.pk).update(**changes)
-    remember_format(llm_judge, "text")
+    remember_server(llm_judge, {"reply_format": "text", "refused_parameters": ["seed"]})
     llm_judge.refresh_from_db()
-    assert llm_judge.reply_format == ""
+    assert (llm_judge.reply_format, llm_judge.refused_parameters) == ("", [])

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from evaluation import Limits, OpenAIJudge, Verdict
-from evaluation.judging import JudgeSettings, JudgeUnavailable, Text
+from evaluation import Limits, MoneyCap, OpenAIJudge, Price, Verdict
+from evaluation.judging import JudgeSettings, JudgeUnavailable, MemoryCallStore, Text
 from evaluation.judging import _caller as caller
+from evaluation.judging.parsing import _IN_OTHER_LANGUAGES, read_label
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -187,3 +188,144 @@ def test_a_page_that_is_no_completion_teaches_nothing(judge_of: JudgeMaker, llm_
 def test_a_format_that_does_not_exist_is_refused(judge_of: JudgeMaker) -> None:
     with pytest.raises(JudgeSettings, match="json_schema, json_object, text"):
         judge_of(reply_format="yaml")
+
+
+# Parameters
+
+
+def sent(server: LLMServer) -> list[set[str]]:
+    names = {"temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options"}
+    return [names & set(call.body) for call in server.calls]
+
+
+def test_refused_parameters_are_dropped_one_by_one_and_remembered(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.refuses = ("temperature", "seed", "max_tokens", "max_completion_tokens")
+    found: list[tuple[str, ...]] = []
+    verdicts = check_many(judge_of(limits=ONE_BY_ONE, seed=1, remember_refused=found.append), 2)
+    assert [verdict.label for verdict in verdicts] == ["no", "no"]
+    assert sent(llm_server) == [
+        {"temperature", "seed", "max_tokens"},
+        {"seed", "max_tokens"},
+        {"max_tokens"},
+        {"max_completion_tokens"},
+        set(),
+        set(),
+    ]
+    assert found == [tuple(sorted(llm_server.refuses))]
+    # Another judge that is told begins without them.
+    check_many(judge_of(limits=ONE_BY_ONE, seed=1, refused=found[0]), 1)
+    assert sent(llm_server)[-1] == set()
+    assert len(llm_server.calls) == 7
+
+
+def test_a_refused_parameter_and_a_refused_format_are_found_together(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.refuses, llm_server.formats = ("temperature",), ()
+    check_many(judge_of(limits=ONE_BY_ONE), 1)
+    check_many(judge_of(limits=ONE_BY_ONE, reply_format="text", refused=["temperature"]), 1)
+    assert formats(llm_server)[-2:] == ["text", "text"]
+    assert sent(llm_server)[-1] == {"max_tokens"}
+
+
+def test_under_a_cap_the_longest_reply_is_never_left_open(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.refuses = ("max_tokens", "max_completion_tokens")
+    judge = judge_of(limits=ONE_BY_ONE, price=Price(1.0, 1.0), budget=MoneyCap(9.0))
+    (verdict,) = check_many(judge, 1)
+    assert (verdict.label, "max_completion_tokens" in verdict.reason) == (None, True)
+    assert set() not in sent(llm_server)
+
+
+def test_a_reply_that_is_too_long_by_the_newer_name_is_no_unknown_parameter(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.length_field = "max_completion_tokens"
+    message = "max_completion_tokens is too large: 4000. The model takes at most 2000."
+    llm_server.where(
+        lambda call: faults.status(400, message) if "max_completion_tokens" in call.body else None
+    )
+    (verdict,) = check_many(judge_of(limits=ONE_BY_ONE), 1)
+    assert (verdict.label, "at most 2000" in verdict.reason) == (None, True)
+
+
+def test_a_server_that_only_streams_is_read(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.refuses = ("stream",)
+    store = MemoryCallStore()
+    found: list[tuple[str, ...]] = []
+    verdicts = check_many(judge_of(limits=ONE_BY_ONE, store=store, remember_refused=found.append), 2)
+    assert [verdict.label for verdict in verdicts] == ["no", "no"]
+    assert (found, len(llm_server.calls)) == ([("stream",)], 3)
+    call = store.calls[0]
+    assert (call.finish_reason, call.model) == ("stop", "scripted")
+    assert call.completion_tokens == len(call.reply) // 4 > 0
+
+
+def test_a_stream_without_its_usage_is_read_too(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    llm_server.refuses = ("stream_options", "stream")
+    store = MemoryCallStore()
+    (verdict,) = check_many(judge_of(limits=ONE_BY_ONE, store=store), 1)
+    assert verdict.label == "no"
+    assert "stream_options" not in llm_server.calls[-1].body
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        (b'data: {"error": {"message": "overloaded"}}\n\n', "overloaded"),
+        (b"data: {not json\n\ndata: [DONE]\n\n", "not a chat completion"),
+        (b'data: {"choices": [{"delta": {"content": "{"}, "finish_reason": "length"}]}\n\n', "cut off"),
+        (b'data: {"choices": [{"delta": {"refusal": "No."}}]}\n\n', "refused: No"),
+    ],
+)
+def test_a_stream_that_holds_no_answer_says_why(
+    judge_of: JudgeMaker, llm_server: LLMServer, events: bytes, reason: str
+) -> None:
+    llm_server.always(faults.body(events))
+    (verdict,) = check_many(judge_of(limits=ONE_BY_ONE), 1)
+    assert (verdict.label, reason in verdict.reason) == (None, True)
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("language", "yes", "no"),
+    [
+        ("ja", "はい", "いいえ"),
+        ("fr", "oui", "non"),
+        ("de", "Ja", "Nein"),
+        ("es", "¡Sí!", "no"),
+        ("zh", "是。", "不是"),
+    ],
+)
+def test_labels_in_the_language_of_the_prompt_are_understood(
+    judge_of: JudgeMaker, llm_server: LLMServer, language: str, yes: str, no: str
+) -> None:
+    def translated(answer: dict[str, Any]) -> dict[str, Any]:
+        told = {"yes": yes, "no": no}
+        verdicts = [{**each, "label": told[each["label"]]} for each in answer["verdicts"]]
+        return {"verdicts": verdicts}
+
+    llm_server.always(faults.changed(translated))
+    text = Text.of("The council met on Tuesday.", language)
+    judge = judge_of()
+
+    async def ask() -> list[str | None]:
+        found = await judge.check(["council met", "It snowed"], text)
+        await judge.aclose()
+        return [each.label for each in found]
+
+    assert asyncio.run(ask()) == ["yes", "no"]
+
+
+def test_no_word_means_two_labels() -> None:
+    listed = [word for words in _IN_OTHER_LANGUAGES.values() for word in words.split()]
+    assert len(set(listed)) == len(listed)
+    # What is read is folded first.
+    assert [read_label(word) for word in listed] == [
+        label for label, words in _IN_OTHER_LANGUAGES.items() for _ in words.split()
+    ]

@@ -41,7 +41,7 @@ def entry(identity: object = "c1", label: object = "yes", **more: Any) -> dict[s
         ("idk", None),
         ("borderline", None),
         ("supported", None),
-        ("ja", None),
+        ("ja", "yes"),
         ("", None),
         (1, None),
         (None, None),

@@ -174,3 +174,8 @@ def test_the_list_asks_no_more_with_more_judges(mona: Client, world: World) -> N
     few = len(statements_of(lambda: mona.get(AT)))
     grow(10)
     assert len(statements_of(lambda: mona.get(AT))) == few
+
+
+def test_a_temperature_may_be_left_empty(mona: Client, llm_server: LLMServer) -> None:
+    assert mona.post(f"{AT}add/", {**profile(llm_server, temperature=""), "act": "save"}).status_code == 302
+    assert Judge.objects.get(name="mine").temperature is None
