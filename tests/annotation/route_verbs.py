@@ -34,6 +34,7 @@ POSTED = {
     "start-run",
     "cancel-run",
     "resume-run",
+    "follow-model",
     "assign",
     "recall-sitting",
     "reassign-sitting",
@@ -125,7 +126,8 @@ WEB = {
     "withdraw-comment": Verb.COMMENT,
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
-        ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared"), Verb.CHANGE_PROJECT
+        ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared", "follow-model"),
+        Verb.CHANGE_PROJECT,
     ),
     "permit-texts": Verb.RUN,
     **dict.fromkeys(("recalibrate-judge", "teach-judge"), Verb.CHANGE_PROJECT),

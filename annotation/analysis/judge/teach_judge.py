@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
@@ -21,9 +20,9 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.examples import examples_of
-from annotation.judging.queries.judges import judges_of, not_permitted
+from annotation.judging.queries.judges import not_permitted
 from annotation.judging.services.judges import require_of
-from annotation.judging.services.save_judge import PROFILE, add_judge
+from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
 from annotation.scoring.records import DOCUMENT_BREAK, judged_text
@@ -65,12 +64,7 @@ def teach_judge(
     places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
     places.append(_chosen(pool))
     told = _told(project, {row.check: row for rows in places for row in rows})
-    taught = add_judge(
-        project=project,
-        by=by,
-        **{name: getattr(base, name) for name in PROFILE if name != "name"},
-        name=_free_name(project, base),
-    )
+    taught = copy_judge(project=project, judge=base, stem=f"{base.name[:LONGEST_BASE_NAME]}-examples", by=by)
     JudgeExamples.objects.create(
         judge=taught,
         base=base,
@@ -238,11 +232,3 @@ def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
             examples.append(Example(each["claim"], each["passage"], label, each["reason"]))
         kept += of_side[: len(within(examples))]
     return kept
-
-
-def _free_name(project: Project, base: Judge) -> str:
-    name = f"{base.name[:LONGEST_BASE_NAME]}-examples"
-    taken = set(judges_of(project).filter(name__startswith=name).values_list("name", flat=True))
-    return next(
-        each for number in count(1) if (each := name if number == 1 else f"{name}-{number}") not in taken
-    )

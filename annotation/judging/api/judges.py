@@ -83,6 +83,10 @@ class JudgeProfile(serializers.Serializer[Any]):
     prompt_price = serializers.FloatField(required=False, help_text="Of a million prompt tokens.")
     completion_price = serializers.FloatField(required=False, help_text="Of a million tokens of replies.")
     custom_instruction = serializers.CharField(required=False, allow_blank=True)
+    may_change_model = serializers.BooleanField(
+        required=False,
+        help_text="Go on where its server answers with another model than before. Otherwise a run stops.",
+    )
     members = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -113,6 +117,8 @@ class JudgeDetail(JudgeRow):
     prompt_price = serializers.FloatField()
     completion_price = serializers.FloatField()
     custom_instruction = serializers.CharField()
+    may_change_model = serializers.BooleanField()
+    served_model = serializers.CharField(help_text="The model that its server named in its first reply.")
     reply_format = serializers.CharField(help_text="The best that its server was found to take.")
     refused_parameters = serializers.ListField(
         child=serializers.CharField(), help_text="What its server was found to refuse; left out of requests."

@@ -17,6 +17,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_versions_of
 from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Project, Run
@@ -203,6 +204,20 @@ class RunResume(ApiView):
         run = only(_runs_of(project), public_id, "run")
         run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
         return Response(RunDetail(run).data)
+
+
+class RunFollow(ApiView):
+    tag = "runs"
+
+    @operation("follow_model", responses={201: RunDetail})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Judge with the model that the server of a stopped run answers with by now, as a judge of its own.
+
+        Needs the verbs "change_project" and "run". The new judge decides nothing until it is chosen to.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        run = follow_model(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
 
 
 def _runs_of(project: Project) -> QuerySet[Run]:

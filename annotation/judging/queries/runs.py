@@ -186,6 +186,15 @@ def _served(run: Run) -> list[ServedModel]:
     return [ServedModel(judge.name, tuple(names[judge.pk]), judge.before or "") for judge in judges]
 
 
+def other_model(run: Run) -> str:
+    """The model that the server of the run's judge named last, where it is not the judge's; empty where it is."""
+    judge = run.judge
+    if not judge.served_model:
+        return ""
+    calls = JudgeCall.objects.filter(judge=judge).exclude(served_model__in=("", judge.served_model))
+    return calls.order_by("-pk").values_list("served_model", flat=True).first() or ""
+
+
 def latest_run(project: Project) -> Run | None:
     """The project's newest run."""
     return Run.objects.filter(project=project).select_related("judge", "started_by").order_by("-pk").first()

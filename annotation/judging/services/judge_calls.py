@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
+from evaluation.judging.errors import ModelChanged
 from evaluation.judging.protocol import StoredCall
 
 CLAIM_SECONDS = 10.0
@@ -25,6 +26,7 @@ LOOK_AGAIN_SECONDS = 0.05
 KEPT_TRYING_SECONDS = 10.0
 """How long answered calls wait for a database that is away."""
 _LARGEST_COUNT = 2**31 - 1
+LONGEST_MODEL = 200
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +37,12 @@ class RowCallStore:
     Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
     for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
     that died. Calls of a project's own judge serve that project alone, even where another has one just like it.
+    A reply of another model than the judge's first one raises ModelChanged, whether it is new or kept.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
-        self._judge_id = judge.pk
-        self._project_id = judge.project_id
+        self._judge = judge
+        self._served_model = judge.served_model
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
@@ -68,6 +71,8 @@ class RowCallStore:
             call, is_ours = await self._read_or_claim_for_task(key)
             if is_ours:
                 self._begin_question(key)
+            if call is not None:
+                self._refuse_another_model(call)
             if call is not None or is_ours:
                 return call
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
@@ -77,11 +82,20 @@ class RowCallStore:
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
         await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
+        self._refuse_another_model(call)
+
+    def _refuse_another_model(self, call: StoredCall) -> None:
+        named = call.model[:LONGEST_MODEL]
+        if not self._judge.may_change_model and named and self._served_model not in ("", named):
+            raise ModelChanged(
+                f"The server of judge {self._judge.name} answers with the model {named}, not with "
+                f"{self._served_model} as before. Verdicts of two models must not mix: judge with the new one as a "
+                "judge of its own, and compare both with people's answers."
+            )
 
     def _kept_under(self, key: str) -> str:
-        if self._project_id is None:
-            return key
-        return hashlib.sha256(f"{self._project_id}:{key}".encode()).hexdigest()
+        space = self._judge.call_space or self._judge.project_id
+        return key if space is None else hashlib.sha256(f"{space}:{key}".encode()).hexdigest()
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.
@@ -177,7 +191,7 @@ class RowCallStore:
     def _write(self, calls: Sequence[StoredCall]) -> list[None]:
         rows = [
             JudgeCall(
-                judge_id=self._judge_id,
+                judge_id=self._judge.pk,
                 run_id=self._run_id,
                 key=call.key,
                 step=call.step,
@@ -188,7 +202,7 @@ class RowCallStore:
                 prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
                 completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
                 seconds=call.seconds,
-                served_model=call.model[:200],
+                served_model=call.model[:LONGEST_MODEL],
             )
             for call in calls
         ]
@@ -198,6 +212,7 @@ class RowCallStore:
                 with transaction.atomic():
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
                     CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
+                    self._learn_model(rows)
             except (OperationalError, InterfaceError):
                 # They are paid for; and while this thread waits for the database no further call begins.
                 connection.close()
@@ -206,6 +221,15 @@ class RowCallStore:
                 time.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return [None] * len(rows)
+
+    def _learn_model(self, rows: Sequence[JudgeCall]) -> None:
+        """The first reply of all says which model the judge is."""
+        named = next((row.served_model for row in rows if row.served_model), "")
+        if self._served_model or not named:
+            return
+        judge = Judge.objects.filter(pk=self._judge.pk)
+        judge.filter(served_model="").update(served_model=named)
+        self._served_model = judge.values_list("served_model", flat=True).get()
 
 
 def _current_task() -> asyncio.Task[object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -37,8 +38,20 @@ LIMITS = (
     "context_tokens",
 )
 PRICES = ("prompt_price", "completion_price")
-PROFILE = ("name", "kind", "model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction")
+PROFILE = (
+    "name",
+    "kind",
+    "model",
+    "base_url",
+    "api_key_env",
+    *LIMITS,
+    *PRICES,
+    "custom_instruction",
+    "may_change_model",
+)
 """What can be said of a judge, beside the members of a panel."""
+
+LONGEST_STEM = 55
 
 IDENTITY = ("name", "kind", "model")
 """What a judge's verdicts were given as; fixed once there are any."""
@@ -79,6 +92,20 @@ def add_judge(
 
 
 @transaction.atomic
+def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
+    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
+    stem = stem[:LONGEST_STEM]
+    taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
+    name = next(each for each in names if each not in taken)
+    made = add_judge(project=project, by=by, name=name, **profile)
+    made.served_model, made.call_space = judge.served_model, judge.call_space
+    made.save(update_fields=["served_model", "call_space"])
+    return made
+
+
+@transaction.atomic
 def change_judge(
     *, judge: Judge, by: User | None, members: Sequence[Judge] | None = None, **changes: object
 ) -> Judge:
@@ -106,7 +133,7 @@ def change_judge(
     for fault in profile_faults(wanted, new):
         raise fault
     if set(SERVER) & set(moved):
-        wanted.reply_format, wanted.refused_parameters = "", []
+        wanted.reply_format, wanted.refused_parameters, wanted.served_model = "", [], ""
     _save(wanted, new)
     if {one.pk for one in asked} != {one.pk for one in new}:
         moved["members"] = [sorted(one.name for one in asked), sorted(one.name for one in new)]

@@ -49,8 +49,8 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
-OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction")
-ADVANCED = (*LIMITS, "custom_instruction")
+OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "may_change_model")
+ADVANCED = (*LIMITS, "custom_instruction", "may_change_model")
 """What most people leave as it is."""
 
 LABELS = {
@@ -64,6 +64,7 @@ LABELS = {
     "timeout_seconds": "Seconds to wait for a reply",
     "max_tokens": "Longest reply, in tokens",
     "context_tokens": "Context, in tokens",
+    "may_change_model": "Go on with another model",
     "members": "Judges that it asks",
 }
 

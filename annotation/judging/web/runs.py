@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -13,7 +14,15 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of, not_permitted
 from annotation.judging.queries.prompts import known_step, own_versions_of
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.judging.queries.runs import calls_of, is_worker_alive, last_reply, past_runs, run_progress
+from annotation.judging.queries.runs import (
+    calls_of,
+    is_worker_alive,
+    last_reply,
+    other_model,
+    past_runs,
+    run_progress,
+)
+from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
@@ -144,6 +153,15 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
+@screen("POST")
+def follow(request: Request, slug: str, run_id: str) -> HttpResponse:
+    """Judge with the model that the run's server answers with by now, and lead to that run."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="runs")
+    run = follow_model(run=_run(room, run_id), by=request.user)
+    messages.success(request, f"Judge {run.judge.name} is at work. Its verdicts decide nothing yet.")
+    return redirect("run", slug=slug, run_id=run.public_id)
+
+
 def _refused(
     request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
 ) -> HttpResponse:
@@ -219,6 +237,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
+        "other_model": other_model(run) if run.state == Run.State.STOPPED else "",
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
     }
