@@ -21,7 +21,7 @@ from annotation.web.screen import screen
 EXPLAINED = (
     (
         Project.Compares.REFERENCE,
-        "How much of a reference a summary covers, how long it is for that, and whether the source supports it. Each "
+        "How much of the reference a summary covers, in how many words, and whether the source supports it. Each "
         "row of the file has a document, a reference and a summary.",
     ),
     (
