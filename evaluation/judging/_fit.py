@@ -3,18 +3,19 @@
 Run as `python -m evaluation.judging._fit FOLDER`, with the folder that holds `realsumm_dev.jsonl` (claims of
 references against summaries: "covered") and `qags_factual_dev.jsonl` and `frank_dev.jsonl` (sentences and
 whole summaries against their sources: "supported"). Prints the figures of 5-fold cross-validations over
-documents, then the constants for `lexical.py`, fitted to everything.
+documents, then the constants for `lexical.py`, fitted to everything, and at the end how well coefficients fitted to two
+of the three corpora hold on the third.
 
-What is fitted is the probability of one sentence. A claim of several is as probable as all of them together,
-which is also how the judge answers it. So a whole summary that people accept teaches that each of its
+What is fitted is the probability of one sentence; `lexical.all_of` makes that of a claim of several of them. So a whole
+summary that people accept teaches that each of its
 sentences is right; of one that they accept in part, FRANK says how many sentences are right but not which,
 and the fit takes each to be right with the probability that it has itself, given their number.
 """
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ Numbers = NDArray[np.int64]
 
 COVERED_FILES = ("realsumm_dev.jsonl",)
 SUPPORTED_FILES = ("qags_factual_dev.jsonl", "frank_dev.jsonl")
+CORPUS_WEIGHT = 1000.0
+"""Sentences that a corpus counts for where several are fitted together, however large it is."""
 FOLDS = 5
 SEEDS = 20
 RIDGE = 30.0
@@ -221,9 +224,11 @@ def _fit_rows(features: Array, answers: Array, weights: Array) -> Array:
 
 
 def predict(sample: Sample, coefficients: Array) -> Array:
-    """The probability of yes of each check: that of all its sentences together."""
-    products: Array = np.multiply.reduceat(_rows(sample, coefficients), sample.firsts)
-    return products
+    """The probability of yes of each check, as the judge makes it of those of its sentences."""
+    rows = _rows(sample, coefficients)
+    products, least = np.multiply.reduceat(rows, sample.firsts), np.minimum.reduceat(rows, sample.firsts)
+    together: Array = np.sqrt(products * least)
+    return together
 
 
 def _rows(sample: Sample, coefficients: Array) -> Array:
@@ -240,6 +245,36 @@ def cross_validated(sample: Sample, seed: int) -> Array:
         held_out = folds == fold
         probabilities[held_out] = predict(sample.part(held_out), fit(sample.part(~held_out)))
     return probabilities
+
+
+def across_corpora(corpora: Mapping[str, Sample]) -> dict[str, dict[str, float]]:
+    """The figures of each corpus by coefficients fitted to the others, each of which weighs alike."""
+    return {
+        name: figures(
+            predict(held_out, fit(_merged([corpora[other] for other in corpora if other != name]))),
+            held_out.answers,
+        )
+        for name, held_out in corpora.items()
+    }
+
+
+def corpora_of(folder: Path) -> dict[str, Sample]:
+    """The judged data of a folder, by corpus; whatever its side, what is measured is the same."""
+    sides = (
+        *((name, "covered") for name in COVERED_FILES),
+        *((name, "supported") for name in SUPPORTED_FILES),
+    )
+    return {name.partition("_")[0]: load([folder / name], side) for name, side in sides}
+
+
+def _merged(samples: Sequence[Sample]) -> Sample:
+    """The samples as one; documents and systems keep their numbers, which a fit does not look at."""
+    alike = [
+        replace(sample, weights=sample.weights / float(sample.weights @ sample.sentences) * CORPUS_WEIGHT)
+        for sample in samples
+    ]
+    names = Sample.__dataclass_fields__
+    return Sample(**{name: np.concatenate([getattr(sample, name) for sample in alike]) for name in names})
 
 
 def figures(probabilities: Array, answers: Array) -> dict[str, float]:
@@ -353,6 +388,8 @@ def main(arguments: Sequence[str]) -> int:
             sys.stderr.write(f"Not found: {', '.join(missing)}. Give the folder that holds them.\n")
             return 1
         _report(title, paths)
+    for name, found in across_corpora(corpora_of(folder)).items():
+        _out(f"# {name}, fitted to the other corpora: {_means([found])}")
     return 0
 
 

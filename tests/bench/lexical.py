@@ -1,9 +1,15 @@
-"""Checks that the lexical judge answers in a second, the splitting of the summaries included."""
+"""Checks that the lexical judge answers in a second, the splitting of the summaries included.
+
+With COVERDICT_DATA also how well its features hold on a corpus that they were not fitted to.
+"""
 
 import asyncio
+import os
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
-from evaluation.judging import LexicalJudge, Side, Text
+from evaluation.judging import LexicalJudge, Side, Text, _fit
 from tests.bench import Row
 from tests.bench._texts import DOCUMENTS, SYSTEMS, claims, document, summary
 
@@ -18,7 +24,16 @@ def run() -> list[Row]:
     return [
         Row("checks against summaries", _rate(texts, "covered"), "per s", at_least=20_000, note=note),
         Row("checks against sources of 600 words", _rate(sources, "supported"), "per s"),
+        *_across_corpora(),
     ]
+
+
+def _across_corpora() -> Iterator[Row]:
+    folder = os.environ.get("COVERDICT_DATA")
+    for name, found in _fit.across_corpora(_fit.corpora_of(Path(folder))).items() if folder else ():
+        note = f"fitted to the other two; accuracy {found['accuracy']:.3f}, auc {found['auc']:.3f}"
+        yield Row(f"{name}: Brier score", round(found["brier"], 3), "", note=note)
+        yield Row(f"{name}: kappa", round(found["kappa"], 3), "", note=note)
 
 
 def _rate(texts: list[list[str]], side: Side) -> float:

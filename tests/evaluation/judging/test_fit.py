@@ -1,5 +1,6 @@
 """Fitting, on samples made here and, where it is there, on people's judgments."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from evaluation.judging import _fit as fitting
 from evaluation.judging._overlap import FEATURES
-from evaluation.judging.lexical import COVERED, SUPPORTED
+from evaluation.judging.lexical import COVERED, SUPPORTED, all_of
 
 
 def sample(checks: int = 400, documents: int = 20) -> fitting.Sample:
@@ -71,7 +72,7 @@ def test_sentences_of_a_summary_accepted_in_part_share_what_is_known() -> None:
     assert fitting.given_their_number(np.array([0.8, 0.4]), 0.5) == pytest.approx([0.25, 0.25])
 
 
-def test_a_claim_of_several_sentences_is_predicted_as_their_product() -> None:
+def test_a_claim_of_several_sentences_is_predicted_as_the_judge_makes_it() -> None:
     features = np.zeros((3, len(FEATURES)))
     features[0, 0] = 1.0
     numbers = np.array([0, 0])
@@ -88,7 +89,23 @@ def test_a_claim_of_several_sentences_is_predicted_as_their_product() -> None:
     coefficients = np.zeros(len(FEATURES) + 1)
     coefficients[0] = np.log(3)
     # The first sentence is right with 3 / 4, the others with 1 / 2.
-    assert fitting.predict(made, coefficients) == pytest.approx([3 / 8, 1 / 2])
+    assert fitting.predict(made, coefficients) == pytest.approx([all_of([3 / 4, 1 / 2]), 1 / 2])
+
+
+def test_a_corpus_is_predicted_from_the_others_alone() -> None:
+    # In two corpora the feature says yes, in the third no: by the other two the third is wrong throughout.
+    made = sample(checks=60, documents=6)
+    turned = replace(made, answers=1 - made.answers, right=1 - made.right)
+    found = fitting.across_corpora({"one": made, "two": made, "three": turned})
+    assert found["three"]["auc"] < 0.5
+    own = fitting.predict(turned, fitting.fit(turned))
+    assert fitting.figures(own, turned.answers)["auc"] >= 0.5
+    # However often a corpus is told, it weighs alike.
+    doubled = {
+        name: np.concatenate([getattr(made, name)] * 2) for name in fitting.Sample.__dataclass_fields__
+    }
+    again = fitting.across_corpora({"one": fitting.Sample(**doubled), "two": made, "three": turned})
+    assert again["three"] == pytest.approx(found["three"], abs=1e-3)
 
 
 def test_correlations_of_a_known_table() -> None:

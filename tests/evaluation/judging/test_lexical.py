@@ -1,4 +1,5 @@
 import asyncio
+import math
 import re
 from collections.abc import Sequence
 
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
 from evaluation.judging._overlap import FEATURES, _kin_of, _opposites, overlap, parts, prepared
-from evaluation.judging.lexical import COVERED, SUPPORTED, probability_of_yes
+from evaluation.judging.lexical import COVERED, SUPPORTED, all_of, probability_of_yes
 from evaluation.text._splitting import Span
 
 COUNCIL = (
@@ -287,10 +288,21 @@ def test_a_negation_is_flipped_only_where_the_rest_is_nearly_the_same(
     assert features(claim, text)["negation_flipped"] == is_flipped
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [([0.5], 0.5), ([0.81, 1.0], 0.81), ([0.9, 0.9, 0.9], 0.81), ([0.95] * 8, (0.95**8 * 0.95) ** 0.5)],
+)
+def test_sentences_together_lie_between_independent_and_alike(given: list[float], expected: float) -> None:
+    # The last: .79, where the product is .66 and the least .95.
+    assert all_of(given) == pytest.approx(expected)
+    assert math.prod(given) <= all_of(given) + 1e-12
+    assert all_of(given) <= min(given) + 1e-12
+
+
 def test_a_claim_of_two_sentences_is_as_probable_as_both() -> None:
     one, other = "The council met on Tuesday.", "Snow closed three roads near Bergen."
     both = verdict(f"{one} {other}")
-    assert both.probability == pytest.approx(probability(one) * probability(other))
+    assert both.probability == pytest.approx(all_of([probability(one), probability(other)]))
     assert both.evidence == (1, 4)
     assert both.reason == verdict(other).reason
 
