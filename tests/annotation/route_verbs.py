@@ -77,6 +77,7 @@ POSTED = {
     "permit-texts",
     "recalibrate-judge",
     "teach-judge",
+    "pair-judges",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -128,7 +129,7 @@ WEB = {
         ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared"), Verb.CHANGE_PROJECT
     ),
     "permit-texts": Verb.RUN,
-    **dict.fromkeys(("recalibrate-judge", "teach-judge"), Verb.CHANGE_PROJECT),
+    **dict.fromkeys(("recalibrate-judge", "teach-judge", "pair-judges"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),
@@ -147,7 +148,7 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "pair-judges"),
     *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
@@ -209,7 +210,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
-    "JudgeExamples": (Verb.VIEW_SCORES,),
+    **dict.fromkeys(("JudgeCascade", "JudgeExamples"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         ("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "MailTurn", "SetupLink", "Worker"), ()
     ),

@@ -61,7 +61,7 @@ def teach_judge(
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
     base, pool = lesson.base, lesson.pool
-    folds = _folds(lesson.measured | {row.cluster for row in pool})
+    folds = folds_of(lesson.measured | {row.cluster for row in pool})
     places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
     places.append(_chosen(pool))
     told = _told(project, {row.check: row for rows in places for row in rows})
@@ -69,7 +69,7 @@ def teach_judge(
         project=project,
         by=by,
         **{name: getattr(base, name) for name in PROFILE if name != "name"},
-        name=_free_name(project, base),
+        name=free_name(project, f"{base.name[:LONGEST_BASE_NAME]}-examples"),
     )
     JudgeExamples.objects.create(
         judge=taught,
@@ -178,8 +178,9 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
     return list({row[0]: _Answered(*row) for row in rows.order_by("pk").values_list(*columns)}.values())
 
 
-def _folds(clusters: Iterable[str]) -> dict[str, int]:
-    dealt = sorted(clusters)
+def folds_of(clusters: Iterable[str]) -> dict[str, int]:
+    """Document sets (or groups) dealt to folds, the same whenever they are."""
+    dealt = sorted(set(clusters))
     random.Random(SEED).shuffle(dealt)
     return {cluster: place % FOLDS for place, cluster in enumerate(dealt)}
 
@@ -240,8 +241,8 @@ def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return kept
 
 
-def _free_name(project: Project, base: Judge) -> str:
-    name = f"{base.name[:LONGEST_BASE_NAME]}-examples"
+def free_name(project: Project, name: str) -> str:
+    """The name, with a number where a judge of the project has it."""
     taken = set(judges_of(project).filter(name__startswith=name).values_list("name", flat=True))
     return next(
         each for number in count(1) if (each := name if number == 1 else f"{name}-{number}") not in taken

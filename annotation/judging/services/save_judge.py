@@ -19,9 +19,9 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of
+from annotation.judging.queries.judges import address_of, cascade_of, judges_of, members_of
 from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
-from annotation.models import Judge, Project, Run
+from annotation.models import Judge, JudgeExamples, Project, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -253,6 +253,14 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
     nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
     if nested:
         yield "members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges."
+    of_members = JudgeExamples.objects.filter(judge__in=[member.pk for member in members])
+    taught = list(of_members.order_by("judge__name").values_list("judge__name", flat=True))
+    if taught:
+        yield "members", f"A panel cannot ask judges that are told examples: {', '.join(taught)}."
+    if not judge._state.adding:
+        cascade = cascade_of(judge)
+        if cascade is not None and {member.pk for member in members} != {cascade.cheap_id, cascade.dear_id}:
+            yield "members", "This panel asks two judges in turn, so its members stay. Make another pair."
     reach = {None, judge.project_id}
     if any(member.project_id not in reach for member in members):
         yield (
