@@ -31,6 +31,7 @@ from annotation.models import (
     CallStart,
     Judge,
     JudgeCall,
+    JudgeCascade,
     JudgeExamples,
     JudgeShare,
     TextPermission,
@@ -185,6 +186,17 @@ class JudgeExamplesAdmin(Rows):
     view_verbs = (Verb.VIEW_SCORES,)
     list_display = ("judge", "base", "created_at")
     list_select_related = ("judge", "base")
+    search_fields = ("judge__name",)
+
+
+@admin.register(JudgeCascade)
+class JudgeCascadeAdmin(Rows):
+    """Made on the page Judge."""
+
+    project_paths = ("judge__project",)
+    view_verbs = (Verb.VIEW_SCORES,)
+    list_display = ("judge", "cheap", "dear", "risk", "created_at")
+    list_select_related = ("judge", "cheap", "dear")
     search_fields = ("judge__name",)
 
 

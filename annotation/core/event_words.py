@@ -64,6 +64,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "archive judge": "archived a judge",
     "restore judge": "took a judge out of the archive",
     "teach judge": "told a judge examples of people's answers",
+    "pair judges": "paired two judges",
     "recalibrate judge": "recalibrated the judge's uncertainty",
     "end recalibration": "ended the recalibration of the judge",
     "permit texts": "permitted sending texts to a judge",

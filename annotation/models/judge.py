@@ -200,6 +200,33 @@ class JudgeExamples(PublicRow):
         return f"examples of {self.judge}"
 
 
+class JudgeCascade(PublicRow):
+    """A panel of two that are asked in turn: the dear one has the word where the cheap one may be wrong.
+
+    Document sets (or groups) whose answers said how often the cheap one is wrong are dealt to `folds`. `calibrators`
+    holds one for each fold, without the answers of its own sets, and one more for all other sets.
+    """
+
+    judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="cascade")
+    cheap = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="asked_first_in")
+    dear = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="asked_second_in")
+    risk = models.FloatField(
+        help_text="The dear judge is asked where the cheap one is wrong with this probability."
+    )
+    folds = models.JSONField(default=dict, help_text="By document set or group, the place of its calibrator.")
+    calibrators = models.JSONField(default=list, help_text="The last one is for all other sets.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.CheckConstraint(name="judge_cascade_risk_0_1", condition=Q(risk__gte=0, risk__lte=1)),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.cheap}, then {self.dear}"
+
+
 class JudgeCall(PublicRow):
     """One question to a judge and the reply, kept so that it is never paid for twice."""
 

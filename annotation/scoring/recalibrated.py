@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from evaluation.statistics import Calibrator
 
@@ -17,6 +18,11 @@ def calibrator_of(project: Project) -> Calibrator | None:
     kept = project.recalibration
     if kept is None or kept["judge"] != project.deciding_judge_id:
         return None
+    return read_calibrator(kept)
+
+
+def read_calibrator(kept: Mapping[str, Any]) -> Calibrator:
+    """The calibrator that `kept_calibrator` wrote down."""
     return Calibrator(
         curve=tuple((place, height) for place, height in kept["curve"]),
         rate=kept["rate"],

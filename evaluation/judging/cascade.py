@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from evaluation._guards import checked_share
@@ -62,6 +63,12 @@ class CascadeJudge:
         self.signature = (
             f"cascade#{hashlib.sha256(everything.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
         )
+
+    def recalibrated(self, calibrated: Callable[[float], float]) -> "CascadeJudge":
+        """The same two judges by another calibration of the cheap one, under the same signature."""
+        twin = copy(self)
+        twin._calibrated = calibrated
+        return twin
 
     @property
     def concurrency(self) -> int:
@@ -145,7 +152,7 @@ class CascadeJudge:
             questions=_replaced(reading.questions, asked[1], again.questions),
         )
 
-    async def explain(self, facts: "dict[str, Json]", *, instruction: str = "") -> str | None:
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
         """The cheap judge's explanation, else the dear one's."""
         said = await self._cheap.explain(facts, instruction=instruction)
         return said or await self._dear.explain(facts, instruction=instruction)

@@ -78,6 +78,7 @@ POSTED = {
     "permit-texts",
     "recalibrate-judge",
     "teach-judge",
+    "pair-judges",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -130,7 +131,7 @@ WEB = {
         Verb.CHANGE_PROJECT,
     ),
     "permit-texts": Verb.RUN,
-    **dict.fromkeys(("recalibrate-judge", "teach-judge"), Verb.CHANGE_PROJECT),
+    **dict.fromkeys(("recalibrate-judge", "teach-judge", "pair-judges"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),
@@ -149,7 +150,7 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "pair-judges"),
     *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
@@ -211,7 +212,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
-    "JudgeExamples": (Verb.VIEW_SCORES,),
+    **dict.fromkeys(("JudgeCascade", "JudgeExamples"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         ("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "MailTurn", "SetupLink", "Worker"), ()
     ),

@@ -10,12 +10,14 @@ from rest_framework.response import Response
 
 from annotation.analysis.agreement.api import IntervalRow
 from annotation.analysis.figures import answered
+from annotation.analysis.judge.pair_judges import pair_judges
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.teach_judge import teach_judge
 from annotation.api.access import ApiView, only
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.judging.queries.judges import judges_of
+from annotation.judging.services.judges import judge_by_name
 from annotation.models import Analysis
 
 
@@ -187,6 +189,15 @@ class FrontierPointRow(serializers.Serializer[Any]):
     cost = serializers.FloatField(help_text="Of one check.")
 
 
+class TriedPairRow(serializers.Serializer[Any]):
+    """A panel of both judges, asked in turn, as it turned out."""
+
+    id = serializers.CharField(help_text="The version.")
+    risk = serializers.FloatField()
+    error = IntervalRow()
+    cost = serializers.FloatField(help_text="Of one check, spent in its own runs; stored answers were free.")
+
+
 class FrontierRow(serializers.Serializer[Any]):
     """Cost against error of a second opinion, at what both versions really cost here."""
 
@@ -194,6 +205,7 @@ class FrontierRow(serializers.Serializer[Any]):
     dear = serializers.CharField()
     checks = serializers.IntegerField()
     points = FrontierPointRow(many=True)
+    tried = TriedPairRow(many=True)
     sentence = serializers.CharField()
 
 
@@ -280,6 +292,31 @@ class JudgeTeaching(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = only(judges_of(project).select_related("project"), public_id, "judge")
         run = teach_judge(project=project, judge=judge, by=self.person, **self.body(TeachingRequest))
+        return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
+
+
+class PairingRequest(TeachingRequest):
+    dear = serializers.CharField(help_text="Name of the judge that is asked second.")
+    risk = serializers.FloatField(
+        help_text="It is asked where the first is wrong with this probability or more."
+    )
+
+
+class JudgePairing(ApiView):
+    tag = "judges"
+
+    @operation("pair_judges", request=PairingRequest, responses={201: TeachingStarted})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Make a panel that asks a second judge where this one may be wrong, and start its run.
+
+        Needs the verb "change project". `judge-quality` tells what that should bring, and what it did. Refused (422,
+        no_pair) without a random sample answered in five document sets.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        cheap = only(judges_of(project).select_related("project"), public_id, "judge")
+        wanted = self.body(PairingRequest)
+        dear = judge_by_name(wanted.pop("dear"), project)
+        run = pair_judges(project=project, cheap=cheap, dear=dear, by=self.person, **wanted)
         return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
 
 

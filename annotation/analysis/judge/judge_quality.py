@@ -8,7 +8,7 @@ they are divided evenly the check is left out, and counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +27,7 @@ from annotation.analysis.judge.judge_answers import (
 )
 from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
 from annotation.analysis.judge.recalibrate import recalibrated
-from annotation.models import Judge, JudgeCall, JudgeExamples, Run, Verdict
+from annotation.models import Judge, JudgeCall, JudgeCascade, JudgeExamples, Run, Verdict
 from evaluation.judging import Label, Price
 from evaluation.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -128,13 +128,25 @@ class Taught:
 class Frontier:
     """What asking the `dear` version brings where the `cheap` one may be wrong, on the same `checks`.
 
-    Costs are those of one check, as both were really paid for in this project.
+    Costs are those of one check, as both were really paid for in this project. `tried` are the pairs of both judges
+    that have been run: at which risk, their error on the same checks, and what their own runs spent.
     """
 
     cheap: str
     dear: str
     checks: int
     points: tuple[CascadePoint, ...]
+    tried: tuple[TriedPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPair:
+    """A panel of two judges asked in turn, as it turned out; `cost` is what its own runs paid for, a check."""
+
+    id: str
+    risk: float
+    error: Estimate
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +359,14 @@ def _frontiers(
     facts: Mapping[int, CheckFacts],
     humans: Humans,
 ) -> Iterator[Frontier]:
-    costs = {key: cost for key, version in versions.items() if (cost := _of_one_check(version)) is not None}
+    cascades = {
+        row.judge_id: row for row in JudgeCascade.objects.filter(judge__in={judge for judge, _ in versions})
+    }
+    costs = {
+        key: cost
+        for key, version in versions.items()
+        if key[0] not in cascades and (cost := _of_one_check(version)) is not None
+    }
     pairs = ((cheap, dear) for cheap, dear in permutations(costs, 2) if costs[cheap] < costs[dear])
     for cheap, dear in pairs:
         checks = [check for check in humans.by_chance if check in known[cheap] and check in known[dear]]
@@ -363,7 +382,30 @@ def _frontiers(
             dear_cost=costs[dear],
         )
         if points:
-            yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points))
+            tried = tuple(
+                TriedPair(
+                    version.id,
+                    cascade.risk,
+                    _error(checks, known[key], facts, humans),
+                    version.cost.cost / version.cost.answered,
+                )
+                for key, version in versions.items()
+                if (cascade := cascades.get(key[0])) is not None
+                and (cascade.cheap_id, cascade.dear_id) == (cheap[0], dear[0])
+                and version.cost.answered
+            )
+            yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points), tried)
+
+
+def _error(
+    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
+) -> Estimate:
+    """The share of answers unlike people's."""
+    right = _report([check for check in checks if check in said], said, facts, humans).accuracy
+    if right.value is None:
+        return right
+    low, high = (None if bound is None else 1 - bound for bound in (right.high, right.low))
+    return replace(right, value=1 - right.value, low=low, high=high)
 
 
 def _of_one_check(version: Version) -> float | None:

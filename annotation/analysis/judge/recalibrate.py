@@ -42,7 +42,7 @@ def recalibrate_judge(*, project: Project, by: User | None) -> Recalibration:
             "Recalibrated probabilities are not shown to be better than the judge's own, so nothing is changed.",
             code="no_gain",
         )
-    learned = _learned(said, facts, humans)
+    learned = learned_from(said, facts, humans)
     found = fit_calibrator(
         learned.probabilities, learned.answers, learned.documents, systems=learned.systems, method="beta"
     )
@@ -82,7 +82,7 @@ def recalibrated(
 
     `said` are its probabilities of yes by check.
     """
-    learned = _learned(said, facts, humans)
+    learned = learned_from(said, facts, humans)
     if len(set(learned.documents)) < 2:
         return None
     return shown(
@@ -95,7 +95,7 @@ def recalibrated(
     )
 
 
-class _Learned(NamedTuple):
+class Learned(NamedTuple):
     """What a calibrator learns from: one of each list for every check."""
 
     probabilities: list[float]
@@ -104,12 +104,12 @@ class _Learned(NamedTuple):
     systems: list[str]
 
 
-def _learned(said: Mapping[int, float | None], facts: Mapping[int, CheckFacts], humans: Humans) -> _Learned:
+def learned_from(
+    said: Mapping[int, float | None], facts: Mapping[int, CheckFacts], humans: Humans
+) -> Learned:
     rows = [
         (chance, float(label == "yes"), facts[check].cluster, facts[check].system)
         for check, label in humans.by_chance.items()
         if (chance := said.get(check)) is not None
     ]
-    return (
-        _Learned(*(list(column) for column in zip(*rows, strict=True))) if rows else _Learned([], [], [], [])
-    )
+    return Learned(*(list(column) for column in zip(*rows, strict=True))) if rows else Learned([], [], [], [])

@@ -93,6 +93,18 @@ def frontier_rows(made: Figures) -> Iterator[FigureRow]:
                 "risk": point["risk"],
                 **interval("error", point["error"]),
                 "cost": point["cost"],
+                "tried": "",
+            }
+        for tried in found["tried"]:
+            yield {
+                "cheap": found["cheap"],
+                "dear": found["dear"],
+                "checks": found["checks"],
+                "share": None,
+                "risk": tried["risk"],
+                **interval("error", tried["error"]),
+                "cost": tried["cost"],
+                "tried": tried["id"],
             }
 
 

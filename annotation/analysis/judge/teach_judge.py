@@ -60,7 +60,7 @@ def teach_judge(
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
     base, pool = lesson.base, lesson.pool
-    folds = _folds(lesson.measured | {row.cluster for row in pool})
+    folds = folds_of(lesson.measured | {row.cluster for row in pool})
     places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
     places.append(_chosen(pool))
     told = _told(project, {row.check: row for rows in places for row in rows})
@@ -172,8 +172,9 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
     return list({row[0]: _Answered(*row) for row in rows.order_by("pk").values_list(*columns)}.values())
 
 
-def _folds(clusters: Iterable[str]) -> dict[str, int]:
-    dealt = sorted(clusters)
+def folds_of(clusters: Iterable[str]) -> dict[str, int]:
+    """Document sets (or groups) dealt to folds, the same whenever they are."""
+    dealt = sorted(set(clusters))
     random.Random(SEED).shuffle(dealt)
     return {cluster: place % FOLDS for place, cluster in enumerate(dealt)}
 

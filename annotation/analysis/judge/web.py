@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.judge.pair_judges import pair_judges, refuse_pair
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
@@ -91,6 +92,39 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
         back=reverse("judge", args=[room.project.slug]),
         fields={},
     )
+
+
+@screen("POST")
+def pair(request: Request, slug: str) -> HttpResponse:
+    """Pair the judges of these names at a risk, and lead to the run that tries it."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
+    cheap, dear = (judge_by_name(request.POST.get(name, ""), room.project) for name in ("cheap", "dear"))
+    try:
+        risk = float(request.POST.get("risk", ""))
+    except ValueError:
+        raise Invalid("A risk lies between 0 and 1.", field="risk", code="no_pair") from None
+    cap = request.POST.get("max_cost", "").strip()
+    max_cost = _amount(cap) if cap else None
+    if not is_confirmed(request):
+        refuse_pair(cheap, dear, risk)
+        return ask_to_confirm(
+            request,
+            room,
+            title=f"Ask {dear.name} for a second opinion?",
+            says=(
+                f"A panel asks {cheap.name} first, and {dear.name} where {cheap.name} is wrong with a probability of "
+                f"{risk:.2f} or more. It answers everything; stored answers are not paid for again.",
+                "A text with one such claim costs nearly a whole call. Its answers decide nothing until you say so.",
+            ),
+            act="Start the run",
+            back=reverse("judge", args=[room.project.slug]),
+            fields={},
+        )
+    run = pair_judges(
+        project=room.project, cheap=cheap, dear=dear, risk=risk, by=request.user, max_cost=max_cost
+    )
+    messages.success(request, f"{run.judge.name} is at work.")
+    return redirect("run", slug=slug, run_id=run.public_id)
 
 
 def _amount(typed: str) -> float:

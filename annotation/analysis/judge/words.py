@@ -30,6 +30,7 @@ def told(quality: Mapping[str, Any]) -> dict[str, Any]:
     """The stored figures of judges with their sentences."""
     basis, people = read(AnswerBasis, quality["basis"]), Estimate(**quality["people_agree"])
     compared = quality["people_compared"]
+    judges = {version["id"]: version["judge"] for version in quality["versions"]}
     return {
         **quality,
         "basis_in_words": basis_in_words(basis, quality["checks"]),
@@ -41,7 +42,11 @@ def told(quality: Mapping[str, Any]) -> dict[str, Any]:
         "frontiers": [
             {
                 **each,
-                "points": [{**point, "thousand": 1000 * point["cost"]} for point in each["points"]],
+                **{
+                    name: [{**point, "thousand": 1000 * point["cost"]} for point in each[name]]
+                    for name in ("points", "tried")
+                },
+                "dear_judge": judges[each["dear"]],
                 "sentence": frontier_in_words(read(Frontier, each)),
             }
             for each in quality["frontiers"]
@@ -155,6 +160,11 @@ def frontier_in_words(found: Frontier) -> str:
     best, error = next((each, error) for each, error in errors if error <= least + WITHIN)
     if best is alone:
         return f"No gain: {found.cheap} is wrong as rarely alone as with a second opinion of {found.dear}."
+    if best is dear:
+        return (
+            f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
+            f"{in_percent(dear.error.value)}. Asking {found.dear} about less than everything leaves more errors."
+        )
     return (
         f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
         f"{in_percent(dear.error.value)}. Asking {found.dear} about the {in_percent(best.share)} that {found.cheap} is "
@@ -204,8 +214,8 @@ def recalibration_in_words(found: Recalibration) -> str:
         why = no_interval_in_words(gain.clusters).removeprefix("no interval: ")
         return f"Too early to say: {why or 'the gain is the same in all document sets'}."
     measured = (
-        f"the Brier score goes from {before.value:.3f} to {after.value:.3f} on document sets that taught nothing "
-        f"(lower by {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
+        f"on document sets that it did not learn from, the Brier score goes from {before.value:.3f} to "
+        f"{after.value:.3f} (lower by {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
     )
     if found.helps:
         return f"Yes: {measured}."

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Judge, Project, TextPermission
+from annotation.models import Judge, JudgeCascade, Project, TextPermission
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
 
@@ -33,6 +33,11 @@ def is_of(judge: Judge, project: Project) -> bool:
 def members_of(judge: Judge) -> list[Judge]:
     """The judges that are asked: the members of a panel, else the judge itself."""
     return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
+
+
+def cascade_of(judge: Judge) -> JudgeCascade | None:
+    """How a panel of two is asked in turn; None where all members are asked everything. One query."""
+    return JudgeCascade.objects.filter(judge=judge).first()
 
 
 def address_of(judge: Judge) -> str:

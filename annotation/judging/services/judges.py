@@ -19,13 +19,22 @@ from django.db.models import F
 
 from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.judging.queries.examples import examples_of, prompts_with
-from annotation.judging.queries.judges import address_of, is_of, judges_of, members_of, not_permitted
+from annotation.judging.queries.judges import (
+    address_of,
+    cascade_of,
+    is_of,
+    judges_of,
+    members_of,
+    not_permitted,
+)
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
 from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
+from annotation.scoring.recalibrated import read_calibrator
+from evaluation.judging.cascade import CascadeJudge
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import OpenAIJudge
@@ -166,7 +175,17 @@ def build(
             )
             for member in (members_of(judge) if members is None else members)
         ]
-        return JudgePanel(built, name=judge.name)
+        cascade = None if members is not None else cascade_of(judge)
+        if cascade is None:
+            return JudgePanel(built, name=judge.name)
+        by_key = dict(zip([member.pk for member in members_of(judge)], built, strict=True))
+        return CascadeJudge(
+            by_key[cascade.cheap_id],
+            by_key[cascade.dear_id],
+            risk=cascade.risk,
+            calibrated=read_calibrator(cascade.calibrators[-1]).calibrated,
+            name=judge.name,
+        )
     slots, pace = (None, None) if shared_by is None else shared_by(judge)
     return OpenAIJudge(
         judge.model,
@@ -303,7 +322,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             budget=budget,
             prompts={**prompts, **told},
         )
-        of_cluster = {} if examples is None else _of_clusters(built, examples, prompts)
+        of_cluster = _of_clusters(built, judge, examples, prompts)
         loop = opened.enter_context(_loop_in_thread())
         for each in slots:
             asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
@@ -314,12 +333,18 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
 
 def _of_clusters(
-    judge: AnsweringJudge, examples: JudgeExamples, prompts: Mapping[Step, Prompt]
+    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None, prompts: Mapping[Step, Prompt]
 ) -> dict[str, AnsweringJudge]:
-    """By document set or group that lent answers, the judge that is told none of its own."""
-    assert isinstance(judge, OpenAIJudge), "only such a judge is told examples"
-    of_fold = [judge.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
-    return {cluster: of_fold[fold] for cluster, fold in examples.folds.items()}
+    """By document set or group that lent answers, the judge as it is without having learned from these."""
+    of_fold: list[AnsweringJudge] = []
+    folds: Mapping[str, int] = {}
+    if examples is not None and isinstance(built, OpenAIJudge):
+        folds = examples.folds
+        of_fold += [built.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
+    elif isinstance(built, CascadeJudge) and (cascade := cascade_of(judge)) is not None:
+        folds = cascade.folds
+        of_fold += [built.recalibrated(read_calibrator(kept).calibrated) for kept in cascade.calibrators[:-1]]
+    return {cluster: of_fold[fold] for cluster, fold in folds.items()}
 
 
 @contextmanager

@@ -20,9 +20,9 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of
+from annotation.judging.queries.judges import address_of, cascade_of, judges_of, members_of
 from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
-from annotation.models import Judge, Project, Run
+from annotation.models import Judge, JudgeExamples, Project, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -94,15 +94,19 @@ def add_judge(
 @transaction.atomic
 def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
     """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
-    stem = stem[:LONGEST_STEM]
-    taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
-    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
     profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
-    name = next(each for each in names if each not in taken)
-    made = add_judge(project=project, by=by, name=name, **profile)
+    made = add_judge(project=project, by=by, name=free_name(project, stem), **profile)
     made.served_model, made.call_space = judge.served_model, judge.call_space
     made.save(update_fields=["served_model", "call_space"])
     return made
+
+
+def free_name(project: Project, stem: str) -> str:
+    """The stem, with a number where a judge that the project may use has it."""
+    stem = stem[:LONGEST_STEM]
+    taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 @transaction.atomic
@@ -280,6 +284,14 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
     nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
     if nested:
         yield "members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges."
+    of_members = JudgeExamples.objects.filter(judge__in=[member.pk for member in members])
+    taught = list(of_members.order_by("judge__name").values_list("judge__name", flat=True))
+    if taught:
+        yield "members", f"A panel cannot ask judges that are told examples: {', '.join(taught)}."
+    if not judge._state.adding:
+        cascade = cascade_of(judge)
+        if cascade is not None and {member.pk for member in members} != {cascade.cheap_id, cascade.dear_id}:
+            yield "members", "This panel asks two judges in turn, so its members stay. Make another pair."
     reach = {None, judge.project_id}
     if any(member.project_id not in reach for member in members):
         yield (

@@ -18,6 +18,7 @@ from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
 from annotation.core.search import holds, searched_for
+from annotation.judging.queries.judges import cascade_of
 from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
 from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.reveal import keeps_back, plants
@@ -324,8 +325,9 @@ def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Che
 
 
 def has_panel(project: Project) -> bool:
-    """Whether the deciding judge is a panel, whose members may differ."""
-    return project.deciding_judge is not None and project.deciding_judge.kind == Judge.Kind.PANEL
+    """Whether the deciding judge is a panel whose members are all asked, and may differ."""
+    judge = project.deciding_judge
+    return judge is not None and judge.kind == Judge.Kind.PANEL and cascade_of(judge) is None
 
 
 def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:

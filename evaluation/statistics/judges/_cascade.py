@@ -27,7 +27,7 @@ SHARES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 @dataclass(frozen=True, slots=True)
 class CascadePoint:
     """Two judges together, where the dear one is asked about the `share` of checks that the cheap one is likeliest to
-    have wrong: those whose risk is at least `risk`.
+    have wrong: those whose risk is at least `risk`, half-way to the next that are not.
 
     `error` is the share of checks on which the answer differs from people's; `cost` is that of one check.
     """
@@ -108,12 +108,19 @@ def cascade_frontier(
     return tuple(
         CascadePoint(
             share=count / len(rows),
-            risk=float(risks[order[count - 1]]) if count else 1.0,
+            risk=_between(risks[order], count),
             error=error,
             cost=cheap_cost + dear_cost * count / len(rows),
         )
         for count, error in zip(counts, found, strict=True)
     )
+
+
+def _between(falling: Floats, count: int) -> float:
+    """The risk that parts the first so many from the others."""
+    if count in (0, len(falling)):
+        return 1.0 if count == 0 else 0.0
+    return float(falling[count - 1] + falling[count]) / 2
 
 
 def _errors(asked: Integers, cheap: NDArray[np.bool_], dear: NDArray[np.bool_]) -> Floats:

@@ -23,6 +23,7 @@ from annotation.models import (
     Job,
     Judge,
     JudgeCall,
+    JudgeCascade,
     JudgeExamples,
     JudgeShare,
     MailTurn,
@@ -78,6 +79,7 @@ TELLING = {
     "Export",
     "Import",
     "JudgeCall",
+    "JudgeCascade",
     "JudgeExamples",
     "PublishedPercent",
     "PublishedScore",
@@ -150,6 +152,8 @@ def fill(world: World) -> None:
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
+    panel = Judge.objects.create(project=world.project, name="pair", kind="panel")
+    JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())

@@ -162,6 +162,12 @@ IN_PROJECT = (
     Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
     Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
+    Route(
+        "post",
+        _in("judges/{own_judge}/second-opinion/"),
+        (Verb.CHANGE_PROJECT,),
+        {"dear": "lexical", "risk": 0.2},
+    ),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
     Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),

@@ -13,7 +13,7 @@ def take_latest_models(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0042_judge_examples"),
+        ("annotation", "0043_judge_cascade"),
     ]
 
     operations = [
