@@ -39,6 +39,12 @@ def short(value: float | None) -> str:
 
 
 @register.filter
+def points(value: float | None) -> str:
+    """A difference of shares, in points with its sign: "+3.2"; a dash where there is none."""
+    return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
+
+
+@register.filter
 def width(value: float | None) -> str:
     """The width of an interval on 0 to 1, upwards of 1 told as such; a dash where there is none."""
     return "1 or more" if value is not None and value >= 1 else score(value)

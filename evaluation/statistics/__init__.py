@@ -43,6 +43,7 @@ from evaluation.statistics.assignments._presentation import (
     presentation_order,
     repeat_count,
 )
+from evaluation.statistics.estimates._compared import compare_estimates
 from evaluation.statistics.estimates._draw_estimates import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
@@ -102,6 +103,7 @@ from evaluation.statistics.systems._correlation import (
 )
 from evaluation.statistics.systems._crossings import Crossing, Lead, crossings, leads, means_between
 from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
+from evaluation.statistics.systems._settled import SettledOrder, settled_order
 from evaluation.statistics.systems._significance import (
     PairComparison,
     PermutationTest,
@@ -146,6 +148,7 @@ __all__ = [
     "Presented",
     "RankRange",
     "Recalibration",
+    "SettledOrder",
     "Showing",
     "SystemAnova",
     "TukeyPair",
@@ -160,6 +163,7 @@ __all__ = [
     "cascade_frontier",
     "cohen_kappa",
     "compact_letters",
+    "compare_estimates",
     "compare_judges",
     "compare_systems",
     "cross_fitted_calibration",
@@ -205,6 +209,7 @@ __all__ = [
     "rank_ranges",
     "recalibration",
     "repeat_count",
+    "settled_order",
     "stratified_draw",
     "system_anova",
     "system_intervals",

@@ -23,6 +23,8 @@ from evaluation.statistics import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
     DrawEstimate,
+    PairComparison,
+    compare_estimates,
     declared_looks,
     estimate_systems_from_draw,
     look_confidence,
@@ -89,7 +91,7 @@ class Estimated:
     """One system's estimate as it is shown, and what people's drawn answers alone give.
 
     `tuning` is the slope on the judge's answers, 0 where it counts for nothing, and `labels_saved` how many more
-    answers people alone would need for the same width; None where people alone are shown.
+    answers people alone would need in a simple random sample; None where people alone are shown.
     """
 
     shown: Average
@@ -104,7 +106,8 @@ class EstimateTable:
 
     `sample` is the one that estimates come from, `newer` the newest one where it is not answered yet. `came_after`
     counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
-    alone. Intervals are computed at `confidence`, so that those of all looks and samples together hold 95 times in 100.
+    alone. Intervals are computed at `confidence`, so that those of all looks and samples together hold 95 times in 100;
+    `compared` are the systems' differences.
     """
 
     state: str
@@ -118,6 +121,12 @@ class EstimateTable:
     answered_documents: int = 0
     systems: dict[str, Estimated] | None = None
     confidence: float = CONFIDENCE
+    compared: tuple[PairComparison, ...] = ()
+
+    @property
+    def level(self) -> float:
+        """At which differences hold, so that those of all looks and samples together miss 5 times in 100."""
+        return 1 - self.confidence
 
     @property
     def draw_id(self) -> str:
@@ -265,7 +274,11 @@ def estimate_table(
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
+    if from_people:
+        found = estimate_systems_from_draw(framed.items[target_words], confidence=confidence, tuning=0.0)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
+    # The better system comes first, so that differences are mostly positive.
+    best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
     return EstimateTable(
         state=state,
@@ -278,6 +291,7 @@ def estimate_table(
         answered_documents=answered,
         systems=systems,
         confidence=confidence,
+        compared=tuple(compare_estimates({name: found[name] for name in best_first})),
     )
 
 

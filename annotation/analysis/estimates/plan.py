@@ -145,7 +145,7 @@ def _at_target(
         "documents": len({item.document for items in found.framed.items[target].values() for item in items}),
         "document_sets": sets,
         "widest_now": now,
-        "known": asdict(replace(table, systems=None)),
+        "known": asdict(replace(table, systems=None, compared=())),
         "foretold": len(systems),
         # For want of knowing how far document sets differ.
         "is_unknown": bool(systems) and not any(each.knows_documents for each in systems.values()),

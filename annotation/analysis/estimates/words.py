@@ -127,7 +127,12 @@ def _saved_in_words(table: EstimateTable) -> str:
         return ""
     if table.labels_saved < 1:
         return "The judge saves no answers here."
-    return f"The judge adds the precision of {table.labels_saved:,.0f} more human answers for each system, on average."
+    by_chance = table.sample is not None and table.sample.method == Draw.Method.UNIFORM
+    what = "The judge adds" if by_chance else "The judge and the sampling together add"
+    return (
+        f"{what} the precision of {table.labels_saved:,.0f} more human answers for each system, on average. The "
+        "measure is people alone in a simple random sample of the same size."
+    )
 
 
 def _open_in_words(newest: SampleProgress) -> str:

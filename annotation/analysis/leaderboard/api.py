@@ -91,14 +91,16 @@ class PlaceShape(serializers.Serializer[Any]):
 
     low = serializers.IntegerField(
         allow_null=True,
-        help_text="The best rank in the middle 95 % of the bootstrap samples of document sets.",
+        help_text="The best rank that the tests leave open: behind all systems that are better.",
     )
-    high = serializers.IntegerField(allow_null=True, help_text="The worst rank there.")
+    high = serializers.IntegerField(allow_null=True, help_text="The worst one: ahead of all that are worse.")
     letters = serializers.CharField(help_text="Systems that share a letter are not significantly different.")
 
 
 class RankingShape(serializers.Serializer[Any]):
-    """Which differences hold: paired permutation of document sets, Holm's correction over all pairs."""
+    """Which differences hold: paired permutation of document sets, of estimates Student's t; Holm's correction over all
+    pairs. Ranges of ranks and letters follow from it.
+    """
 
     sentence = serializers.CharField()
     pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
@@ -145,7 +147,8 @@ class EstimatedShape(serializers.Serializer[Any]):
         help_text="The slope on the judge's answers; 0 where they count for nothing."
     )
     labels_saved = serializers.FloatField(
-        allow_null=True, help_text="How many more answers people alone would need for the same width."
+        allow_null=True,
+        help_text="How many more answers people alone would need for the same precision, in a simple random sample.",
     )
 
 
@@ -171,7 +174,7 @@ class EstimateShape(serializers.Serializer[Any]):
 class TargetScores(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(allow_null=True)
     systems = SystemScores(many=True, source="rows")
-    ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by; null of estimates.")
+    ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by.")
     changed = ChangedShape(allow_null=True)
     estimate = EstimateShape(allow_null=True)
     mixed = serializers.DictField(
@@ -224,7 +227,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
         max_value=MOST_WORDS,
         help_text="The target length; the summaries without one where it is left out.",
     )
-    score = serializers.ChoiceField(choices=SCORES, default=RANKED, help_text="What to compare systems by.")
+    score = serializers.ChoiceField(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
 
 
 class PairShape(serializers.Serializer[SystemPair]):
@@ -232,9 +235,14 @@ class PairShape(serializers.Serializer[SystemPair]):
     second = serializers.CharField()
     sets = serializers.IntegerField(help_text="Document sets that both have.")
     difference = serializers.FloatField(allow_null=True, help_text="First less second.")
-    p = serializers.FloatField(allow_null=True, help_text="Paired permutation of document sets, two-sided.")
+    p = serializers.FloatField(
+        allow_null=True,
+        help_text="Paired permutation of document sets, two-sided; of estimates Student's t.",
+    )
     adjusted_p = serializers.FloatField(allow_null=True, help_text="After Holm's correction over all pairs.")
-    holds = serializers.BooleanField()
+    holds = serializers.BooleanField(
+        help_text="By its own test, or because it follows from others that hold."
+    )
     tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets that all systems have.")
     tukey_low = serializers.FloatField(allow_null=True)
     tukey_high = serializers.FloatField(allow_null=True)

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from annotation.analysis.estimates.estimates import ESTIMATE, estimates
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
-from annotation.analysis.leaderboard.leaderboard import means_at
+from annotation.analysis.leaderboard.leaderboard import RANKABLE, means_at
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.core.refusals import Invalid
-from annotation.models import SCORES
-from evaluation.statistics import SystemAnova, compare_systems, system_anova
+from evaluation.statistics import SystemAnova, compare_systems, settled_order, system_anova
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -29,7 +29,8 @@ HEATS = 5
 class SystemPair:
     """Two systems on the document sets that both have; `difference` is first minus second.
 
-    `p` and `adjusted_p` (Holm's) come of the permutation test; `tukey_low`, `tukey_high` and `tukey_p` of the analysis
+    `p` and `adjusted_p` (Holm's) come of the permutation test, of estimates of Student's t; a difference `holds` by it,
+    or because it follows from others (`settled_order`). `tukey_low`, `tukey_high` and `tukey_p` of the analysis
     of variance, over the sets that all systems have. None where nothing can be said, and no interval of too few sets.
     """
 
@@ -93,14 +94,17 @@ class Differences:
 
 def differences(project: Project, *, score: str, target_words: int | None) -> Differences:
     """All pairs of systems by a score, the surest difference first. Raises Invalid for what is no score."""
-    if score not in SCORES:
+    if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
+    if score == ESTIMATE:
+        return _of_estimates(project, target_words)
     found = means_at(project, target_words)
     values = {system: of_system for system, of_system in found.of(score).items() if of_system}
     # The better system comes first, so that differences are mostly positive.
     order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
     values = {system: values[system] for system in order}
     compared = compare_systems(values, found.cluster_of, seed=SEED)
+    settled = settled_order({system: fmean(of.values()) for system, of in values.items()}, compared)
     anova = system_anova(values, confidence=CONFIDENCE)
     tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
     common = set(found.sets).intersection(*values.values())
@@ -116,7 +120,7 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
                 difference=pair.difference,
                 p=pair.p,
                 adjusted_p=pair.adjusted_p,
-                holds=pair.is_different(SIGNIFICANCE_LEVEL),
+                holds=settled.differ(pair.first, pair.second),
                 tukey_difference=honest.difference if honest else None,
                 tukey_low=honest.low if honest and is_bounded else None,
                 tukey_high=honest.high if honest and is_bounded else None,
@@ -133,6 +137,41 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
         left_out=anova.left_out if anova else 0,
         has_gaps=len({frozenset(of_system) for of_system in values.values()}) > 1,
         by_group=len(set(found.clusters)) < len(found.sets),
+    )
+
+
+def _of_estimates(project: Project, target_words: int | None) -> Differences:
+    """All pairs of estimates."""
+    table = estimates(project).at(target_words)
+    means = {system: table.average(system).mean or 0.0 for system in table.systems or {}}
+    settled = settled_order(means, table.compared, level=table.level)
+    pairs = [
+        SystemPair(
+            first=pair.first,
+            second=pair.second,
+            sets=pair.sets,
+            difference=pair.difference,
+            p=pair.p,
+            adjusted_p=pair.adjusted_p,
+            holds=settled.differ(pair.first, pair.second),
+            tukey_difference=None,
+            tukey_low=None,
+            tukey_high=None,
+            tukey_p=None,
+        )
+        for pair in table.compared
+    ]
+    return Differences(
+        score=ESTIMATE,
+        target_words=target_words,
+        pairs=tuple(sorted(pairs, key=_surest_first)),
+        is_exact=False,
+        sources=(),
+        anova_sets=0,
+        left_out=0,
+        has_gaps=False,
+        by_group=False,
+        level=table.level,
     )
 
 

@@ -22,7 +22,7 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.confounding import confounded_sets
 from annotation.analysis.leaderboard.people_changed import NONE_TAKEN, PeopleChanged, people_changed, ranks
-from annotation.analysis.leaderboard.ranking import Ranking, ranking_of
+from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
 from annotation.core.refusals import Invalid
 from annotation.models import SCORES, DocumentSet, Score, System
@@ -123,6 +123,11 @@ class TargetTable:
             and math.isclose(scores["human_share"].mean or 0.0, 1.0)
             for scores in held
         )
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether every system has an estimate with an interval: it is then what a reader sees first."""
+        return bool(self.rows) and all(row.scores[ESTIMATE].low is not None for row in self.rows)
 
     @property
     def summaries(self) -> int:
@@ -326,7 +331,11 @@ class _Gathered:
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
-            ranking=None if score == ESTIMATE else ranking_of(means, by_score, order, score),
+            ranking=ranking_from(
+                estimate.compared, by_score, order, score, clusters=estimate.documents, level=estimate.level
+            )
+            if score == ESTIMATE
+            else ranking_of(means, by_score, order, score),
             changed=people_changed(means, found, taken),
             estimate=estimate,
         )

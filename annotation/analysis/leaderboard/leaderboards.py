@@ -18,7 +18,7 @@ from annotation.analysis.leaderboard.leaderboard import (
 from annotation.analysis.make_analysis import Made, made
 from annotation.analysis.stored import read
 from annotation.core.refusals import Invalid
-from annotation.models import SCORES, Analysis
+from annotation.models import Analysis
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -60,7 +60,7 @@ def differences(
 
     None only while a worker makes the first ones; who waits gets NotReady instead.
     """
-    if score not in SCORES:
+    if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     key = f"differences {compared.key(score, target_words)}"
     found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)

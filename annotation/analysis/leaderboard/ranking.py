@@ -1,4 +1,4 @@
-"""How sure the order of the systems is: ranges of ranks, and which differences hold after correction."""
+"""How sure the order of the systems is: ranges of ranks, letters and the leader, all from which differences hold."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
+from annotation.analysis.leaderboard.averages import SEED
 from evaluation.statistics import (
     PairComparison,
+    SettledOrder,
     compact_letters,
     compare_systems,
     indistinct_groups,
-    rank_ranges,
+    settled_order,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SIGNIFICANCE_LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A system's range of ranks, None twice where its mean has no interval, and its letters.
+    """The ranks that the tests leave to a system, None twice where its mean has no interval, and its letters.
 
     Systems that share a letter are not significantly different; `group_marks` says of each group of the
     ranking in turn whether
@@ -83,24 +84,35 @@ class Ranking:
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
-    """The order of the systems by a score, held against chance.
+    """The order of the systems by a score, compared on document sets.
 
     `order` names the systems that have a mean of the score, best first.
     """
     values = {system: of_system for system, of_system in found.of(score).items() if system in order}
-    cluster_of = found.cluster_of
-    ranges = rank_ranges(values, cluster_of, confidence=CONFIDENCE, draws=DRAWS, seed=SEED)
-    compared = compare_systems(values, cluster_of, seed=SEED)
-    different = [(pair.first, pair.second) for pair in compared if pair.is_different(SIGNIFICANCE_LEVEL)]
-    groups = indistinct_groups(order, different)
-    letters = compact_letters(order, different)
-    clusters = {cluster_of[name] for of_system in values.values() for name in of_system}
+    compared = compare_systems(values, found.cluster_of, seed=SEED)
+    clusters = {found.cluster_of[name] for of_system in values.values() for name in of_system}
+    return ranking_from(compared, averages, order, score, clusters=len(clusters))
+
+
+def ranking_from(
+    compared: Sequence[PairComparison],
+    averages: Mapping[str, Average],
+    order: Sequence[str],
+    score: str,
+    *,
+    clusters: int,
+    level: float = SIGNIFICANCE_LEVEL,
+) -> Ranking:
+    """The order of the systems by a score as comparisons over so many clusters leave it."""
+    settled = settled_order({system: averages[system].mean or 0.0 for system in order}, compared, level=level)
+    groups = indistinct_groups(order, settled.different)
+    letters = compact_letters(order, settled.different)
     return Ranking(
         score=score,
         places={
             system: Place(
-                low=ranges[system].low if averages[system].low is not None else None,
-                high=ranges[system].high if averages[system].low is not None else None,
+                low=settled.ranks(system)[0] if averages[system].low is not None else None,
+                high=settled.ranks(system)[1] if averages[system].low is not None else None,
                 letters=letters[system],
                 group_marks=tuple(system in group for group in groups),
             )
@@ -108,9 +120,10 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
         },
         groups=groups,
         pairs=len(compared),
-        holding=len(different),
-        least_p=least_p(compared, len(clusters)),
-        front=_front(order, averages, compared, len(clusters)) if order else None,
+        holding=len(settled.different),
+        least_p=least_p(compared, clusters),
+        front=_front(order, averages, compared, settled, clusters) if order else None,
+        level=level,
     )
 
 
@@ -127,10 +140,16 @@ def least_p(compared: Sequence[PairComparison], clusters: int) -> float | None:
 
 
 def _front(
-    order: Sequence[str], averages: Mapping[str, Average], compared: Sequence[PairComparison], clusters: int
+    order: Sequence[str],
+    averages: Mapping[str, Average],
+    compared: Sequence[PairComparison],
+    settled: SettledOrder,
+    clusters: int,
 ) -> Front:
     first, *others = order
-    near, above = _near_and_above(first, others, compared)
+    # Both in the order of the others, so that those named of many are the next ones.
+    near = [other for other in others if not settled.differ(first, other)]
+    above = [other for other in others if (other, first) in settled.different]
     # A system that lacks some sets is compared on fewer.
     counts = [
         pair.sets
@@ -147,26 +166,6 @@ def _front(
         fewest=min(counts, default=0),
         most=max(counts, default=0),
     )
-
-
-def _near_and_above(
-    first: str, others: Sequence[str], compared: Sequence[PairComparison]
-) -> tuple[list[str], list[str]]:
-    """The systems that is not significantly different from this one, and those that are better than it on common sets.
-
-    Both in the order of `others`, so that those named of many are the next ones.
-    """
-    near, above = set(), set()
-    for pair in compared:
-        if first not in (pair.first, pair.second):
-            continue
-        other = pair.second if pair.first == first else pair.first
-        ahead = (pair.difference or 0.0) * (1 if pair.first == first else -1)
-        if not pair.is_different(SIGNIFICANCE_LEVEL):
-            near.add(other)
-        elif ahead < 0:
-            above.add(other)
-    return [other for other in others if other in near], [other for other in others if other in above]
 
 
 def _is_same(one: Average, other: Average) -> bool:

@@ -41,7 +41,7 @@ from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import SCORES, Judge, Project, System
+from annotation.models import SCORES, Project, System
 from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
@@ -119,9 +119,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": _say(table, column, room.project.deciding_judge) if table else "",
+        "say": headline(table, room.project.deciding_judge) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
-        "views": [(name, words, name == column) for name, (words, _) in SCORE_VIEWS.items()],
+        "views": [(name, SCORE_VIEWS[name][0], name == column) for name in _views(table)],
         "more_views": [
             (name, MORE_SCORE_VIEWS[name][0], name == column) for name in _more(table, room.project)
         ],
@@ -261,8 +261,6 @@ def differences(request: Request, slug: str) -> HttpResponse:
     """All pairs of systems by one score at one target length."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
-    if shown.column == ESTIMATE:
-        raise Invalid("Estimates are not compared pair by pair; choose another score.", field="by")
     found, made = None, shown.made
     if shown.table is not None:
         found, made = boards.differences(
@@ -404,18 +402,6 @@ def _asked(request: Request) -> str:
     return asked
 
 
-def _say(table: TargetTable, column: str, judge: Judge | None) -> str:
-    """What the table shows, in a sentence."""
-    if column != ESTIMATE:
-        return headline(table, judge)
-    best = next((row for row in table.rows if row.rank == 1), None)
-    if best is None:
-        return "There is no estimate yet."
-    return (
-        f"{best.system} has the highest estimate; whether it differs from others is not tested on estimates."
-    )
-
-
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
     """The table of the target that the address names, else the foremost. Raises NotFound."""
     if not target:
@@ -427,9 +413,20 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
 
 
 def _first_with_values(table: TargetTable | None) -> str:
-    """The first view that has anything to plot: projects of peer claims have alignment alone."""
+    """The estimate where every system has one, else the first view that has anything to plot.
+
+    Projects of peer claims have alignment alone.
+    """
+    if table is not None and table.is_estimated:
+        return ESTIMATE
     held = set(table.scores_held if table else ()) - {"brevity"}
     return next((name for name in SCORE_VIEWS | MORE_SCORE_VIEWS if name in held), next(iter(SCORE_VIEWS)))
+
+
+def _views(table: TargetTable | None) -> list[str]:
+    """What can always be drawn, the estimate first where it is what the page opens on."""
+    first = [ESTIMATE] if table is not None and table.is_estimated else []
+    return list(dict.fromkeys([*first, *SCORE_VIEWS]))
 
 
 def _more(table: TargetTable | None, project: Project) -> list[str]:

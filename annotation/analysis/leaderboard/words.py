@@ -93,7 +93,9 @@ def headline(table: TargetTable, judge: Judge | None) -> str:
 
 
 def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
-    """Whose answers a score rests on; empty where no judge has a part in it."""
+    """Whose answers a score rests on; empty where people alone gave them all."""
+    if score == ESTIMATE:
+        return "the estimate of what people would say"
     if judge is None or CAPTIONS[score] != JUDGED or caption_of(score, table) == DECIDED:
         return ""
     is_lexical = judge.kind == Judge.Kind.LEXICAL

@@ -22,6 +22,7 @@ from annotation.analysis.leaderboard.leaderboard import (
     TargetTable,
     leaderboard,
 )
+from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.words import (
     CAPTIONS,
     caption_of,
@@ -115,10 +116,8 @@ def _said(table: TargetTable) -> Iterator[str]:
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
-                f"{table.ranking.level:.0%} after Holm's correction (paired permutation of document sets); systems "
-                "that share a letter (alike) are not significantly different. In at least 95% of bootstrap "
-                "samples a system's rank lies "
-                "within its ranks."
+                f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (alike) are not "
+                "significantly different. Ranks are those that these differences leave open."
             )
     if table.changed is not None and (changed := changed_in_words(table.changed)):
         yield changed

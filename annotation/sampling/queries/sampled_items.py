@@ -213,7 +213,9 @@ def _check_item(
 ) -> DrawnItem:
     if row.public_id not in probabilities:
         known = _as_number(row.label)
-        return DrawnItem(document, share, judge=known, probability=1.0, is_drawn=True, answer=known)
+        return DrawnItem(
+            document, share, judge=known, probability=1.0, is_drawn=True, answer=known, is_settled=True
+        )
     chance, label = drawn.get(row.public_id, (1.0, None))
     return DrawnItem(
         document,

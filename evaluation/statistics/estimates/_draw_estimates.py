@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class DrawnItem:
     document's coverage; the shares of a document add up to 1. A document that is drawn as a whole is one item of share
     1. `probability` is the recorded chance to be drawn. `answer` is the person's, in [0, 1] and blind, of an item that
     `is_drawn`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
-    gave none.
+    gave none. `is_settled` tells that its answer was known without asking anybody.
     """
 
     document: Hashable
@@ -53,6 +53,7 @@ class DrawnItem:
     probability: float
     is_drawn: bool
     answer: float | None = None
+    is_settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,10 @@ class DrawEstimate:
     Estimates and bounds are None until all that was drawn is answered (`answered` of `drawn`), bounds also where
     fewer than two documents hold an answer. Bounds lie in [0, 1]. `error` is the standard error of the
     estimate and `degrees` the degrees of freedom behind its bounds. `tuning` is the mean slope on the judge's
-    answers, 0 where the judge does harm and people alone stand. `labels_saved` is how many more
-    answered items people alone would need for the same width, below 0 where the judge widens it a little.
+    answers, 0 where the judge does harm and people alone stand. `simple_error` is the standard error that people
+    alone would have in a simple random sample of as many items, whatever the draw; `labels_saved` is how many more such
+    answers they would need for the estimate's, below 0 where judge and draw widen it. `parts` is what each document
+    adds to the error: their squares add up to that of `error`.
     """
 
     estimate: float | None
@@ -75,11 +78,13 @@ class DrawEstimate:
     classical_estimate: float | None
     classical_low: float | None
     classical_high: float | None
+    simple_error: float | None
     labels_saved: float | None
     answered: int
     drawn: int
     documents: int
     answered_documents: int
+    parts: Mapping[Hashable, float] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -167,6 +172,7 @@ class Frame:
     level: float
     probabilities: Array
     is_drawn: NDArray[np.bool_]
+    is_settled: NDArray[np.bool_]
     answers: Array
     answered: int
 
@@ -218,6 +224,7 @@ def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Seq
         level=level,
         probabilities=np.array([item.probability for item in items], dtype=np.float64),
         is_drawn=np.array([item.is_drawn for item in items], dtype=np.bool_),
+        is_settled=np.array([item.is_settled for item in items], dtype=np.bool_),
         answers=np.array([item.answer or 0.0 for item in items], dtype=np.float64),
         answered=sum(item.answer is not None for item in items),
     )
@@ -332,6 +339,7 @@ def _estimate(
         classical_estimate=None,
         classical_low=None,
         classical_high=None,
+        simple_error=None,
         labels_saved=None,
         answered=frame.answered,
         drawn=frame.drawn,
@@ -354,10 +362,12 @@ def _estimate(
         mean, variance = mean_and_variance(frame, tuned, centre=centre)
         slope = float(tuned[:, 0].mean())
     if fixed is None and (not 0 <= mean <= 1 or _is_harmful(variance, people_variance)):
-        mean, variance, slope = people, people_variance, 0.0
+        mean, variance, slope, tuned = people, people_variance, 0.0, none
     result = replace(unfinished, estimate=mean, classical_estimate=people, tuning=slope)
     if variance is None or people_variance is None:
         return result
+    _, parts = _mean_and_parts(frame, none if tuned is None else tuned, centre=centre)
+    asked, simple = _simple_sample(frame, people_variance, none, centre=centre)
     known = Precision.of_answers(people, people_variance, result.degrees)
     low, high = interval_within_range(mean, known.at(variance), confidence)
     people_low, people_high = interval_within_range(people, known, confidence)
@@ -366,9 +376,11 @@ def _estimate(
         low=low,
         high=high,
         error=math.sqrt(variance),
+        simple_error=math.sqrt(simple),
+        parts=dict(zip(frame.names, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,
-        labels_saved=saved_labels(frame.answered, people_variance, variance),
+        labels_saved=saved_labels(asked, simple, variance),
     )
 
 
@@ -376,19 +388,44 @@ def _is_harmful(variance: float | None, people_variance: float | None) -> bool:
     return variance is not None and people_variance is not None and variance > HARMFUL * people_variance
 
 
+def _simple_sample(frame: Frame, people_variance: float, none: Array, *, centre: bool) -> tuple[int, float]:
+    """How many items people were asked, and the variance that they alone would have from as many drawn at random.
+
+    What items add to the variance of z is their squared share of the residual times 1 / π - 1, of which what is
+    answered stands for 1 / π others. Chances that are alike leave it as it is.
+    """
+    is_open = ~frame.is_settled
+    asked = frame.is_drawn & is_open
+    count = int(asked.sum())
+    if not count:
+        return 0, people_variance
+    _, left = foretold_and_left(frame, none, centre=centre)
+    chance = frame.probabilities[asked]
+    apart = is_open.sum() / count - 1 / chance
+    added = float(((frame.shares[asked] * left[asked]) ** 2 / chance * apart).sum()) / len(frame.names) ** 2
+    return count, max(0.0, people_variance + added)
+
+
 def mean_and_variance(frame: Frame, slopes_of: Array, *, centre: bool) -> tuple[float, float | None]:
     """Mean of z_d and its variance, with these slopes for each document; the variance None of a single document."""
+    mean, parts = _mean_and_parts(frame, slopes_of, centre=centre)
+    if frame.answered_documents < FEWEST_ANSWERS or len(frame.names) < FEWEST_ANSWERS:
+        return mean, None
+    return mean, float((parts**2).sum())
+
+
+def _mean_and_parts(frame: Frame, slopes_of: Array, *, centre: bool) -> tuple[float, Array]:
+    """Mean of z_d, and how far each lies from it: squared they add up to the mean's variance, of several documents."""
     foretold, left = foretold_and_left(frame, slopes_of, centre=centre)
     documents, answered = len(frame.names), frame.answered_documents
     known = _sums(frame, frame.shares * foretold)
     found = _sums(frame, frame.shares * frame.expansion * left)
     mean = float((known + found).mean())
-    if answered < FEWEST_ANSWERS or documents < FEWEST_ANSWERS:
-        return mean, None
-    if centre:
+    if centre and min(answered, documents) >= FEWEST_ANSWERS:
         # The intercept was fitted to the answered documents: one of them tells nothing new.
         found = found * math.sqrt(answered / (answered - 1) * (documents - 1) / documents)
-    return mean, float((known + found).var(ddof=1)) / documents
+    apart = known + found
+    return mean, (apart - apart.mean()) / math.sqrt(documents * max(1, documents - 1))
 
 
 def foretold_and_left(frame: Frame, slopes_of: Array, *, centre: bool) -> tuple[Array, Array]:

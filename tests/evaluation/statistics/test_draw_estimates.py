@@ -1,6 +1,7 @@
 """Estimates from recorded draws: by hand, what is refused, and that they are right on average."""
 
 import math
+import random
 from dataclasses import replace
 from statistics import mean, stdev
 
@@ -258,3 +259,47 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
     assert abs(mean(estimates) - truth.mean()) < 4 * spread / math.sqrt(400)
     of_documents = float(truth.mean(axis=1).var(ddof=1)) / 24
     assert mean(variances) == pytest.approx(spread**2 + of_documents, rel=0.2)
+
+
+def test_people_alone_in_a_simple_sample_are_the_measure_of_any_draw() -> None:
+    """Of 60 documents 20 are drawn, those that the judge doubts more often; answers differ most there."""
+    chance = random.Random(8)
+    doubt = {number: 0.1 + 0.9 * (number % 3 == 0) for number in range(60)}
+    chances = active_probabilities(doubt, size=20, floor=0.5)
+    active, simple = [], []
+    for seed in range(300):
+        answers = [0.5 + doubt[number] * chance.uniform(-0.5, 0.5) for number in range(60)]
+        for draw, found in (
+            (fixed_size_draw(chances, seed=seed), active),
+            (uniform_draw(range(60), share=1 / 3, seed=seed), simple),
+        ):
+            items = [
+                DrawnItem(
+                    number,
+                    1.0,
+                    judge=None,
+                    probability=draw.get(number, 1.0),
+                    is_drawn=number in draw,
+                    answer=answers[number] if number in draw else None,
+                )
+                for number in range(60)
+            ]
+            found.append(estimate_from_draw(items))
+    wanted = sum((each.error or 0.0) ** 2 for each in simple) / 300
+    assert all(each.simple_error == pytest.approx(each.error) for each in simple)
+    assert sum((each.simple_error or 0.0) ** 2 for each in active) / 300 == pytest.approx(wanted, rel=0.05)
+    # The draw alone, without a judge, is worth answers here.
+    assert sum(each.labels_saved or 0.0 for each in active) / 300 > 5
+
+
+def test_what_is_known_without_asking_saves_no_answers() -> None:
+    asked = [
+        DrawnItem(n, 1.0, None, probability=1.0, is_drawn=True, answer=n % 2, is_settled=n > 3)
+        for n in range(8)
+    ]
+    assert estimate_from_draw(asked).labels_saved == 0
+    settled = [
+        DrawnItem(n, 1.0, None, probability=1.0, is_drawn=True, answer=n % 2, is_settled=True)
+        for n in range(8)
+    ]
+    assert estimate_from_draw(settled).labels_saved == 0

@@ -92,7 +92,7 @@ def test_an_estimate_says_what_it_rests_on(world: World, client_of: Client) -> N
     answer_a_draw(world)
     board = client_of("vic").get(f"{HERE}leaderboard/?score=coverage_estimate").json()
     (table,) = board["tables"]
-    assert (table["ranking"], table["estimate"]["state"]) == (None, "people")
+    assert (table["ranking"]["holding"], table["estimate"]["state"]) == (0, "people")
     alder = table["estimate"]["systems"]["alder"]
     assert (alder["shown"]["mean"], alder["tuning"], alder["labels_saved"]) == (1.0, 0.0, None)
     assert [row["rank"] for row in table["systems"]] == [1, 1]

@@ -262,6 +262,8 @@ def test_a_stored_leaderboard_is_read_back_as_it_was(world: World) -> None:
 def test_systems_can_be_ranked_by_an_estimate_that_is_not_there(world: World) -> None:
     (table,) = leaderboard(world.project, score="coverage_estimate").tables
     assert [row.rank for row in table.rows] == [None, None]
-    assert table.ranking is None
+    assert table.ranking is not None
+    assert (table.ranking.front, table.ranking.places) == (None, {})
+    assert not table.is_estimated
     assert table.estimate is not None
     assert table.estimate.state == "none"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from annotation.analysis.leaderboard.averages import Observation, averages_of, set_means
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_of
@@ -122,6 +124,36 @@ def test_a_leader_that_is_beaten_on_common_sets_is_said_to_be() -> None:
     assert ranking_in_words(ranking_of(found, means, ["alder", "birch"], "c")) == (
         "alder has the highest mean, but on the document sets that both have birch is better."
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["alder", "birch", "cedar", "elm"]),
+        st.lists(st.integers(0, 10).map(lambda n: n / 10), min_size=5, max_size=9),
+        min_size=2,
+    )
+)
+def test_headline_letters_and_ranks_never_contradict_one_another(values: dict[str, list[float]]) -> None:
+    found = ranked(values)
+    front = found.front
+    assert front is not None
+    first = front.level[0]
+    said = ranking_in_words(found)
+    with_first = {
+        name for name, place in found.places.items() if set(place.letters) & set(found.places[first].letters)
+    }
+    # Who leads shares no letter, and has the first rank alone; of whom it cannot be told apart shares one.
+    assert (" leads:" in said) <= (with_first == {first})
+    assert ("not significantly different" in said) <= (with_first - {first} == set(front.near))
+    for name, place in found.places.items():
+        if place.low is None or place.high is None:
+            continue
+        if name == first:
+            assert (place.low, place.high) == (1, 1) if " leads:" in said else place.low == 1
+            assert front.above or (place.high == 1) is (with_first == {first})
+        elif name in with_first:
+            assert place.low == 1
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from annotation.scoring.rescore import rescore
 from annotation.texts.services.change_claims import delete_claim
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
+from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, v
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "10,000 bootstrap samples, seed 0" in page
-    assert "Under a rank: where it lies in at least 95 % of the bootstrap samples" in page
+    assert "Under a rank: the ranks that the tests leave open" in page
     assert "resampling shows no spread" not in page
 
 
@@ -426,7 +427,7 @@ def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
 def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
     assert "review a random sample first" in page
-    assert "There is no estimate yet." in page
+    assert "No system has this score yet." in page
 
 
 def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
@@ -435,7 +436,10 @@ def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
         for check, label in zip(world.checks(system), labels, strict=True):
             override(check=check, by=world.rex, label=label)
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
-    assert "alder has the highest estimate" in page
+    assert (
+        "According to the estimate of what people would say, alder is ahead, but 1 document set is too few"
+        in page
+    )
     assert "only people&#x27;s sampled answers are used" in page
     assert cells(page, "alder")[2].startswith("0.750")
     assert cells(page, "birch")[2].startswith("0.250")
@@ -465,8 +469,34 @@ def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> N
     assert lines[1].startswith("birch,alder,2,0.1")
 
 
-def test_estimates_are_not_compared_pair_by_pair(world: World, vic: Client) -> None:
-    assert vic.get("/p/harbour/scores/differences/?by=coverage_estimate").status_code == 422
+def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, vic: Client) -> None:
+    lay_sets(world, 19)
+    answer_draw(
+        world, sample_checks(project=world.project, by=world.mona, method="uniform", share=0.7, seed=3)
+    )
+    vic.get("/p/harbour/scores/")
+    page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
+    assert "Which system would people say covers most?" in page
+    assert "According to the estimate of what people would say, alder is ahead" in page
+    assert page.index("?by=coverage_estimate") < page.index("?by=coverage&")
+    # The tests do not tell the two apart, and so say ranks and headline.
+    assert "it is not significantly different from any other system" in page
+    assert cells(page, "alder")[0] == "1 1–2"
+    blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
+    assert "whose errors its interval leaves out; the estimate has them in it" in blend
+
+
+def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+    for check in [*world.checks("alder"), *world.checks("birch")]:
+        override(
+            check=check, by=world.rex, label="yes" if check.peer == world.peers["port", "alder"] else "no"
+        )
+    page = vic.get("/p/harbour/scores/differences/?by=coverage_estimate").content.decode()
+    # One document set shows no error: there is nothing to test by.
+    assert "none of the 1 difference holds at 5 %" in page
+    assert "+1.000" in page
+    assert "moves the estimates of both systems" in page
 
 
 def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
