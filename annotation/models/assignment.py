@@ -41,6 +41,11 @@ class Draw(PublicRow):
     share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been sampled.")
+    by_system = models.BooleanField(
+        default=False,
+        help_text="Checks of each system and target length were sampled by themselves, so that answers on one system "
+        "may inform the estimate of another.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(
         null=True, blank=True, help_text="Nobody is asked for its answers since, and no estimate uses them."

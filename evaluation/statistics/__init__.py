@@ -51,6 +51,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     DrawnItem,
     estimate_from_draw,
     estimate_systems_from_draw,
+    suggested_verdicts,
 )
 from evaluation.statistics.estimates._looks import as_of_look, declared_looks, look_confidence
 from evaluation.statistics.estimates._planner import (
@@ -211,6 +212,7 @@ __all__ = [
     "repeat_count",
     "settled_order",
     "stratified_draw",
+    "suggested_verdicts",
     "system_anova",
     "system_intervals",
     "uniform_draw",

@@ -2,7 +2,8 @@
 
 The judge is the lexical one with its coefficients fitted to other documents than those that it scores. Both
 intervals are Student's with 9 degrees of freedom and aim at the population of documents; errors are held against
-people's answers to all 30. COVERDICT_DATA names the folder with `realsumm_dev.jsonl`.
+people's answers to all 30. COVERDICT_DATA names the folder with `realsumm_dev.jsonl`. What answers on other systems'
+summaries add is measured in `_across_systems`.
 """
 
 import json
@@ -21,7 +22,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._sampling import stratified_draw, uniform_draw
-from tests.bench import Row
+from tests.bench import Row, _across_systems
 
 NAME = "prediction_powered"
 FILE = "realsumm_dev.jsonl"
@@ -65,7 +66,9 @@ def run() -> list[Row]:
     folder = os.environ.get("COVERDICT_DATA")
     if not folder or not (Path(folder) / FILE).is_file():
         return [Row("splits", 0, "", note=f"skipped: COVERDICT_DATA names no folder with {FILE}")]
-    study = _study(Path(folder) / FILE)
+    sample = fitting.load([Path(folder) / FILE], "covered")
+    said = np.mean([fitting.cross_validated(sample, seed) for seed in range(JUDGE_SEEDS)], axis=0)
+    study = _study(Path(folder) / FILE, sample, said)
     documents = range(len(study.claims))
     share = LABELLED / len(study.claims)
     halves = _strata(study.judge.mean(axis=1))
@@ -79,6 +82,7 @@ def run() -> list[Row]:
             f"drawn in {STRATA} strata by the judge's score", _outcome(study, stratified, with_claims=True)
         ),
         *_of_systems(study, main),
+        *_across_systems.rows(sample, said),
     ]
 
 
@@ -177,9 +181,7 @@ def _strata(scores: Array) -> dict[int, int]:
     return {int(place): rank * STRATA // len(order) for rank, place in enumerate(order)}
 
 
-def _study(path: Path) -> Study:
-    sample = fitting.load([path], "covered")
-    said = np.mean([fitting.cross_validated(sample, seed) for seed in range(JUDGE_SEEDS)], axis=0)
+def _study(path: Path, sample: fitting.Sample, said: Array) -> Study:
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     shape = (len(records), int(sample.systems.max()) + 1)
     cells = sample.documents * shape[1] + sample.systems

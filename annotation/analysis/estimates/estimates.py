@@ -65,6 +65,7 @@ class SampleProgress:
     withdrawn: int
     day: str
     run: int
+    by_system: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -108,6 +109,8 @@ class EstimateTable:
     counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
     alone. Intervals are computed at `confidence`, so that those of all looks and samples together hold 95 times in 100;
     `compared` are the systems' differences.
+    `learns_across` tells whether answers to a claim in one system's summary sharpen what is expected of others', which
+    takes a sample that was drawn by system and is all answered; None where it is no question.
     """
 
     state: str
@@ -116,6 +119,7 @@ class EstimateTable:
     is_all_answered: bool = False
     has_judge: bool = True
     came_after: int = 0
+    learns_across: bool | None = None
     labels_saved: float | None = None
     documents: int = 0
     answered_documents: int = 0
@@ -227,6 +231,7 @@ def samples_of_coverage(project: Project) -> list[SampleProgress]:
                     withdrawn=withdrawn,
                     day=f"{row.created_at:%Y-%m-%d}",
                     run=run,
+                    by_system=row.by_system,
                 )
             )
     return found
@@ -277,6 +282,7 @@ def estimate_table(
     if from_people:
         found = estimate_systems_from_draw(framed.items[target_words], confidence=confidence, tuning=0.0)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
+    asks_alike = draw.item == Draw.Item.CHECK and draw.is_complete
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
@@ -286,6 +292,7 @@ def estimate_table(
         newer=newer,
         has_judge=framed.has_judge,
         came_after=framed.came_after,
+        learns_across=draw.by_system if asks_alike and len(found) > 1 else None,
         labels_saved=math.fsum(saved) / len(saved) if saved else None,
         documents=max(result.documents for result in found.values()),
         answered_documents=answered,

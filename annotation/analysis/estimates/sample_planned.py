@@ -60,6 +60,7 @@ def sample_planned(
         seed=seed,
         frame=frame,
         chances=_drawn(project, frame, size=size, design=wanted, seed=seed),
+        by_system=True,
         details={"planned": size},
     )
 
@@ -92,9 +93,10 @@ def _drawn(
 ) -> dict[str, float]:
     if design == "uniform":
         return by_lot(frame, size=size, seed=seed)
-    strata: dict[str, dict[str, float]] = defaultdict(dict)
+    # What came after the pilot is one stratum in the forecast: it is drawn by system too.
+    strata: dict[tuple[str, int | None, int | None], dict[str, float]] = defaultdict(dict)
     for name, (chance, stratum) in planned_chances(project, size=size, design=design).items():
-        strata[stratum][name] = chance
+        strata[stratum, frame[name].system_id, frame[name].target_words][name] = chance
     return {
         name: chance
         for number, chances in enumerate(strata.values())

@@ -80,6 +80,7 @@ def estimate_in_words(table: EstimateTable) -> str:
         _state_in_words(table),
         _saved_in_words(table),
         looked,
+        _across_in_words(table),
         after,
         newer,
     )
@@ -133,6 +134,15 @@ def _saved_in_words(table: EstimateTable) -> str:
         f"{what} the precision of {table.labels_saved:,.0f} more human answers for each system, on average. The "
         "measure is people alone in a simple random sample of the same size."
     )
+
+
+def _across_in_words(table: EstimateTable) -> str:
+    """Whether one system's answers sharpen another's estimate; nothing where people stand alone."""
+    if table.labels_saved is None or table.learns_across is None:
+        return ""
+    if table.learns_across:
+        return "Answers to the same claim in other systems' summaries are used beside the judge's."
+    return "Systems were not sampled one by one, so answers to the same claim in other systems' summaries are not used."
 
 
 def _open_in_words(newest: SampleProgress) -> str:

@@ -56,18 +56,24 @@ def framed_items(project: Project, draw: Draw, *, look: int | None = None) -> Sa
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
     its document: summaries of a system, model summaries, units by weight, claims of a unit. What a rule
     decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the sample
-    recorded; that to a summary is coverage by the deciding judge alone.
+    recorded; that to a summary is coverage by the deciding judge alone. Items name their claims where the sample was
+    drawn by system.
     """
     if draw.item != Draw.Item.CHECK:
         return _of_summaries(project, draw)
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
-    return _of_checks(project, probabilities, _drawn(draw), look=look)
+    drawn = _drawn(draw)
+    # The first answers of a sample hold as many of each system as chance would have it.
+    by_system = draw.by_system and (look is None or look >= len(drawn))
+    return _of_checks(project, probabilities, drawn, by_system=by_system, look=look)
 
 
 def framed_now(project: Project) -> SampleFrame:
     """The items that a sample of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
     checks = drawable(project, Check.Side.REFERENCE)
-    return _of_checks(project, dict(checks.values_list("public_id", "judge_probability")), {})
+    return _of_checks(
+        project, dict(checks.values_list("public_id", "judge_probability")), {}, by_system=False
+    )
 
 
 class _FramedCheckRow(NamedTuple):
@@ -108,6 +114,7 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     drawn: Mapping[str, tuple[float, str | None]],
     *,
+    by_system: bool,
     look: int | None = None,
 ) -> SampleFrame:
     """`probabilities` holds the judge's of every check of the frame; `drawn` those drawn, in sampled order."""
@@ -131,7 +138,10 @@ def _of_checks(
         share = 1 / len(of_set) / held[target, system, document]
         for peer in of_set:
             for row, part in _shares(peers[peer]):
-                items[target][system].append(_check_item(row, document, share * part, probabilities, drawn))
+                # Where systems were not drawn by themselves, one's sample says something of another's.
+                claim = row.claim if by_system else None
+                item = _check_item(row, document, share * part, probabilities, drawn, claim=claim)
+                items[target][system].append(item)
                 ids[target][system].append(row.public_id)
     if look is not None:
         turns = {public_id: turn for turn, public_id in enumerate(drawn)}
@@ -210,6 +220,8 @@ def _check_item(
     share: float,
     probabilities: Mapping[str, float | None],
     drawn: Mapping[str, tuple[float, str | None]],
+    *,
+    claim: int | None,
 ) -> DrawnItem:
     if row.public_id not in probabilities:
         known = _as_number(row.label)
@@ -224,6 +236,7 @@ def _check_item(
         probability=chance,
         is_drawn=row.public_id in drawn,
         answer=None if label is None else _as_number(label),
+        claim=claim,
     )
 
 

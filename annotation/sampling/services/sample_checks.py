@@ -63,7 +63,15 @@ def sample_checks(
     seed = new_seed() if seed is None else seed
     chances = _drawn(frame, method=method, share=share, seed=seed)
     return record_sample(
-        project=project, by=by, method=method, share=share, side=side, seed=seed, frame=frame, chances=chances
+        project=project,
+        by=by,
+        method=method,
+        share=share,
+        side=side,
+        seed=seed,
+        frame=frame,
+        chances=chances,
+        by_system=method == Draw.Method.STRATIFIED,
     )
 
 
@@ -109,10 +117,12 @@ def record_sample(
     seed: int,
     frame: Mapping[str, FramedCheck],
     chances: Mapping[str, float],
+    by_system: bool,
     details: Mapping[str, object] | None = None,
 ) -> Draw:
     """Keep what was drawn and with which chances, write it into the log, and tell reviewers. `details` go into the log.
 
+    `by_system` tells that the checks of each system and target length were drawn by themselves.
     A check that somebody answered blind before keeps its first such answer (see `blind_answers`): whoever gave it knows
     too much by now to be asked again. The caller owns the transaction and has asked for permission.
     """
@@ -123,6 +133,7 @@ def record_sample(
         share=share,
         seed=seed,
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
+        by_system=by_system,
     )
     # Their keys are the order in which they are handed out, which must not be that of the frame.
     order = list(chances)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
+from evaluation.statistics.estimates._claim_effect import AskedItems, expected_by_fold
 from evaluation.statistics.estimates._prediction_powered import (
     FEWEST_ANSWERS,
     check_confidence,
@@ -45,6 +46,9 @@ class DrawnItem:
     1. `probability` is the recorded chance to be drawn. `answer` is the person's, in [0, 1] and blind, of an item that
     `is_drawn`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
     gave none. `is_settled` tells that its answer was known without asking anybody.
+
+    `claim` names what is asked, the same where another system's item of the document asks it too: answers there then
+    sharpen what is expected here. Only of systems that were drawn each by itself; None is sharpened by nothing.
     """
 
     document: Hashable
@@ -54,6 +58,7 @@ class DrawnItem:
     is_drawn: bool
     answer: float | None = None
     is_settled: bool = False
+    claim: Hashable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +126,10 @@ def estimate_systems_from_draw(
 ) -> dict[str, DrawEstimate]:
     """Mean over document sets of what people would say, of each system, from recorded draws.
 
-    `systems` holds the whole frame of each system, drawn or not. `covariates` are numbers known of every document of
-    the frame. `tuning` fixes the slope on the judge, without covariates; `centre=False` leaves out the intercept.
+    `systems` holds the whole frame of each system, drawn or not. Where items name their claims, answers on other
+    systems' summaries sharpen the judge's, which are then probabilities of yes. `covariates` are numbers known of
+    every document of the frame. `tuning` fixes the slope on the judge, without covariates, and `centre=False` leaves
+    out the intercept.
     Degenerate: see `DrawEstimate`; an item that the judge left unscored counts as the mean of those that it scored;
     if all of the frame was drawn for sure, the estimate is the mean of the answers.
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1;
@@ -137,24 +144,47 @@ def estimate_systems_from_draw(
     # its chance, Y the answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) /
     # sqrt(D), and its interval lies on the scale of log odds (`_ranges`), with quantiles of Student's t; degrees
     # of freedom: the documents with an answer, less 1 (all of the frame, where items were drawn within all).
-    # g is what the judge's answer and the covariates foretell. Slopes are tuned without the document that they
-    # serve (a thirtieth of the documents where there are more) and shrunk across systems (`_tuning`), so the
-    # more systems, the better; a slope may exceed 1, for a judge's answers may be drawn in. The intercept is
-    # the weighted mean of what is left, so for equal chances z_d is centred and a useless judge leaves exactly
-    # what people alone give. Uncentred and with a fixed tuning, z_d is word for word w (λ f + (xi / pi)(Y - λ
-    # f)): unbiased in any sample, but wide where whole documents are drawn. Several predictors make it the
-    # difference estimator of Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond
-    # `HARMFUL` times their variance, or outside the range, people alone stand (`tuning` 0).
+    # g is what the judge's answer and the covariates foretell. Where claims are known, answers on other systems'
+    # summaries sharpen the judge's (`_claim_effect`): those were drawn without regard to this system's. Slopes
+    # are tuned without the document that they serve (a thirtieth of the documents where there are more) and
+    # shrunk across systems (`_tuning`), so the more systems, the better; a slope may exceed 1, for a judge's
+    # answers may be drawn in. The intercept is the weighted mean of what is left, so for equal chances z_d is
+    # centred and a useless judge leaves exactly what people alone give. Uncentred and with a fixed tuning, z_d is
+    # word for word w (λ f + (xi / pi)(Y - λ f)): unbiased in any sample, but wide where whole documents are drawn.
+    # Several predictors make it the difference estimator of Särndal, Swensson and Wretman, Model Assisted Survey
+    # Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside the range, people alone stand
+    # (`tuning` 0).
     check_confidence(confidence)
     if tuning is not None and covariates:
         raise EvaluationError("A fixed tuning leaves no room for covariates: give one or the other.")
     frames = {name: frame_of(name, items, covariates or {}) for name, items in systems.items()}
     open_frames = {name: frame for name, frame in frames.items() if frame.can_be_tuned}
-    tuned = {} if tuning is not None else tuned_slopes(open_frames)
+    tuned = {} if tuning is not None else sharpened_and_tuned(open_frames)
     return {
-        name: _estimate(frame, tuned.get(name), confidence=confidence, fixed=tuning, centre=centre)
+        name: _estimate(*tuned.get(name, (frame, None)), confidence=confidence, fixed=tuning, centre=centre)
         for name, frame in frames.items()
     }
+
+
+def suggested_verdicts(systems: Mapping[str, Sequence[DrawnItem]]) -> dict[str, list[float | None]]:
+    """The probability that people say yes to each item, from the judge and their answers on other systems' summaries.
+
+    `systems` as for `estimate_systems_from_draw`, with the answers that there are so far. Cross-fitted: neither an
+    item's own answer nor any other of its system in its document is looked at, so that the probabilities can be
+    compared with answers. Of a single system, and where no answered item names its claim, they are the judge's own,
+    None where it gave none. Raises as `estimate_systems_from_draw`.
+    Example: `suggested_verdicts({"alder": items, "birch": others})["alder"][0] >= 0.5` suggests yes.
+    """
+    frames = {name: frame_of(name, items, {}) for name, items in systems.items()}
+    items = _asked(frames, _folds(frames))
+    if items is None:
+        return {name: [item.judge for item in own] for name, own in systems.items()}
+    expected = np.empty(len(items.judge))
+    for fold, found in enumerate(expected_by_fold(items)):
+        of_fold = items.folds == fold
+        expected[of_fold] = found[of_fold]
+    parts = np.split(expected, np.cumsum([len(own) for own in systems.values()])[:-1])
+    return {name: part.tolist() for name, part in zip(systems, parts, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +192,7 @@ class Frame:
     """Columns of a system's items.
 
     `predictors` has shape (items, 1 + covariates) and is centred at the frame's mean; `level` is what was taken off
-    the judge's column.
+    the judge's column, `claims` what each item asks.
     """
 
     documents: NDArray[np.int64]
@@ -174,7 +204,25 @@ class Frame:
     is_drawn: NDArray[np.bool_]
     is_settled: NDArray[np.bool_]
     answers: Array
-    answered: int
+    is_answered: NDArray[np.bool_]
+    claims: tuple[Hashable | None, ...]
+
+    @property
+    def judge(self) -> Array:
+        """What the judge answers to each item, or is expected in its place."""
+        answers: Array = self.predictors[:, 0] + self.level
+        return answers
+
+    def with_judge(self, answers: Array) -> "Frame":
+        """The same items with other answers in the judge's place, which are centred at the frame's mean too."""
+        total = self.shares.sum()
+        centred = answers - (self.shares @ answers / total if total else 0.0)
+        return replace(self, predictors=np.column_stack([centred, self.predictors[:, 1:]]))
+
+    @property
+    def answered(self) -> int:
+        """How many items people answered."""
+        return int(self.is_answered.sum())
 
     @property
     def drawn(self) -> int:
@@ -226,7 +274,8 @@ def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Seq
         is_drawn=np.array([item.is_drawn for item in items], dtype=np.bool_),
         is_settled=np.array([item.is_settled for item in items], dtype=np.bool_),
         answers=np.array([item.answer or 0.0 for item in items], dtype=np.float64),
-        answered=sum(item.answer is not None for item in items),
+        is_answered=np.array([item.answer is not None for item in items], dtype=np.bool_),
+        claims=tuple(item.claim for item in items),
     )
 
 
@@ -287,12 +336,85 @@ def tuned_slopes(frames: Mapping[str, Frame]) -> dict[str, Array]:
     if not frames:
         return {}
     folds = _folds(frames)
-    count = max(folds.values(), default=0) + 1
+    return _by_document(frames, folds, slopes(_seen(frames, folds)))
+
+
+def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, Array]]:
+    """The frames with what is expected of each item in the judge's place, and the slopes that serve their documents."""
+    folds = _folds(frames)
+    items = _asked(frames, folds)
+    is_census = all((frame.probabilities[frame.is_drawn] >= 1).all() for frame in frames.values())
+    if items is None or is_census:
+        return {name: (frames[name], found) for name, found in tuned_slopes(frames).items()}
+    expected, seen = np.empty(len(items.judge)), []
+    for fold, found in enumerate(expected_by_fold(items)):
+        known = _with_judge(frames, found)
+        of_fold = items.folds == fold
+        # Centred fold by fold: an intercept that has not seen a document's answers errs away from them.
+        expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
+        if fold < items.last:
+            # A fold's slopes are tuned on what it may expect of the others: nothing there has seen its answers.
+            seen.append(_seen(known, folds)[fold])
+    sharpened = _with_judge(frames, expected)
+    tuned = _by_document(sharpened, folds, slopes(np.array(seen)))
+    return {name: (frame, tuned[name]) for name, frame in sharpened.items()}
+
+
+def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedItems | None:
+    """The items of all systems; None of a single system, or where nothing is known of what they ask.
+
+    Documents without an answer come after all folds.
+    """
+    if len(frames) < 2:
+        return None
+    numbers: dict[Hashable, int] = {}
+    claims = [
+        -1 if claim is None else numbers.setdefault((frame.names[place], claim), len(numbers))
+        for frame in frames.values()
+        for place, claim in zip(frame.documents, frame.claims, strict=True)
+    ]
+    asked = np.array(claims, dtype=np.int64)
+    is_answered = np.concatenate([frame.is_answered for frame in frames.values()]) & (asked >= 0)
+    if not is_answered.any():
+        return None
+    last = max(folds.values()) + 1
+    return AskedItems(
+        judge=np.clip(np.concatenate([frame.judge for frame in frames.values()]), 0, 1),
+        claims=asked,
+        systems=np.repeat(np.arange(len(frames)), [len(frame.claims) for frame in frames.values()]),
+        folds=np.concatenate(
+            [
+                np.array([folds.get(name, last) for name in frame.names], dtype=np.int64)[frame.documents]
+                for frame in frames.values()
+            ]
+        ),
+        is_answered=is_answered,
+        last=last,
+        answers=np.concatenate([frame.answers for frame in frames.values()]),
+    )
+
+
+def _with_judge(frames: Mapping[str, Frame], answers: Array) -> dict[str, Frame]:
+    """The frames with these answers of all their items, one after another, in the judge's place."""
+    ends = np.cumsum([len(frame.claims) for frame in frames.values()])
+    parts = np.split(answers, ends[:-1])
+    return {name: frame.with_judge(part) for (name, frame), part in zip(frames.items(), parts, strict=True)}
+
+
+def _seen(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> Array:
+    """Moments that each fold may see of each system: those of the other folds."""
     size = next(iter(frames.values())).predictors.shape[1] + 2
-    summed = np.zeros((count, len(frames), size, size))
+    summed = np.zeros((max(folds.values(), default=0) + 1, len(frames), size, size))
     for column, frame in enumerate(frames.values()):
         _add_moments(summed[:, column], frame, folds)
-    found = slopes(summed.sum(axis=0) - summed)
+    seen: Array = summed.sum(axis=0) - summed
+    return seen
+
+
+def _by_document(
+    frames: Mapping[str, Frame], folds: Mapping[Hashable, int], found: Array
+) -> dict[str, Array]:
+    """Of slopes by fold and system, those of each document; documents without an answer get the mean of all folds."""
     everyone = found.mean(axis=0)
     return {
         name: np.array(

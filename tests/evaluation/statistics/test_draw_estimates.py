@@ -14,6 +14,9 @@ from evaluation.statistics.estimates._draw_estimates import (
     DrawnItem,
     estimate_from_draw,
     estimate_systems_from_draw,
+    frame_of,
+    sharpened_and_tuned,
+    suggested_verdicts,
 )
 from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
 
@@ -226,6 +229,150 @@ def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
 
 def test_no_systems_no_estimates() -> None:
     assert estimate_systems_from_draw({}) == {}
+
+
+def asked_of_all(
+    seed: int, *, systems: int = 8, documents: int = 40, each: int = 6, share: float = 1 / 3
+) -> dict[str, list[DrawnItem]]:
+    """Claims that are hard or easy for all systems alike, which a judge without a clue does not see."""
+    random = np.random.default_rng(seed)
+    odds = random.normal(0, 2, (documents, each))
+    places = [(document, claim) for document in range(documents) for claim in range(each)]
+    found = {}
+    for number in range(systems):
+        said = random.random((documents, each)) < 1 / (1 + np.exp(-odds))
+        drawn = uniform_draw(places, share=share, seed=100 * seed + number)
+        found[f"system {number}"] = [
+            DrawnItem(
+                document=document,
+                share=1 / each,
+                judge=float(np.clip(0.5 + random.normal(0, 0.1), 0.01, 0.99)),
+                probability=drawn.get((document, claim), share),
+                is_drawn=(document, claim) in drawn,
+                answer=float(said[document, claim]) if (document, claim) in drawn else None,
+                claim=claim,
+            )
+            for document, claim in places
+        ]
+    return found
+
+
+def without_claims(systems: dict[str, list[DrawnItem]]) -> dict[str, list[DrawnItem]]:
+    return {name: [replace(item, claim=None) for item in items] for name, items in systems.items()}
+
+
+def test_answers_on_other_systems_narrow_the_interval() -> None:
+    systems = asked_of_all(2)
+    across, alone = estimate_systems_from_draw(systems), estimate_systems_from_draw(without_claims(systems))
+    errors = [(one.error, other.error) for one, other in zip(across.values(), alone.values(), strict=True)]
+    assert mean(one / other for one, other in errors if one and other) < 0.95
+
+
+def test_one_system_alone_learns_from_nobody() -> None:
+    items = next(iter(asked_of_all(2).values()))
+    alone = [replace(item, claim=None) for item in items]
+    assert estimate_from_draw(items) == estimate_from_draw(alone)
+    assert suggested_verdicts({"": items}) == {"": [item.judge for item in items]}
+
+
+def test_claims_of_two_documents_are_never_one() -> None:
+    systems = asked_of_all(2)
+    renamed = {
+        name: [replace(item, claim=(item.document, item.claim)) for item in items]
+        for name, items in systems.items()
+    }
+    assert estimate_systems_from_draw(systems) == estimate_systems_from_draw(renamed)
+
+
+def with_other_answers(systems: dict[str, list[DrawnItem]], name: str) -> dict[str, list[DrawnItem]]:
+    """The same but for one system's answers in its first answered document, which are turned round."""
+    items = systems[name]
+    document = next(item.document for item in items if item.is_drawn)
+    turned = [
+        replace(item, answer=1 - item.answer)
+        if item.document == document and item.answer is not None
+        else item
+        for item in items
+    ]
+    return {**systems, name: turned}
+
+
+def test_what_is_expected_never_looks_at_the_systems_own_answers_in_the_document() -> None:
+    systems = asked_of_all(5)
+    name, *others = systems
+    turned = with_other_answers(systems, name)
+    document = next(item.document for item in systems[name] if item.is_drawn)
+    before, after = suggested_verdicts(systems), suggested_verdicts(turned)
+    places = [place for place, item in enumerate(systems[name]) if item.document == document]
+    assert [before[name][place] for place in places] == [after[name][place] for place in places]
+    assert any(before[other][place] != after[other][place] for other in others for place in places)
+
+
+def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
+    systems = asked_of_all(5)
+    name = next(iter(systems))
+    document = next(item.document for item in systems[name] if item.is_drawn)
+    both = []
+    for each in (systems, with_other_answers(systems, name)):
+        frames = {system: frame_of(system, items, {}) for system, items in each.items()}
+        frame, slopes_of = sharpened_and_tuned(frames)[name]
+        place = frame.names.index(document)
+        expected = frame.predictors[frame.documents == place, 0]
+        # Centred at the frame's mean, which knows of other documents; within one, differences stay.
+        both.append([*np.diff(expected), *slopes_of[place]])
+    assert both[0] == pytest.approx(both[1], rel=1e-12)
+
+
+def test_a_suggested_verdict_goes_by_what_people_said_of_the_claim_elsewhere() -> None:
+    # One document, one claim, judge at .5: three systems' yes draw the fourth's up, three no down, nothing leaves it.
+    def suggested(answer: float | None) -> float:
+        items = {
+            str(number): [DrawnItem(0, 1.0, 0.5, 0.5, answer is not None, answer, claim="c")]
+            for number in range(3)
+        }
+        others = [
+            DrawnItem(1, 1.0, 0.5, 0.5, True, 1.0, claim="d"),
+            DrawnItem(2, 1.0, 0.5, 0.5, True, 0.0, claim="d"),
+        ]
+        return (
+            suggested_verdicts({**items, "open": [DrawnItem(0, 1.0, 0.5, 0.5, False, claim="c"), *others]})[
+                "open"
+            ][0]
+            or 0.0
+        )
+
+    assert suggested(1.0) > 0.7 > suggested(None) > 0.3 > suggested(0.0)
+
+
+@pytest.mark.slow
+def test_over_many_draws_answers_on_other_systems_leave_the_mean_right() -> None:
+    # Three systems, 24 documents of four claims, a third drawn: the mean of 300 draws against all answers.
+    random = np.random.default_rng(8)
+    odds = random.normal(0, 1.5, (24, 4))
+    truth = (random.random((3, 24, 4)) < 1 / (1 + np.exp(-odds))).astype(float)
+    judged = np.clip(random.random((3, 24, 4)), 0.05, 0.95)
+    places = [(d, c) for d in range(24) for c in range(4)]
+    apart = []
+    for seed in range(300):
+        systems = {}
+        for number in range(3):
+            drawn = uniform_draw(places, share=1 / 3, seed=1000 * number + seed)
+            systems[str(number)] = [
+                DrawnItem(
+                    p[0],
+                    0.25,
+                    float(judged[number][p]),
+                    1 / 3,
+                    p in drawn,
+                    float(truth[number][p]) if p in drawn else None,
+                    claim=p[1],
+                )
+                for p in places
+            ]
+        found = estimate_systems_from_draw(systems)
+        apart.append([(found[str(n)].estimate or 0.0) - truth[n].mean() for n in range(3)])
+    for column in np.array(apart).T:
+        assert abs(column.mean()) < 4 * column.std(ddof=1) / math.sqrt(300)
 
 
 @pytest.mark.parametrize("is_active", [False, True], ids=["uniform", "active"])

@@ -196,6 +196,20 @@ def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
 
 
 @pytest.mark.django_db
+def test_items_name_their_claims_where_systems_were_drawn_by_themselves(world: World) -> None:
+    Check.objects.filter(peer=world.peers["port", "birch"], claim__position=1).update(
+        final_source="rule", final_label="no"
+    )
+    stratified = sample_checks(project=world.project, by=world.mona, method="stratified", share=1.0, seed=2)
+    systems = framed_items(world.project, stratified).items[20]
+    claims = {name: [item.claim for item in items] for name, items in systems.items()}
+    # What a rule decides of birch's summary says nothing of alder's.
+    assert None not in claims["alder"]
+    assert claims["birch"] == [None, *claims["alder"][1:]]
+    assert {item.claim for item in framed_items(world.project, draw_of(world)).items[20]["alder"]} == {None}
+
+
+@pytest.mark.django_db
 def test_checks_that_came_after_the_draw_are_counted(world: World) -> None:
     draw = draw_of(world)
     draw.frame = draw.frame[1:]
@@ -227,7 +241,9 @@ def test_judgments_that_were_taken_away_end_a_draw(world: World) -> None:
     assert "were withdrawn unanswered" in estimate_in_words(estimates(world.project).at(20))
 
 
-def framed(documents: int, *, answered: int, judge: bool = True) -> SampleFrame:
+def framed(
+    documents: int, *, answered: int, judge: bool = True, systems: tuple[str, ...] = ("alder",)
+) -> SampleFrame:
     """A claim for each document, answered in the first of them; the judge is right in four of five."""
     items = [
         DrawnItem(
@@ -240,7 +256,7 @@ def framed(documents: int, *, answered: int, judge: bool = True) -> SampleFrame:
         )
         for number in range(documents)
     ]
-    return SampleFrame(items={20: {"alder": items}})
+    return SampleFrame(items={20: dict.fromkeys(systems, items)})
 
 
 DRAW = SampleProgress(
@@ -270,6 +286,23 @@ def test_without_probabilities_people_stand_alone() -> None:
     found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
     assert "The judge recorded no probability for any of it" in estimate_in_words(found)
+
+
+@pytest.mark.parametrize(
+    ("by_system", "systems", "told"),
+    [
+        (True, ("alder", "birch"), "summaries are used beside the judge's."),
+        (False, ("alder", "birch"), "summaries are not used."),
+        (True, ("alder",), ""),
+    ],
+)
+def test_it_is_told_whether_answers_on_other_systems_are_used(
+    by_system: bool, systems: tuple[str, ...], told: str
+) -> None:
+    drawn = replace(DRAW, by_system=by_system)
+    sentence = estimate_in_words(estimate_table(drawn, framed(200, answered=60, systems=systems), 20))
+    assert told in sentence
+    assert ("other systems'" in sentence) is bool(told)
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:

@@ -40,6 +40,7 @@ def test_so_many_are_drawn_each_with_the_chance_that_was_foretold(world: World, 
     for name, chance in rows:
         assert chance == pytest.approx(foretold[name][0])
     assert (drawn.method, drawn.item, len(drawn.frame)) == (design, "check", 54)
+    assert drawn.by_system
 
 
 def test_of_each_stratum_as_many_are_drawn_as_were_allotted(world: World) -> None:

@@ -55,6 +55,15 @@ def test_of_every_system_the_same_share_is_drawn(world: World) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "by_system"), [("uniform", False), ("stratified", True), ("active", False)]
+)
+def test_it_is_kept_whether_systems_were_drawn_by_themselves(
+    world: World, method: str, by_system: bool
+) -> None:
+    assert draw(world, method).by_system is by_system
+
+
 def test_what_the_judge_doubts_is_drawn_with_a_higher_chance(world: World) -> None:
     # The judge gave .2 to four checks and .9 to two: spreads .4 and .3 of a total 2.2. Three are drawn, half of
     # that evenly: 1.5/6 = .25 each; the rest in proportion, 1.5 * .4/2.2 = .2727 and 1.5 * .3/2.2 = .2045.
