@@ -71,14 +71,20 @@ def test_a_judge_keeps_to_its_tokens_per_minute(judge_of: JudgeMaker, llm_server
 
 
 def test_a_cap_is_never_exceeded() -> None:
-    cap = MoneyCap(1.0)
-    asyncio.run(cap.reserve(0.6))
-    with pytest.raises(BudgetSpent, match=r"money cap of 1 .* up to 0\.6.* max_tokens"):
-        asyncio.run(cap.reserve(0.6))
-    asyncio.run(cap.settle(0.6, 0.2))
-    asyncio.run(cap.reserve(0.6))
-    asyncio.run(cap.settle(0.6, 0.5))
-    assert cap.spent == pytest.approx(0.7)
+    async def use() -> MoneyCap:
+        cap = MoneyCap(1.0)
+        await cap.reserve(0.6)
+        # There is room for another one once the first has cost less.
+        waiting = asyncio.create_task(cap.reserve(0.6))
+        assert await asyncio.wait([waiting], timeout=0.1) == (set(), {waiting})
+        await cap.settle(0.6, 0.2)
+        await waiting
+        await cap.settle(0.6, 0.5)
+        with pytest.raises(BudgetSpent, match=r"money cap of 1 .* up to 0\.6.* max_tokens"):
+            await cap.reserve(0.6)
+        return cap
+
+    assert asyncio.run(use()).spent == pytest.approx(0.7)
 
 
 def test_a_failed_call_costs_nothing(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
