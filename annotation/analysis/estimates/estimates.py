@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, F, OuterRef, Q, Subquery
@@ -161,7 +162,7 @@ class Estimates:
 def estimates(project: Project) -> Estimates:
     """The estimates from the random sample that says most, else why there are none.
 
-    That is the latest of which everything is answered, or a newer one of which more is, as of its last look.
+    That is `shown_sample`, as of its last look.
     """
     draws = samples_of_coverage(project)
     sample = shown_sample(draws)
@@ -182,10 +183,22 @@ def estimates(project: Project) -> Estimates:
 
 
 def shown_sample(draws: Sequence[SampleProgress]) -> SampleProgress | None:
-    """The sample that estimates come from, of these, the newest first; None where none has reached a look."""
+    """The sample that estimates come from, of these, the newest first; None where none has reached a look.
+
+    The latest of which everything is answered, or a newer one whose last look promises narrower intervals: it has more
+    answers, and enough more for what further samples and early looks cost.
+    """
     complete = next((place for place, draw in enumerate(draws) if draw.is_complete), len(draws))
     held = [draw for draw in draws[: complete + 1] if draw.look]
-    return max(held, key=lambda draw: draw.look, default=None)
+    widths = {
+        draw.draw_id: _reach(look_confidence(draw.look, draw.drawn, sample=number)) / math.sqrt(draw.look)
+        for number, draw in enumerate(reversed(held), start=1)
+    }
+    return min(held, key=lambda draw: widths[draw.draw_id], default=None)
+
+
+def _reach(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _confidence(project: Project, draw: Draw, sample: SampleProgress) -> float:

@@ -89,10 +89,10 @@ def estimate_in_words(table: EstimateTable) -> str:
 
 def _sample_in_words(sample: SampleProgress) -> str:
     if not sample.is_complete:
-        upcoming = f"; the next estimate comes at {sample.next_look:,}" if sample.next_look else ""
+        upcoming = f"; the next comes at {sample.next_look:,}" if sample.next_look else ""
         return (
-            f"Interim estimate: {sample.look:,} of {sample.drawn:,} answered, in sampled order, in the random sample "
-            f"of {sample.day}{upcoming}."
+            f"{sample.look:,} of {sample.drawn:,} answered in sampled order, so this estimate is interim{upcoming}. "
+            f"It rests on the random sample of {sample.day}."
         )
     if sample.item == Draw.Item.CHECK:
         return (
@@ -155,9 +155,7 @@ def _open_in_words(newest: SampleProgress) -> str:
         )
     told = f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered."
     if newest.look:
-        return (
-            f"{told} Estimates follow it once it has more answers in sampled order than the sample before it."
-        )
+        return f"{told} Estimates follow it once it promises narrower intervals than the sample before it."
     needs = (
         "all of them"
         if newest.next_look == newest.drawn

@@ -389,8 +389,13 @@ def shown_table(request: Request, project: Project) -> ShownTable:
     table = _table(board, target)
     column = asked or _first_with_values(table)
     if column != (asked or RANKED):
-        board, made = boards.board(project, score=column)
-        table = _table(board, target)
+        found = boards.board(project, score=column)
+        if column == ESTIMATE and found[1].is_missing:
+            # A worker is at it: until then the page opens on what there is.
+            column = RANKED
+        else:
+            board, made = found
+            table = _table(board, target)
     return ShownTable(board=board, made=made, table=table, column=column)
 
 
