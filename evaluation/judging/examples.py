@@ -53,9 +53,10 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
 
     Yes and not yes in turn, as long as there are both; of each what the judge got wrong before what it got right. Among
     these the claim that is most like what it gets wrong and least like those chosen already, by shared words. As many
-    as fit into the tokens with a passage each. The same candidates in the same order give the same places.
-    Example: of two corrections "The mill burned" and "The mill burned down" to no and one "Rain fell" to yes, the first
-    and the last come before the second.
+    as fit into the tokens with a passage each, and no claim twice with one label. The same candidates in the same order
+    give the same places.
+    Example: of two corrections "The mill burned" and "The mill burned down" to no and one "Rain fell" to yes, the
+    first and the last come before the second.
     """
     left = sorted(range(len(candidates)), key=lambda place: not candidates[place].is_correction)[
         :MOST_LOOKED_AT
@@ -80,7 +81,8 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
         if room < 0:
             break
         chosen.append(best)
-        left.remove(best)
+        told_now = (candidates[best].claim, candidates[best].label)
+        left = [place for place in left if (candidates[place].claim, candidates[place].label) != told_now]
     return chosen
 
 

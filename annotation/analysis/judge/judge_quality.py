@@ -362,10 +362,18 @@ def _frontiers(
     cascades = {
         row.judge_id: row for row in JudgeCascade.objects.filter(judge__in={judge for judge, _ in versions})
     }
+    # No panel asks another one, nor a judge that is told examples.
+    taught = set(
+        JudgeExamples.objects.values_list("judge_id", flat=True).filter(
+            judge__in={key[0] for key in versions}
+        )
+    )
     costs = {
         key: cost
         for key, version in versions.items()
-        if key[0] not in cascades and (cost := _of_one_check(version)) is not None
+        if key[0] not in taught
+        and version.kind != Judge.Kind.PANEL
+        and (cost := _of_one_check(version)) is not None
     }
     pairs = ((cheap, dear) for cheap, dear in permutations(costs, 2) if costs[cheap] < costs[dear])
     for cheap, dear in pairs:

@@ -45,6 +45,11 @@ def test_no_more_than_fit_are_chosen() -> None:
     assert within(told, told[0].tokens) == told[:1]
 
 
+def test_no_claim_is_told_twice_with_one_label() -> None:
+    other = Candidate(MILL.claim, "yes", is_correction=False)
+    assert choose_examples([MILL, MILL, other, MILL]) == [0, 2]
+
+
 def test_nothing_to_choose_from() -> None:
     assert choose_examples([]) == []
 

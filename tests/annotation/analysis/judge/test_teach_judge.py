@@ -17,6 +17,7 @@ from annotation.core.refusals import Invalid
 from annotation.judging.services.let_decide import let_decide
 from annotation.models import (
     Check,
+    DocumentSet,
     DrawnCheck,
     Event,
     Guideline,
@@ -174,6 +175,25 @@ def test_no_set_is_judged_by_its_own_answers(
     # All go by one name: they are one version of one judge.
     names = Verdict.objects.filter(judge=row.judge).values_list("origin_name", flat=True)
     assert len(set(names)) == 1
+
+
+def test_sets_of_a_group_lend_each_other_nothing(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    # The first six sets are one group, the others by themselves: seven to be dealt.
+    first = [f"set-{number}" for number in range(6)]
+    DocumentSet.objects.filter(project=project, external_id__in=first).update(group="early")
+    answer_sample(project, no_hearsay)
+    before = len(llm_server.calls)
+    teach(project, llm_judge)
+    assert len(JudgeExamples.objects.get().folds) == 7
+    for call in llm_server.calls[before:]:
+        told_of = {int(number) for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
+        asked = {
+            int(number) for each in call.question["claims"] for number in re.findall(r"\d+", each["claim"])
+        }
+        if asked & set(range(6)):
+            assert not told_of & set(range(6))
 
 
 def test_a_set_that_lent_nothing_is_told_all(
