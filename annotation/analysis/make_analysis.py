@@ -138,14 +138,14 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
             return found
         if found.failed_at is not None:
             raise NotReady(
-                "These numbers could not be made; the worker's log says why. They are tried again when somebody asks "
-                f"for them {FAILED_SECONDS} seconds later.",
+                "These numbers could not be computed; the worker's log says why. They are tried again when somebody "
+                f"asks for them {FAILED_SECONDS} seconds later.",
                 seconds=FAILED_SECONDS,
                 code="not_made",
             )
         if time.monotonic() > until:
             raise NotReady(
-                "These numbers are being made. Ask again in a few seconds.", seconds=WAITED_SECONDS
+                "These numbers are being computed. Ask again in a few seconds.", seconds=WAITED_SECONDS
             )
         time.sleep(LOOK_EVERY_SECONDS)
 

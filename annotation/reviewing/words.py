@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TITLES = {
     "order": "Order",
     "only": "Show",
-    "side": "Side",
+    "side": "Score",
     "numbers": "Claims",
     "label": "People said",
     "reviewer": "Answered by",
@@ -38,7 +38,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         Only.ANSWERED: "Answered",
         Only.ALL: "All",
     },
-    "side": {"": "Both", Check.Side.REFERENCE: "Reference", Check.Side.PEER: "Peer"},
+    "side": {"": "Both", Check.Side.REFERENCE: "Coverage", Check.Side.PEER: "Alignment"},
     "numbers": {"": "All", "1": "With numbers"},
     "label": {"": "Anything", **dict(Label.choices)},
 }

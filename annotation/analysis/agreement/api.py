@@ -105,7 +105,7 @@ class SelfAgreement(serializers.Serializer[Any]):
 class AgreementFigures(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
-        help_text="Something has changed since; newer figures are being made."
+        help_text="Something has changed since; newer figures are being computed."
     )
     judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
     touched = serializers.IntegerField(

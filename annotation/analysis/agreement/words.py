@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+
+from django.utils.formats import date_format
 
 from annotation.analysis.agreement.ratings import PERCENTS, UNMARKED
 from annotation.analysis.intervals import no_interval_in_words
@@ -58,6 +61,10 @@ def _told_scale(scale: Mapping[str, Any]) -> dict[str, Any]:
         "name": name,
         "question": question,
         "items_in_words": noun,
+        "thirds": tuple(
+            {**third, "first_day": _day(third["first_at"]), "last_day": _day(third["last_at"])}
+            for third in thirds
+        ),
         "divided": [
             {**item, "answers": [(f"{answer}{unit}", count) for answer, count in item["answers"]]}
             for item in scale["divided"]
@@ -71,14 +78,19 @@ def _told_scale(scale: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _day(moment: str) -> str:
+    return date_format(datetime.fromisoformat(moment), "j M Y")
+
+
 def between(estimate: Estimate, *, digits: int = 2) -> str:
     """The value with its interval: "0.83 (0.79 to 0.87)"."""
     if estimate.value is None:
         return "not known"
-    value = f"{estimate.value:.{digits}f}"
+    value = f"{estimate.value:.{digits}f}".replace("-", "−")
     if estimate.low is None or estimate.high is None:
         return f"{value} ({no_interval_in_words(estimate.clusters) or NO_SPREAD_SHOWN})"
-    return f"{value} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+    bounds = f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
+    return f"{value} ({bounds.replace('-', '−')})"
 
 
 def in_percent(share: float | None) -> str:

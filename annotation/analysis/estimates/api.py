@@ -131,7 +131,7 @@ class PlanSize(serializers.Serializer[Any]):
 class PlanFigures(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
-        help_text="Something has changed since; newer figures are being made."
+        help_text="Something has changed since; newer figures are being computed."
     )
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
     basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.utils.formats import date_format
 
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
@@ -242,7 +243,7 @@ def samples_of_coverage(project: Project) -> list[SampleProgress]:
                     drawn=drawn,
                     answered=answered,
                     withdrawn=withdrawn,
-                    day=f"{row.created_at:%Y-%m-%d}",
+                    day=date_format(row.created_at, "j M Y"),
                     run=run,
                     by_system=row.by_system,
                 )

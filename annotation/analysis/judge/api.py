@@ -97,7 +97,7 @@ class JudgePart(serializers.Serializer[Any]):
 
 
 class JudgeSplit(serializers.Serializer[Any]):
-    """The same checks cut by system, length, side or type of claim."""
+    """The same checks cut by system, length, score or type of claim."""
 
     key = serializers.CharField()
     name = serializers.CharField()
@@ -233,7 +233,7 @@ class JudgePair(serializers.Serializer[Any]):
 class JudgeFigures(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
-        help_text="Something has changed since; newer figures are being made."
+        help_text="Something has changed since; newer figures are being computed."
     )
     checks = serializers.IntegerField(help_text="Checks with an answer of people.")
     documents = serializers.IntegerField()

@@ -74,7 +74,7 @@ def splits_of(held: SplitChecks) -> tuple[CheckSplit, ...]:
     ways: list[tuple[str, str, Callable[[CheckFacts], PartOf]]] = [
         ("system", "System", lambda of: (0, of.system)),
         ("length", "Length of the summary", _length(held.facts)),
-        ("side", "Side", lambda of: _SIDES[of.side]),
+        ("side", "Score", lambda of: _SIDES[of.side]),
         ("figure", "Figures in the claim", lambda of: _FIGURES[of.has_number]),
         ("words", "Words of the claim", lambda of: _words(of.claim)),
     ]

@@ -306,7 +306,7 @@ def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]
         if part.value is not None and part.high is not None and part.high < whole.low
     ]
     if not worse:
-        return "No system, length, side or type of claim stands out: no interval lies wholly below that of all checks."
+        return "No system, length, score or type of claim stands out: no interval lies wholly below that of all checks."
     _, split, name, part = min(worse, key=lambda each: each[0])
     return f"It errs most at {split.lower()} “{name}”: right on {_share(part)} there, against {_share(whole)} over all."
 

@@ -119,7 +119,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": headline(table, room.project.deciding_judge) if table else "",
+        "say": _say(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [(name, SCORE_VIEWS[name][0], name == column) for name in _views(table)],
         "more_views": [
@@ -141,7 +141,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        **(_columns(room, table, column, sort) if table else {}),
+        **(_columns(room, table, column, sort, is_made=shown.made.is_current) if table else {}),
         **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
@@ -171,11 +171,16 @@ class Head:
         return f"&sort={self.sort}" if self.sort else ""
 
 
-def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str, object]:
-    """The heads of the columns that hold anything, and what is said of those that hold nothing."""
+def _columns(room: Room, table: TargetTable, column: str, sort: str, *, is_made: bool) -> dict[str, object]:
+    """The heads of the columns that hold anything, and what is said of those that hold nothing.
+
+    Why there is no estimate is known once a worker has looked for one.
+    """
     made = _heads(room.project, table, column, sort)
     fixed = [made.pop(by) for by in (RANK, SYSTEM)]
-    blanks = list(blanks_of(room.project, table, [by for by in made if by in RANKABLE]))
+    blanks = list(
+        blanks_of(room.project, table, [by for by in made if by in RANKABLE and (is_made or by != ESTIMATE)])
+    )
     told = [
         (", ".join(made[by].words for by in blank.scores), blank.reason, blank.reason.verb in room.verbs)
         for blank in blanks
@@ -405,6 +410,12 @@ def _asked(request: Request) -> str:
     if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
         raise Invalid(f"The leaderboard cannot be ordered by {asked!r}.", field="by")
     return asked
+
+
+def _say(table: TargetTable, judge: Judge | None, *, is_made: bool) -> str:
+    """What the table shows, in a sentence: nothing leads before a worker has looked."""
+    is_coming = not is_made and table.ranking is not None and table.ranking.front is None
+    return "The ranking is being computed." if is_coming else headline(table, judge)
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:

@@ -122,7 +122,7 @@ def _told_apart(first: str, front: Front) -> str:
     if front.fewest < front.most:
         over = f"the document sets that both have ({front.fewest} to {front.most})"
     if not front.near:
-        return f"{first} leads: over {over} its difference from every other system holds."
+        return f"{first} leads: over {over} its difference from every other system is significant."
     near = "any other system" if len(front.near) == front.others else listed(front.near)
     return f"{first} is ahead, but over {over} it is not significantly different from {near}."
 

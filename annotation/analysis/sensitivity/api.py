@@ -82,7 +82,7 @@ class PartialJudge(serializers.Serializer[Any]):
 class SensitivityFigures(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
-        help_text="Something has changed since; newer figures are being made."
+        help_text="Something has changed since; newer figures are being computed."
     )
     judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
     checks = serializers.IntegerField(help_text="Checks of coverage that no rule decides.")

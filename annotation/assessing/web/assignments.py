@@ -42,9 +42,9 @@ ORDERED_SAMPLES: dict[str, tuple[str, Draw.Method, Draw.Item]] = {
 """What a plan or a queue is made of: the words on screen, and what they stand for."""
 
 WAY_WORDS = (
-    (Way.HAND, "By hand", "Chosen sets to one person."),
-    (Way.MORE, "More sets", "Some more to one person, those with fewest assessors first."),
-    (Way.PLAN, "A plan", "So many assessors for each set, spread evenly over people."),
+    (Way.HAND, "By hand", "Sets that you tick, for one person."),
+    (Way.MORE, "More sets", "A number of sets for one person, those with the fewest assessors first."),
+    (Way.PLAN, "A plan", "The same number of assessors for every set, spread evenly."),
     (Way.QUEUE, "The queue", "The same with nobody named: assessors take the next set themselves."),
 )
 

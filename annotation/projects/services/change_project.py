@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Value
 from django.db.models.functions import Mod
+from django.utils.formats import date_format
 from django.utils.text import slugify
 
 from annotation.assessing.services.act_saving import SCALE_STEP
@@ -263,9 +264,9 @@ def _check_samples(project: Project) -> None:
         lacking = waiting.filter(draw=draw).count()
         left = "1 answer" if lacking == 1 else f"{lacking:,} answers"
         raise Conflict(
-            f"The random sample of checks of {draw.created_at:%Y-%m-%d} (seed {draw.seed}) still waits for {left} of "
-            "people who do not know what the judge says: shown at once, nobody could give them. Have them answered "
-            "first; until then the verdict can be shown after the own answer, or on request.",
+            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still waits "
+            f"for {left} of people who do not know what the judge says: shown at once, nobody could give them. Have "
+            "them answered first; until then the verdict can be shown after the own answer, or on request.",
             code="draw_open",
         )
 

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Check, Draw, Project, System, VerdictBatch
+from annotation.models import Draw, Project, System, VerdictBatch
 from annotation.models.base import SEED_BITS, new_seed
 from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
@@ -36,7 +36,7 @@ from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import sample_checks as draw
 from annotation.sampling.services.sample_checks import sample_size
-from annotation.sampling.words import SAMPLE_TERMS, held_in_words, work_in_words
+from annotation.sampling.words import SAMPLE_TERMS, held_in_words, method_in_words, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
@@ -231,9 +231,9 @@ def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None =
 def _draws(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     context = {
         "room": room,
-        "draws": check_samples(room.project),
+        "draws": [(sample, method_in_words(sample.method, None)) for sample in check_samples(room.project)],
         "methods": METHODS,
-        "sides": Check.Side.choices,
+        "sides": OPTIONS["side"].items(),
         "refusal": refusal,
         "form": request.POST,
     }

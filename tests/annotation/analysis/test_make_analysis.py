@@ -252,8 +252,8 @@ def test_a_page_says_that_its_numbers_could_not_be_made(
 ) -> None:
     Analysis.objects.create(project=world.project, kind="judge", key="", failed_at=timezone.now())
     shown = signed_in(world.mona).get("/p/harbour/scores/judge/").content.decode()
-    assert "could not be made" in shown
-    assert "being made" not in shown
+    assert "could not be computed" in shown
+    assert "being computed" not in shown
 
 
 FILES = (

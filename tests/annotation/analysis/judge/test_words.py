@@ -168,13 +168,13 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
     parts = [
         ("System", "a", of(0.7, 0.6, 0.75)),
         ("System", "b", of(0.6, 0.5, 0.7)),
-        ("Side", "c", of(0.5, 0.2, 0.8)),
+        ("Score", "c", of(0.5, 0.2, 0.8)),
     ]
     assert weakness_in_words(whole, parts) == (
         "It errs most at system “b”: right on 60 % (50 % to 70 %) there, against 80 % (76 % to 84 %) over all."
     )
     assert weakness_in_words(whole, parts[2:]).startswith(
-        "No system, length, side or type of claim stands out"
+        "No system, length, score or type of claim stands out"
     )
     assert weakness_in_words(whole, [("System", "d", shown(of(0.1, 0.0, 0.2, clusters=4)))]).startswith(
         "No system"

@@ -35,7 +35,7 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
     assert (
         ranking_in_words(found)
-        == "alder leads: over 8 document sets its difference from every other system holds."
+        == "alder leads: over 8 document sets its difference from every other system is significant."
     )
     assert (found.pairs, found.holding) == (3, 2)
     assert found.groups == (("alder",), ("cedar", "birch"))
@@ -60,7 +60,7 @@ def test_a_leader_with_the_same_score_in_all_sets_is_not_said_to_have_too_few() 
     found = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
     assert (
         ranking_in_words(found)
-        == "alder leads: over 8 document sets its difference from every other system holds."
+        == "alder leads: over 8 document sets its difference from every other system is significant."
     )
 
 

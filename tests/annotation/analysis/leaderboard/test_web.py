@@ -461,7 +461,7 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
 def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/differences/?by=brevity&target=20").content.decode()
     # Birch has .45 in both sets, alder .35: two sets flip in 4 ways, half of which are as far apart.
-    assert "none of the 1 difference holds at 5 % after Holm's correction" in " ".join(page.split())
+    assert "none of the 1 difference is significant at 5 % after Holm's correction" in " ".join(page.split())
     assert "+0.100" in page
     assert "0.500" in page
     lines = vic.get("/p/harbour/scores/differences/?by=brevity&format=csv").content.decode().splitlines()
@@ -494,7 +494,7 @@ def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
         )
     page = vic.get("/p/harbour/scores/differences/?by=coverage_estimate").content.decode()
     # One document set shows no error: there is nothing to test by.
-    assert "none of the 1 difference holds at 5 %" in page
+    assert "none of the 1 difference is significant at 5 %" in page
     assert "+1.000" in page
     assert "moves the estimates of both systems" in page
 
@@ -504,7 +504,7 @@ def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: Wo
     at = page.context["made"].made_at
     told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
     assert (
-        f"Computed on {at:%Y-%m-%d} at {at:%H:%M} from the scores as they stood; nothing has changed since."
+        f"Computed on {at:%-d %b %Y, %H:%M}, from the scores as they stood; nothing has changed since."
         in told
     )
     override(check=world.check("alder", 2), by=world.rex, label="yes")
@@ -534,7 +534,10 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     assert "resampling shows no spread" not in coming
     assert "interval is being calculated" in coming
     unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()
-    assert "These numbers are being made." in unmade
+    assert "These numbers are being computed." in unmade
+    estimate = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
+    assert "The ranking is being computed." in estimate
+    assert "no random sample has been answered" not in estimate
     assert cells(unmade, "alder")[2] == cells(first, "alder")[2]
 
 

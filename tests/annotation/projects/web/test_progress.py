@@ -271,7 +271,7 @@ def test_draws_for_reviewers_are_followed(world: World, signed_in: SignIn) -> No
     sample_checks(project=world.project, by=world.mona, method="uniform", share=0.5, seed=1)
     page = text_of(client, f"{PROGRESS}?view=draws")
     # Three of six checks, each with a chance of a half; nobody has answered.
-    assert '<td class="num" data-name="chance">0.5</td>' in page
+    assert '<td class="num" data-name="probability">0.5</td>' in page
     assert '<td class="num" data-name="checks">3 of 6</td>' in page
     assert '<td class="num" data-name="open">3</td>' in page
     assert "unassigned" in page

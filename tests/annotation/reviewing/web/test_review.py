@@ -862,7 +862,7 @@ def test_lists_that_are_taken_over_are_named_as_people_name_them(
     assert VerdictBatch.objects.count() == 2
     with django_assert_max_num_queries(30) as few:
         page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
-    told = ["Document set: port", "System: alder", "Side: Reference"]
+    told = ["Document set: port", "System: alder", "Score: Coverage"]
     assert [page.count(words) for words in told] == [1, 1, 1]
     assert f": {port.public_id}" not in page
     VerdictBatch.objects.bulk_create(

@@ -132,6 +132,12 @@ def test_claim_and_answers_stay_where_they_were_on_the_claim_before(
 def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:
     page = sign_in(desk(viewport=SCREENS["phone"]), "rex")
     begin(page, world)
+    tops = page.locator("#answer .verdict").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 3
+    assert tops == tops[:1] * 3
+    assert page.locator(".onward").evaluate("(row) => row.getBoundingClientRect().top") > tops[0] + 24
     page.locator(".onward label").click()
     answers = page.locator("#answer .verdicts").bounding_box()
     assert answers is not None
