@@ -41,7 +41,7 @@ from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import SCORES, Project, System
+from annotation.models import SCORES, Judge, Project, System
 from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
