@@ -414,8 +414,9 @@ def _asked(request: Request) -> str:
 
 def _say(table: TargetTable, judge: Judge | None, *, is_made: bool) -> str:
     """What the table shows, in a sentence: nothing leads before a worker has looked."""
-    is_coming = not is_made and table.ranking is not None and table.ranking.front is None
-    return "The ranking is being computed." if is_coming else headline(table, judge)
+    if not is_made and (table.ranking is None or table.ranking.front is None):
+        return "The ranking is being computed."
+    return headline(table, judge)
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:
