@@ -126,15 +126,13 @@ def estimate_systems_from_draw(
 ) -> dict[str, DrawEstimate]:
     """Mean over document sets of what people would say, of each system, from recorded draws.
 
-    `systems` holds the whole frame of each system, drawn or not. Where items name their claims, answers on other
-    systems' summaries sharpen the judge's, which are then probabilities of yes. `covariates` are numbers known of
-    every document of the frame. `tuning` fixes the slope on the judge, without covariates, and `centre=False` leaves
-    out the intercept.
-    Degenerate: see `DrawEstimate`; an item that the judge left unscored counts as the mean of those that it scored;
-    if all of the frame was drawn for sure, the estimate is the mean of the answers.
-    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1;
-    EvaluationError for an answer to an item that was not drawn, shares that do not add up to 1, values or covariates
-    that are missing or not finite.
+    `systems` holds each system's whole frame, drawn or not. Answers to a claim that items of other systems name too
+    sharpen the judge's, which are then probabilities. `covariates` are numbers known of every document. `tuning` fixes
+    the slope on the judge, without covariates and claims; `centre=False` leaves out the intercept.
+    Degenerate: see `DrawEstimate`; what the judge left unscored counts as the mean of what it scored; if all of the
+    frame was drawn for sure, the estimate is the mean of the answers.
+    Raises InvalidPercent for a probability outside (0, 1], answer outside [0, 1] or confidence outside 0 to 1, and
+    EvaluationError for answers that were not drawn, shares that do not add up to 1, missing or infinite numbers.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
     Example: of documents with Y 1, 0 drawn at π .5 out of four with f .8, .2, .6, .4 and tuning 1 uncentred: z is
     .8 + .2/.5 = 1.2, .2 - .2/.5 = -.2, .6, .4, so the estimate is 0.5.
