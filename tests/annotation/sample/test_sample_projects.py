@@ -87,9 +87,8 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
 
     assert estimates(project).at(TARGET_WORDS).draw_id == second.draw_id
     after = widths(project)
-    # A further sample of the same claims is computed at 99 % in place of 98: here 240 answers are not narrower than the
-    # 150 before them.
-    assert sum(after.values()) < 1.35 * sum(before.values())
+    # Though a further sample of the same claims is computed at 99 % in place of 97.
+    assert sum(after.values()) < sum(before.values())
     call_command("verify_scores", "newsroom", stdout=io.StringIO())
 
 
