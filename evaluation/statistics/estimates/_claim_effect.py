@@ -86,7 +86,7 @@ class _Effects:
     claims: NDArray[np.intp]
     answers: Array
     others: Array
-    sums: scipy.sparse.csr_array
+    sums: "scipy.sparse.csr_array"
 
     def given(self, odds: Array) -> Array:
         """Effect of each claim as each system may know it, shape (claims + 1, systems); the last row is 0."""
