@@ -41,7 +41,9 @@ _FIRST_BACKOFF_SECONDS = 0.5
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset({"context_length_exceeded", "content_filter", "content_policy_violation"})
 # By longer names first: "max_tokens" stands in others' names.
-_NAMED = re.compile(r"response_format|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r"|streaming")
+_NAMED = re.compile(
+    r"\b(?:response_format|streaming|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r")\b"
+)
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
 

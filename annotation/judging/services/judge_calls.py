@@ -81,21 +81,30 @@ class RowCallStore:
         """Keep a call and end the claim on it; the first one under a key stays."""
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
-        await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
+        key = self._kept_under(call.key)
+        if self._is_of_another_model(call):
+            # Under a key of its own: were the judge's model to answer again, its question would be open still.
+            await self._paid.do_surely(replace(call, key=_digest(call.model, key)))
+            self._thread.begin(lambda: self._give_up(key))
+        else:
+            await self._paid.do_surely(replace(call, key=key))
         self._refuse_another_model(call)
 
-    def _refuse_another_model(self, call: StoredCall) -> None:
+    def _is_of_another_model(self, call: StoredCall) -> bool:
         named = call.model[:LONGEST_MODEL]
-        if not self._judge.may_change_model and named and self._served_model not in ("", named):
+        return not self._judge.may_change_model and bool(named) and self._served_model not in ("", named)
+
+    def _refuse_another_model(self, call: StoredCall) -> None:
+        if self._is_of_another_model(call):
             raise ModelChanged(
-                f"The server of judge {self._judge.name} answers with the model {named}, not with "
+                f"The server of judge {self._judge.name} answers with the model {call.model[:LONGEST_MODEL]}, not with "
                 f"{self._served_model} as before. Verdicts of two models must not mix: judge with the new one as a "
                 "judge of its own, and compare both with people's answers."
             )
 
     def _kept_under(self, key: str) -> str:
         space = self._judge.call_space or self._judge.project_id
-        return key if space is None else hashlib.sha256(f"{space}:{key}".encode()).hexdigest()
+        return key if space is None else _digest(space, key)
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.
@@ -230,6 +239,10 @@ class RowCallStore:
         judge = Judge.objects.filter(pk=self._judge.pk)
         judge.filter(served_model="").update(served_model=named)
         self._served_model = judge.values_list("served_model", flat=True).get()
+
+
+def _digest(space: object, key: str) -> str:
+    return hashlib.sha256(f"{space}:{key}".encode()).hexdigest()
 
 
 def _current_task() -> asyncio.Task[object]:

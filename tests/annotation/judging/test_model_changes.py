@@ -10,7 +10,7 @@ from annotation.core.refusals import Conflict
 from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.save_judge import change_judge
 from annotation.judging.services.start_run import resume_run
-from annotation.models import Job, Judge, JudgeCall, Project, Run, Verdict
+from annotation.models import CallClaim, Job, Judge, JudgeCall, Project, Run, Verdict
 from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
 from tests.llm_server import Fault
 
@@ -65,14 +65,16 @@ def test_a_run_stops_and_keeps_no_verdict_of_the_new_model(stopped: Run, llm_jud
     assert JudgeCall.objects.filter(run=stopped, served_model="gpt-june").exists()
 
 
-def test_what_the_new_model_said_is_not_taken_from_the_store_either(
-    stopped: Run, llm_server: LLMServer
-) -> None:
+def test_the_run_goes_on_where_the_judges_model_answers_again(stopped: Run, llm_server: LLMServer) -> None:
+    assert not CallClaim.objects.exists()
     serve(llm_server, "gpt-may")
     resume_run(run=stopped, max_cost=None, by=None)
     perform_all(stopped)
-    assert stopped.state == Run.State.STOPPED
-    assert "gpt-june" in stopped.stop_reason
+    assert stopped.state == Run.State.FINISHED
+    # What the other model said to the same questions is kept, and stands for nothing.
+    asked = JudgeCall.objects.filter(run=stopped)
+    assert asked.filter(served_model="gpt-june").exists()
+    assert asked.filter(served_model="gpt-may").exists()
 
 
 def test_the_new_model_becomes_a_judge_that_decides_nothing(
