@@ -17,6 +17,7 @@ from annotation.exports import services as export_dataset
 from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
 from annotation.models import Job
+from annotation.webhooks.services.deliver import deliver, deliver_due
 
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 30.0
@@ -81,6 +82,8 @@ def perform(public_id: str) -> None:
         judge_claimed(claimed)
     elif claimed.job.export_id is not None:
         _export(claimed)
+    elif claimed.job.delivery_id is not None:
+        deliver([claimed])
     else:
         _import(claimed)
 
@@ -121,6 +124,7 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
     Lane.RUNS: _judge_runs,
     Lane.EXPORTS: _write_exports,
     Lane.IMPORTS: _bring_in,
+    Lane.WEBHOOKS: lambda: deliver_due(is_stopping=stopping.is_set),
 }
 
 

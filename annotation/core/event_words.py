@@ -19,6 +19,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "withdraw batch": "withdrew accepted verdicts of the judge",
     "draw checks": "sampled claims for review",
     "cancel draw": "cancelled a random sample",
+    "finish sample": "answered the last item of a random sample",
     # disagreements
     "adjudicate": "resolved a dispute",
     "withdraw decision": "took back a decision",
@@ -86,6 +87,8 @@ EVENT_WORDS: Mapping[str, str] = {
     "add member": "added a member",
     "change member": "changed a member's roles",
     "remove member": "removed a member",
+    "add webhook": "added a webhook",
+    "end webhook": "ended a webhook",
     "comment": "commented",
     "withdraw comment": "took back a comment",
 }

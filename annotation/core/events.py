@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from annotation.core.outbox import put_out
 from annotation.models import Event
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ def log(
     target: PublicRow,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Write one act to the project's log. Call it inside the transaction of the act.
+    """Write one act to the project's log, inside the transaction of the act; webhooks are told of some kinds.
 
     `actor` is None where the program acted by itself. `data` is JSON: old and new values, and
     why; never a secret.
     """
-    return Event.objects.create(
+    event = Event.objects.create(
         project=project,
         actor=actor,
         verb=verb,
@@ -35,3 +36,5 @@ def log(
         target_id=target.public_id,
         data=dict(data or {}),
     )
+    put_out(event, target)
+    return event

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 WORK = "annotation.work"
 """The task that pulls what waits in one lane."""
-MOST_JOB_ATTEMPTS = 5
-FIRST_PAUSE_SECONDS = 5
+PAUSES_SECONDS = (5, 10, 20, 40)
+"""Before the second attempt at a job and each further one; after the last it has failed."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
@@ -54,9 +54,21 @@ class Lane(StrEnum):
     RUNS = "runs"
     EXPORTS = "exports"
     IMPORTS = "imports"
+    WEBHOOKS = "webhooks"
 
 
-_COLUMNS: Mapping[Lane, str] = {Lane.RUNS: "run", Lane.EXPORTS: "export", Lane.IMPORTS: "import_row"}
+_COLUMNS: Mapping[Lane, str] = {
+    Lane.RUNS: "run",
+    Lane.EXPORTS: "export",
+    Lane.IMPORTS: "import_row",
+    Lane.WEBHOOKS: "delivery",
+}
+WEBHOOK_PAUSES_SECONDS = (5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
+"""A receiver may be away for most of a day."""
+
+
+def _pauses_of(job: Job) -> Sequence[float]:
+    return PAUSES_SECONDS if job.delivery_id is None else WEBHOOK_PAUSES_SECONDS
 
 
 def _in_lane(lane: Lane) -> Q:
@@ -157,7 +169,12 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         finished_at=None,
     )
     taken = Job.objects.select_related(
-        "run__project", "run__judge", "document_set", "export__project", "import_row__project"
+        "run__project",
+        "run__judge",
+        "document_set",
+        "export__project",
+        "import_row__project",
+        "delivery__webhook__project",
     )
     return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 
@@ -254,14 +271,15 @@ def finish(claimed: Claimed, *, state: Job.State, error: str = "") -> bool:
 def try_later(claimed: Claimed, *, error: str) -> bool:
     """Give a job back after a failure that may pass; after so many attempts it has failed for good.
 
-    The pause before the next attempt doubles from attempt to attempt.
+    The pause before the next attempt grows from attempt to attempt.
     """
     attempt = claimed.job.attempt
     run = _locked_run(claimed.job)
     if run is not None and run.state != Run.State.ACTIVE:
         return _end(claimed, state=Job.State.CANCELLED, error=error)
-    if attempt < MOST_JOB_ATTEMPTS:
-        pause = timedelta(seconds=FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+    pauses = _pauses_of(claimed.job)
+    if attempt <= len(pauses):
+        pause = timedelta(seconds=pauses[attempt - 1])
         return _hand_back(claimed, error=error, at=timezone.now() + pause)
     return finish(claimed, state=Job.State.FAILED, error=f"{error} (Given up after {attempt} attempts.)")
 
@@ -361,7 +379,7 @@ def _take_back(job: Job, now: datetime) -> None:
     if run is not None and run.state != Run.State.ACTIVE:
         still.update(state=Job.State.CANCELLED, **ended)
         return
-    if job.attempt < MOST_JOB_ATTEMPTS:
+    if job.attempt <= len(_pauses_of(job)):
         still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
         return
     error = f"The worker died at each of {job.attempt} attempts; its log may say why."

@@ -38,6 +38,7 @@ from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
+from annotation.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "SCORES",
@@ -96,5 +97,7 @@ __all__ = [
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",
+    "Webhook",
+    "WebhookDelivery",
     "Worker",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,9 +14,19 @@ from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.prompt import PromptVersion
+from annotation.models.webhook import WebhookDelivery
 
 MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
+
+
+JOB_KINDS = ("run", "export", "import_row", "delivery")
+"""What a job may be of; of a run together with a document set."""
+
+
+def _of_one(kind: str) -> Q:
+    of_others = {f"{other}__isnull": True for other in JOB_KINDS if other != kind}
+    return Q(**{f"{kind}__isnull": False}, **of_others, document_set__isnull=kind != "run")
 
 
 class Run(PublicRow):
@@ -148,6 +161,9 @@ class Job(PublicRow):
     import_row = models.ForeignKey(
         Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
+    delivery = models.ForeignKey(
+        WebhookDelivery, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -165,19 +181,8 @@ class Job(PublicRow):
         ordering = ("id",)
         constraints = (
             models.CheckConstraint(
-                name="job_of_a_run_an_export_or_an_import",
-                condition=Q(
-                    run__isnull=False,
-                    document_set__isnull=False,
-                    export__isnull=True,
-                    import_row__isnull=True,
-                )
-                | Q(
-                    run__isnull=True, document_set__isnull=True, export__isnull=False, import_row__isnull=True
-                )
-                | Q(
-                    run__isnull=True, document_set__isnull=True, export__isnull=True, import_row__isnull=False
-                ),
+                name="job_of_one_kind",
+                condition=reduce(or_, (_of_one(kind) for kind in JOB_KINDS)),
             ),
             models.UniqueConstraint(fields=("run", "document_set"), name="job_once_per_document_set"),
             models.CheckConstraint(

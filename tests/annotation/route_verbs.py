@@ -65,6 +65,9 @@ POSTED = {
     "change-roles",
     "invite",
     "revoke-invitation",
+    "add-webhook",
+    "end-webhook",
+    "test-webhook",
     "write-guidelines",
     "preview-guidelines",
     "comment-claim",
@@ -119,6 +122,7 @@ WEB = {
     "project-settings": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
+    **dict.fromkeys(("webhooks", "add-webhook", "end-webhook", "test-webhook"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
     **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
@@ -212,6 +216,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
+    **dict.fromkeys(("Webhook", "WebhookDelivery"), (Verb.CHANGE_PROJECT,)),
     **dict.fromkeys(("JudgeCascade", "JudgeExamples"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         ("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "MailTurn", "SetupLink", "Worker"), ()

@@ -27,6 +27,9 @@ COVERDICT_JUDGE_URLS: list[str] = env.list("COVERDICT_JUDGE_URLS", default=[])
 # Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
+# Hosts that webhooks may go to, by name, and addresses or networks (10.0.0.0/8) besides public ones that a name may
+# lead to; an empty list allows none.
+COVERDICT_WEBHOOK_HOSTS: list[str] = env.list("COVERDICT_WEBHOOK_HOSTS", default=[])
 # Who may make projects: "staff", or "everybody" who is signed in.
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")

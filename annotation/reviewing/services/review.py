@@ -26,6 +26,7 @@ from annotation.models import (
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.look_at_check import disclose, reveal
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
+from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, peers
 from annotation.scoring.rescore import rescore_held, rescore_now
 from annotation.texts.queries.check_text import text_held_against
@@ -230,7 +231,9 @@ def _keep(
         is_set_aside=set_aside_at is not None,
     )
     if known == Verdict.Shown.NOTHING and before.is_drawn:
-        DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True).update(verdict=verdict)
+        drawn = DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True)
+        drawn.update(verdict=verdict)
+        finish_check_samples(verdict=verdict, by=by)
     return verdict
 
 

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
 from annotation.judging.services.ask_questions import ask_questions
-from annotation.models import ClaimSet, Dispute, Draw, Export, Import, Judge, Run, VerdictBatch
+from annotation.models import ClaimSet, Dispute, Draw, Export, Import, Judge, Run, VerdictBatch, Webhook
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -148,6 +148,17 @@ IN_PROJECT = (
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
+    Route("get", _in("webhooks/"), (Verb.CHANGE_PROJECT,)),
+    Route(
+        "post",
+        _in("webhooks/"),
+        (Verb.CHANGE_PROJECT,),
+        {"url": "https://hooks.test/", "kinds": ["run.finished"]},
+    ),
+    Route("get", _in("webhooks/deliveries/"), (Verb.CHANGE_PROJECT,)),
+    Route("get", _in("webhooks/{webhook}/"), (Verb.CHANGE_PROJECT,)),
+    Route("delete", _in("webhooks/{webhook}/"), (Verb.CHANGE_PROJECT,)),
+    Route("post", _in("webhooks/{webhook}/test/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
@@ -310,11 +321,15 @@ def ids_of(world: World) -> dict[str, str]:
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
+    hook = Webhook.objects.create(
+        project=world.project, url="https://hooks.test/", secret="whsec_MTIz", kinds=[]
+    )
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     return {
         "member": member.public_id,
         "invitation": invitation.public_id,
+        "webhook": hook.public_id,
         "comment": said.comment.public_id,
         "notice": world.olga.notices.get(kind="mention").public_id,
         "judge": world.judge.name,
@@ -378,7 +393,7 @@ def as_pattern(route: Route) -> tuple[str, str]:
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")
-    for name in ("member", "invitation", "comment", "notice", "unit", "change", "own_judge"):
+    for name in ("member", "invitation", "webhook", "comment", "notice", "unit", "change", "own_judge"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")

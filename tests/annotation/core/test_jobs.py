@@ -222,14 +222,14 @@ def test_pauses_double(run: Run) -> None:
 
 
 def test_after_the_last_attempt_a_job_has_failed_with_its_reason(run: Run) -> None:
-    change(run, attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    change(run, attempt=len(jobs.PAUSES_SECONDS))
     jobs.try_later(claim(run), error="The server is away.")
     job = job_of(run)
     assert (job.state, job.error) == ("failed", "The server is away. (Given up after 5 attempts.)")
 
 
 def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
-    run.jobs.update(attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    run.jobs.update(attempt=len(jobs.PAUSES_SECONDS))
     for job in run.jobs.order_by("pk"):
         claimed = jobs.claim(job.public_id)
         assert claimed is not None
@@ -339,7 +339,7 @@ def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
 
 
 def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
-    change(run, attempt=jobs.MOST_JOB_ATTEMPTS - 1)
+    change(run, attempt=len(jobs.PAUSES_SECONDS))
     change(run, 2, state="done")
     claim(run)
     let_the_lease_run_out(run)

@@ -54,7 +54,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short pauses: no test waits for what does not come."""
     monkeypatch.setattr(judges, "Limits", lambda **given: Limits(**given, max_attempts=2))
     monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
-    monkeypatch.setattr(jobs, "MOST_JOB_ATTEMPTS", 1)
+    monkeypatch.setattr(jobs, "PAUSES_SECONDS", ())
 
 
 def texts(number: int) -> SummaryInput:

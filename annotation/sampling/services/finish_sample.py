@@ -1,0 +1,54 @@
+"""The last answer to a random sample is written into the log, and so told to webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Q
+
+from annotation.core.events import log
+from annotation.models import Draw, DrawnCheck, Event
+from annotation.sampling.queries.set_samples import counts_of, set_samples
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from annotation.models import Project, Verdict
+
+NEARLY = 16
+"""From so few missing answers on those who give them wait for each other, or two who are last would each miss the
+other's."""
+
+
+def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
+    """Log every sample of checks that this answer, which is in some, has completed. Inside its transaction."""
+    draws = Draw.objects.filter(cancelled_at__isnull=True)
+    waiting = _waiting(draws.filter(pk__in=DrawnCheck.objects.filter(verdict=verdict).values("draw")))
+    nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
+    if not nearly:
+        return
+    held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    rows = list(held.filter(pk__in=nearly).order_by("pk"))
+    waiting = _waiting(Draw.objects.filter(pk__in=nearly))
+    for draw in rows:
+        if not waiting[draw.pk]:
+            log(project=draw.project, actor=by, verb="finish sample", target=draw, data={"item": draw.item})
+
+
+def finish_set_samples(*, draws: Collection[int], project: Project, by: User | None) -> None:
+    """As `finish_check_samples`, of samples for assessors of which a sitting was just closed."""
+    done = [key for key, counts in counts_of(sorted(draws)).items() if counts.given == counts.answered]
+    if not done:
+        return
+    for draw in set_samples(project).filter(pk__in=done).select_related("project").order_by("pk"):
+        # A set may be opened again and closed again.
+        if not Event.objects.filter(target_id=draw.public_id, verb="finish sample").exists():
+            log(project=project, actor=by, verb="finish sample", target=draw, data={"item": draw.item})
+
+
+def _waiting(draws: QuerySet[Draw]) -> dict[int, int]:
+    """How many answers each sample waits for."""
+    counted = Count("drawn_checks", filter=Q(drawn_checks__verdict__isnull=True))
+    return dict(draws.order_by().annotate(waiting=counted).values_list("pk", "waiting"))

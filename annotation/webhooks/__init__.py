@@ -1,0 +1,1 @@
+"""Webhooks: who is told by HTTP that a run, an export or a sample is finished."""
