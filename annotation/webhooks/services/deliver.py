@@ -87,7 +87,7 @@ async def _send(delivery: WebhookDelivery) -> Attempted:
     except Invalid as refusal:
         return Attempted(None, refusal.message)
     except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-        return Attempted(None, f"Not reached: {str(error) or type(error).__name__}")
+        return Attempted(None, f"Not reached: {str(error) or type(error).__name__}.")
 
 
 async def _post(delivery: WebhookDelivery) -> Attempted:
