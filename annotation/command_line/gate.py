@@ -18,6 +18,7 @@ from annotation.imports.read import FileReading, read_dataset
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
     REPORT_FORMATS,
+    FileCallStore,
     GateReport,
     GateSummary,
     forecast_calls,
@@ -26,7 +27,6 @@ from evaluation.gate import (
 )
 from evaluation.judging import LABELS, JudgeSettings, Label
 from evaluation.judging.protocol import Judge
-from evaluation.judging.stores import FileCallStore
 from evaluation.running import GivenClaim
 from evaluation.text import DOCUMENT_BREAK
 

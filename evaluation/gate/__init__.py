@@ -1,6 +1,7 @@
 """Gates: whether the summaries of a release are good enough, and no worse than those of the one before."""
 
 from evaluation.gate._assertion import assert_summary
+from evaluation.gate._call_file import FileCallStore
 from evaluation.gate._forecast import CallForecast, forecast_calls
 from evaluation.gate._gate import (
     Answer,
@@ -20,6 +21,7 @@ __all__ = [
     "Answer",
     "BaselineComparison",
     "CallForecast",
+    "FileCallStore",
     "GateCheck",
     "GateReport",
     "GateSummary",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evaluation import evaluate_summary
+from evaluation.gate import FileCallStore
 from evaluation.judging import JudgeSettings, StoredCall
-from evaluation.judging.stores import FileCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 
