@@ -106,8 +106,15 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 def _django(command: str, rest: list[str]) -> int:
     """Django's own way to call a command; it ends the process where the command fails."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", LOCAL_SETTINGS)
-    from django.core.management import execute_from_command_line  # noqa: PLC0415 - not without the server
+    import django  # noqa: PLC0415 - not without the server
+    from django.core.management import call_command, execute_from_command_line  # noqa: PLC0415
+    from django.db import connection  # noqa: PLC0415
 
     words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
+    django.setup()
+    # The first command on a machine of one's own needs no other before it.
+    needs_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
+    if needs_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
+        call_command("migrate", interactive=False, verbosity=0)
     execute_from_command_line(["coverdict", *words])
     return 0
