@@ -76,11 +76,12 @@ bench: tools ## Measure; a table, and the same in var/bench.json (ONLY=name for 
 	@$(BIN)/python -m tests.bench $(ONLY)
 
 lock: $(if $(UV),,venv) ## Resolve requirements/*.in into requirements/*.txt, with hashes and without addresses
-	@echo "lock: requirements/runtime.txt and requirements/dev.txt"
+	@echo "lock: requirements/library.txt, runtime.txt and dev.txt"
 ifeq ($(UV),)
 	@$(BIN)/python -m venv var/uv && var/uv/bin/python -m pip install --quiet uv
 endif
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) runtime.in --output-file runtime.txt
+	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) library.in -c runtime.txt --output-file library.txt
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) dev.in --output-file dev.txt
 
 fit-lexical: tools ## Fit the lexical judge's coefficients again to judged data (DATA=folder)

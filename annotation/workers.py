@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+import annotation
 from annotation.assessing.services.recall_sitting import lapse_leases
 from annotation.core.jobs import reap
 from annotation.models import Worker
@@ -37,7 +39,8 @@ def worker_environment() -> dict[str, str]:
     """
     temporary = settings.VAR_DIR / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
+    # The folder of the packages: a worker may be started anywhere.
+    paths = [str(Path(annotation.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         "DJANGO_SETTINGS_MODULE": settings.SETTINGS_MODULE,
         # On the queue's own file system, or kombu may lose messages.

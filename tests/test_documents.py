@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 from django.urls import resolve
 
+from annotation.command_line.gate import gate_parser
+from annotation.command_line.main import SERVER_COMMANDS, main
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.judging.recipes import RECIPES
@@ -112,6 +115,12 @@ def test_a_command_is_one_that_there_is(command: str) -> None:
     if program == ".venv/bin/python" and words[0] == "manage.py":
         # Raises SystemExit for an option, a choice or a number of arguments that there is not.
         parser_of(words[1]).parse_args(words[2:])
+    elif program == "coverdict":
+        if words[0] == "gate":
+            gate_parser().parse_args(words[1:])
+        else:
+            name = words[1] if words[0] == "manage" else SERVER_COMMANDS[words[0]].name
+            parser_of(name).parse_args(words[1 + (words[0] == "manage") :])
     elif program == "make":
         targets = [word for word in words if "=" not in word]
         assert all(f"\n{target}:" in (ROOT / "Makefile").read_text() for target in targets)
@@ -137,6 +146,36 @@ def test_every_command_of_our_own_is_told_with_all_its_options() -> None:
         told = set(re.findall(r"^\| `(--[\w-]+)` \|", part, re.MULTILINE))
         known = {option for option in parser_of(name)._option_string_actions if option.startswith("--")}
         assert (name, told) == (name, known - common)
+
+
+def test_every_option_of_the_gate_is_told() -> None:
+    part = re.split(
+        r"^## ", TEXTS[DOCS / "commands.md"].partition("## `coverdict gate`\n")[2], flags=re.MULTILINE
+    )[0]
+    known = {option for option in gate_parser()._option_string_actions if option.startswith("--")}
+    assert set(re.findall(r"^\| `(--[\w-]+)` \|", part, re.MULTILINE)) == known - {"--help"}
+
+
+@pytest.mark.parametrize("workflow", re.findall(r"```yaml\n(.*?)```", TEXTS[DOCS / "gate.md"], re.DOTALL))
+def test_an_example_workflow_gates_the_example_file(
+    workflow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = yaml.safe_load(workflow)
+    steps = (
+        [step["run"] for step in whole["jobs"]["gate"]["steps"] if "run" in step]
+        if "jobs" in whole
+        else whole["summaries"]["script"]
+    )
+    install, gate = steps
+    assert shlex.split(install)[:2] == ["pip", "install"]
+    for name in ("summaries.csv", "baseline.csv"):
+        shutil.copy(DOCS / "example.csv", tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    # One system of the example has a coverage of 0.5, below the bar of 0.6.
+    program, *words = shlex.split(gate)
+    assert (program, main(words)) == ("coverdict", 3)
+    artifacts = whole.get("summaries", {}).get("artifacts", {}).get("reports", {})
+    assert [(tmp_path / path).exists() for path in artifacts.values()] == [True] * len(artifacts)
 
 
 def test_every_metric_of_a_run_is_told() -> None:

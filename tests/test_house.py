@@ -182,7 +182,7 @@ def test_the_project_states_the_apps_version() -> None:
     import annotation
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "annotation.__version__"}
+    assert project["tool"]["hatch"]["version"] == {"path": "annotation/__init__.py"}
     assert re.fullmatch(r"\d+\.\d+\.\d+", annotation.__version__)
 
 

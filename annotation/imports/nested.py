@@ -9,9 +9,9 @@ from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, S
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Remedy, Warnings
 from annotation.imports.streams import Record
-from annotation.models import Label
+from evaluation.judging import LABELS
 
-_LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in Label.values}}
+_LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
 
 _OF_DOCUMENT = (
     "doc_id",
@@ -175,7 +175,7 @@ def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
             continue
         elif label is None:
             item.complain(
-                "verdicts", f"gives {system!r} something else than 0 or 1 (or {', '.join(Label.values)})."
+                "verdicts", f"gives {system!r} something else than 0 or 1 (or {', '.join(LABELS)})."
             )
         else:
             labels[system] = label

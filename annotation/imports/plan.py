@@ -12,6 +12,7 @@ from itertools import chain, product
 
 from annotation.core.by_hand import unsaved
 from annotation.core.paging import batches
+from annotation.core.question_texts import MOST_QUESTIONS, question_key
 from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
     Dataset,
@@ -40,7 +41,6 @@ from annotation.models import (
     System,
 )
 from annotation.models.pyramid import kept_apart, pyramid_of
-from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.scoring.records import judged_text
 
 SETS_PLANNED_AT_ONCE = 200

@@ -10,7 +10,6 @@ from statistics import median
 
 from annotation.core.text_faults import printable
 from annotation.imports.dataset import Dataset, FlatRow, Side
-from annotation.imports.duc.duc_files import are_duc_files, read_duc_files
 from annotation.imports.fields import (
     FLAT_FIELDS,
     FLAT_REQUIRED,
@@ -59,6 +58,9 @@ def read_files(
     Raises as `read_dataset`; ImportRefused, too, for a zip that cannot be trusted, and where no file is of
     a known format.
     """
+    # Formats of DUC and TAC know rows; the command line reads files of rows where there is no Django.
+    from annotation.imports.duc.duc_files import are_duc_files, read_duc_files  # noqa: PLC0415
+
     if not files:
         raise unreadable("There is no file to import.")
     if (len(files) == 1 and not _is_there(files[0])) or not are_duc_files(files):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from annotation.core.text_faults import text_fault
 from annotation.models import Summary
-from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS, question_key
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.metrics import completeness, redundancy, repeated_sentences
 
@@ -181,32 +179,3 @@ def named_in_set(summary: Summary) -> str:
     if summary.is_peer:
         return f"the summary of {system}"
     return f"the model summary {summary.external_id or system}".rstrip()
-
-
-def questions_fault(texts: Sequence[str]) -> str:
-    """Why these cannot be the questions about one document set; "" where they can.
-
-    The sentence goes on from the name of what holds them.
-    Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that is empty."
-    """
-    if len(texts) > MOST_QUESTIONS:
-        return f"holds {len(texts):,} questions; a document set may have {MOST_QUESTIONS}."
-    places: dict[str, int] = {}
-    for place, text in enumerate(texts, start=1):
-        reason = _fault(text)
-        if reason:
-            return f"holds a question, number {place}, that {reason}"
-        before = places.setdefault(question_key(text), place)
-        if before != place:
-            return f"holds the same question twice, as number {before} and number {place}."
-    return ""
-
-
-def _fault(text: str) -> str:
-    if not text.strip():
-        return "is empty."
-    if not any(character.isalnum() for character in text):
-        return "holds no words."
-    if len(text) > MAX_QUESTION_CHARACTERS:
-        return f"has {len(text):,} characters; a question may have {MAX_QUESTION_CHARACTERS:,}."
-    return text_fault(text)

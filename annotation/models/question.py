@@ -12,15 +12,6 @@ from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.summary import Summary
 
-MAX_QUESTION_CHARACTERS = 1000
-MOST_QUESTIONS = 100
-"""What people and files may give: characters of a question, and questions that count of one document set."""
-
-
-def question_key(text: str) -> str:
-    """What two questions share that ask the same in the same words, spacing and capitals aside."""
-    return " ".join(text.split()).casefold()
-
 
 class Question(PublicRow):
     """A closed question about a document set, asked of the source and of every peer summary alike.

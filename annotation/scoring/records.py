@@ -44,7 +44,7 @@ from evaluation.metrics import (
     question_coverage_or_none,
     scored_pairs,
 )
-from evaluation.text import LengthUnit, count_length, has_word_breaks, truncate
+from evaluation.text import DOCUMENT_BREAK, LengthUnit, count_length, has_word_breaks, truncate
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from annotation.models import Claim, Comparison, Unit
 
 RECORDS_AT_ONCE = 200
-DOCUMENT_BREAK = "\n\n"
-"""Between two documents of a set where they are read as one text."""
 
 _PEER, _SET = Part(Summary, "peer"), Part(DocumentSet, "document_set")
 _SYSTEM, _CHECK = Part(System, "author"), Part(Check, "annotation_check")

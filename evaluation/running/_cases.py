@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from evaluation._guards import checked_scale, checked_share
+from evaluation._guards import checked_scale, checked_share, checked_weight
+from evaluation._labels import Label, checked_labels
 from evaluation.errors import EvaluationError, InvalidBudget
 from evaluation.judging.protocol import DocumentRequest, RatingName, Text
 
@@ -42,11 +43,31 @@ MOST_QUESTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
+class GivenClaim:
+    """A claim that is known beforehand, and what people say of it; the judge answers where `label` is None.
+
+    Raises InvalidLabel, InvalidWeight; EvaluationError for an empty text.
+    """
+
+    text: str
+    label: Label | None = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise EvaluationError("A given claim must be a text that says something, got an empty one.")
+        checked_labels((self.label,))
+        checked_weight("The weight of a given claim", self.weight)
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryInput:
     """One summary to evaluate.
 
     `reference` is the model summary that content is measured against; without one it is the document.
     `questions` and `target_words` override those given for all. `key` is the caller's own name for it.
+    `claims` take the place of those that the judge would find in the reference or document, each a unit of its own
+    with its weight; `summary_claims` of those in the summary. Where people have answered, the judge is not asked.
     """
 
     document: str
@@ -56,6 +77,8 @@ class SummaryInput:
     target_words: int | None = None
     language: str = "en"
     key: str | None = None
+    claims: Sequence[GivenClaim] | None = None
+    summary_claims: Sequence[GivenClaim] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +160,11 @@ class Case:
     def request(self) -> DocumentRequest:
         """What is wanted of the document."""
         options = self.options
+        needs_claims = options.needs_claims and self.item.claims is None
         return DocumentRequest(
             self.document,
-            self.reference if options.needs_claims else None,
-            claims=options.needs_claims,
+            self.reference if needs_claims else None,
+            claims=needs_claims,
             questions=options.questions if options.asks_questions else (),
             n_questions=0 if options.questions or not options.asks_questions else options.n_questions,
             topics=options.wants("topic_preservation"),
@@ -216,6 +240,9 @@ def checked_input(item: SummaryInput) -> None:
             raise EvaluationError(
                 f"The {name} must be a text, got {type(text).__name__}; an empty one is ''."
             )
+    for claims in (item.claims, item.summary_claims):
+        if claims is not None and not all(isinstance(each, GivenClaim) for each in claims):
+            raise EvaluationError(f"Claims that are given are a list of GivenClaim, got {claims!r}.")
     checked_target(item.target_words)
 
 

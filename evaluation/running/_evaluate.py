@@ -14,10 +14,14 @@ from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import JudgeRefused
 from evaluation.judging.protocol import (
+    CoverReading,
     CoverRequest,
     DocumentReading,
+    ExtractedClaim,
     Judge,
+    JudgedClaim,
     Text,
+    Verdict,
     checked_judge,
     metered,
     one_pass,
@@ -26,6 +30,7 @@ from evaluation.judging.turns import in_turn
 from evaluation.running._cases import (
     DEFAULT_METRICS,
     Case,
+    GivenClaim,
     Options,
     Reasons,
     SummaryInput,
@@ -40,6 +45,9 @@ from evaluation.running._metrics import EMPTY_DOCUMENT, Facts, Scores
 from evaluation.running._results import SummaryEvaluation
 
 _MOST_DOCUMENTS_KEPT = 1000
+UNSCORED = "Unscored: "
+"""What the reason of a score begins with that is missing because the judge could not be asked."""
+BY_PEOPLE = "Answered by people."
 
 _R = TypeVar("_R")
 
@@ -300,11 +308,25 @@ class _Evaluation:
         if case.document.is_blank:
             facts.aligned, facts.faults["alignment"] = None, EMPTY_DOCUMENT
             return
+        if case.item.summary_claims is not None:
+            facts.aligned = await self._align_given(case, case.item.summary_claims)
+            return
         facts.aligned, fault = await _attempt(
             self._judge.align_summary(case.document, case.summary, instruction=case.options.instruction)
         )
         if facts.aligned is None:
             facts.faults["alignment"] = fault
+
+    async def _align_given(self, case: Case, claims: Sequence[GivenClaim]) -> tuple[JudgedClaim, ...]:
+        asked = _open(claims)
+        verdicts: tuple[Verdict, ...] | None = ()
+        fault = ""
+        if asked:
+            verdicts, fault = await _attempt(
+                self._judge.check_source(asked, case.document, instruction=case.options.instruction)
+            )
+        verdicts = verdicts or tuple(Verdict(None, reason=fault) for _ in asked)
+        return tuple(map(JudgedClaim, _extracted(claims), _with_people(claims, verdicts)))
 
     async def _cover(self, case: Case, facts: Facts) -> None:
         request = case.request
@@ -316,20 +338,26 @@ class _Evaluation:
                 )
             facts.reading = reading
         facts.faults.update(facts.reading.faults)
+        given = case.item.claims if case.options.needs_claims else None
+        if given is not None:
+            facts.reading = replace(facts.reading, claims=_extracted(given))
         asked = CoverRequest(
             case.summary,
-            tuple(claim.text for claim in facts.reading.claims or ()),
+            tuple(claim.text for claim in facts.reading.claims or ()) if given is None else _open(given),
             tuple(question.text for question in facts.reading.questions or ()),
             facts.reading.topics or (),
             case.options.ratings,
             case.options.instruction,
         )
-        if asked.is_empty:
-            return
-        facts.covered, fault = await _attempt(self._judge.cover_summary(asked))
-        if facts.covered is None:
-            for part in ("claims", "questions", "topics", "ratings"):
-                facts.faults.setdefault(part, fault)
+        if not asked.is_empty:
+            facts.covered, fault = await _attempt(self._judge.cover_summary(asked))
+            if facts.covered is None:
+                for part in ("claims", "questions", "topics", "ratings"):
+                    facts.faults.setdefault(part, fault)
+                # What people have said of claims stands without the judge.
+                facts.covered = None if given is None else _unscored(asked, fault)
+        if given is not None and facts.covered is not None:
+            facts.covered = replace(facts.covered, claims=_with_people(given, facts.covered.claims))
 
     async def _read(self, case: Case) -> tuple[DocumentReading | None, str]:
         """The document's reading, made once for all its summaries."""
@@ -341,6 +369,7 @@ class _Evaluation:
             case.item.language,
             case.item.reference,
             request.questions,
+            request.claims,
         )
         if key not in self._readings:
             if len(self._readings) >= _MOST_DOCUMENTS_KEPT:
@@ -384,7 +413,31 @@ async def _attempt(work: Awaitable[_R]) -> tuple[_R | None, str]:
     except JudgeRefused:
         raise
     except JudgeError as error:
-        return None, f"Unscored: {error}"
+        return None, f"{UNSCORED}{error}"
+
+
+def _extracted(claims: Sequence[GivenClaim]) -> tuple[ExtractedClaim, ...]:
+    return tuple(ExtractedClaim(each.text, number) for number, each in enumerate(claims, start=1))
+
+
+def _open(claims: Sequence[GivenClaim]) -> tuple[str, ...]:
+    """The claims that nobody has answered."""
+    return tuple(each.text for each in claims if each.label is None)
+
+
+def _with_people(claims: Sequence[GivenClaim], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """One verdict per claim: people's where there is one, else the judge's of those that it was asked."""
+    judged = iter(verdicts)
+    return tuple(
+        next(judged) if each.label is None else Verdict(each.label, reason=BY_PEOPLE) for each in claims
+    )
+
+
+def _unscored(asked: CoverRequest, fault: str) -> CoverReading:
+    nothing = Verdict(None, reason=fault)
+    return CoverReading(
+        (nothing,) * len(asked.claims), (nothing,) * len(asked.questions), (nothing,) * len(asked.topics)
+    )
 
 
 def _worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:

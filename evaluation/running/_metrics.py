@@ -12,7 +12,7 @@ from evaluation._labels import (
     LabelCounts,
     count_labels,
 )
-from evaluation._means import mean
+from evaluation._means import mean, weighted_mean
 from evaluation.judging._claims import is_worded
 from evaluation.judging.protocol import (
     CoverReading,
@@ -153,6 +153,10 @@ class Scores:
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")
+        given = self.case.item.claims
+        if value is not None and given and self._claims:
+            shares = [count_labels([judged.verdict.label]).share_of_yes for judged in self._claims]
+            return weighted_mean(shares, [each.weight for each in given]), reason
         if value is None or self.case.reference is None or not self._claims:
             return value, reason
         by_unit: dict[int, list[Label | None]] = {}
@@ -181,6 +185,8 @@ class Scores:
 
     def _nothing_to_cover(self) -> str:
         """Why the text whose claims are to be covered cannot have any, or nothing."""
+        if self.case.item.claims is not None:
+            return ""
         reference = self.case.reference
         text = self.case.document if reference is None else reference
         if text.is_blank:

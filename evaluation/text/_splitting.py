@@ -15,6 +15,9 @@ import sentencex
 from evaluation.text._lengths import count_words, has_word_breaks
 from evaluation.text._words import language_code
 
+DOCUMENT_BREAK = "\n\n"
+"""Between two documents of a set where they are read as one text."""
+
 # Clauses shorter than this are left where they are: they seldom make sense alone.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8

@@ -6,9 +6,9 @@ from types import FunctionType, ModuleType
 import pytest
 
 import evaluation
-from evaluation import blend, errors, judging, metrics, running, statistics, text
+from evaluation import blend, errors, gate, judging, metrics, running, statistics, text
 
-ROOMS = (blend, judging, metrics, running, statistics, text)
+ROOMS = (blend, gate, judging, metrics, running, statistics, text)
 # What stands at the front door: the names of the notebooks, of README and of docs. Further ones go into a room.
 MOST_AT_THE_DOOR = 60
 AT_THE_DOOR = [

@@ -25,9 +25,10 @@ from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
-from annotation.scoring.records import DOCUMENT_BREAK, judged_text
+from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
 from evaluation.statistics import FEWEST_FOR_INTERVAL
+from evaluation.text import DOCUMENT_BREAK
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -12,9 +12,13 @@ from annotation.config import environment
 
 env = environ.Env()
 
-BASE_DIR = Path(__file__).resolve().parents[3]
-# The one folder that a running Coverdict writes to.
-VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(BASE_DIR / "var"))).resolve()
+# Where templates, static files and the pages of help are: inside of an installed package, beside it in a clone.
+PACKAGE_DIR = Path(annotation.__file__).resolve().parent
+IS_INSTALLED = (PACKAGE_DIR / "templates").is_dir()
+BASE_DIR = PACKAGE_DIR if IS_INSTALLED else PACKAGE_DIR.parent
+# The one folder that a running Coverdict writes to. Next to the packages nobody would look for it.
+_VAR = Path.home() / ".local" / "share" / "coverdict" if IS_INSTALLED else BASE_DIR / "var"
+VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(_VAR))).resolve()
 
 DEBUG = False
 # One-click sign-in as the demo's people; true in the demo settings and nowhere else.

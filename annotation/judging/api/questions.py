@@ -13,10 +13,10 @@ from annotation.api.access import ApiView, only
 from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.core.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.models import DocumentSet, Project, Question
-from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.scoring.questions import (
     STANDINGS,
     AskedQuestion,

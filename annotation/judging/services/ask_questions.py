@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
+from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
-from annotation.judging.words import questions_fault
 from annotation.models import ClaimOrigin, DocumentSet, Project, Question, Summary
-from annotation.models.question import MOST_QUESTIONS, question_key
 from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:

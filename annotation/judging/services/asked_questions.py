@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from django.db.models import Max
 
+from annotation.core.question_texts import question_key
 from annotation.judging.services.asked_texts import TextToJudge
 from annotation.models import ClaimOrigin, DocumentSet, Judge, Question, QuestionAnswer, Run
-from annotation.models.question import question_key
 from evaluation.judging.protocol import Question as ReadQuestion
 
 QUESTIONS_MADE = 5

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Comparison, Document, DocumentSet, Project, Summary, Unit
-from annotation.scoring.records import DOCUMENT_BREAK, judged_text
+from annotation.scoring.records import judged_text
 from evaluation.judging.protocol import Text
-from evaluation.text import Span
+from evaluation.text import DOCUMENT_BREAK, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from annotation.analysis.leaderboard.leaderboards import board, board_key
 from annotation.analysis.make_analysis import WORK_BY_DAY, make_again
 from annotation.judging.queries.runs import run_progress
 from annotation.management.commands.leaderboard import table_lines
+from annotation.management.commands.serve import gunicorn_command
 from annotation.management.setup_link import setup_words
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
 from annotation.models import Analysis, Project, Run
@@ -77,7 +78,7 @@ class Command(BaseCommand):
         with Supervisor(say=self.say) as supervisor:
             if not self._have_done(supervisor, _prepare_tables if empty else _prepare):
                 return
-            supervisor.add(_child("web server", _web_command(number)))
+            supervisor.add(_child("web server", gunicorn_command(f"{settings.DEMO_HOST}:{number}")))
             supervisor.add(_child("worker", worker_command()))
             if not empty and not self._have_done(supervisor, self._show_judged):
                 return
@@ -197,20 +198,6 @@ def _purge_queue(folder: Path) -> None:
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)
-
-
-def _web_command(port: int) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "annotation.config.wsgi:application",
-        f"--bind={settings.DEMO_HOST}:{port}",
-        "--workers=2",
-        "--threads=4",
-        "--preload",
-        "--log-level=warning",
-    ]
 
 
 def _answers(address: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.core.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.models import Event, Question, QuestionAnswer, Score
-from annotation.models.question import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.scoring.rescore import rescore
 from tests.annotation.asking import answer
 from tests.annotation.cast import World

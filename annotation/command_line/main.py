@@ -1,0 +1,120 @@
+"""The program `coverdict`: gates of plain files anywhere; projects, server and worker where these are installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import annotation
+
+WRONG_CALL = 2
+FAILED = 1
+INTERRUPTED = 130
+LOCAL_SETTINGS = "annotation.config.settings.local"
+
+
+class ServerCommand(NamedTuple):
+    """A command of the application: its name in Django, and what it does."""
+
+    name: str
+    does: str
+
+
+SERVER_COMMANDS: Mapping[str, ServerCommand] = {
+    "demo": ServerCommand("demo", "serve the sample projects on this machine"),
+    "serve": ServerCommand("serve", "serve the application with gunicorn"),
+    "worker": ServerCommand("worker", "work on runs, imports, exports and statistics"),
+    "migrate": ServerCommand("migrate", "bring the database's tables up to date"),
+    "setup-link": ServerCommand("setup_link", "print the link that makes the first account"),
+    "reset-link": ServerCommand("reset_link", "print a link to a new password"),
+    "add-member": ServerCommand("add_member", "give a person roles in a project"),
+    "import": ServerCommand("import_dataset", "bring files into a project"),
+    "evaluate": ServerCommand("evaluate", "let a judge work through a project"),
+    "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
+    "export": ServerCommand("export_dataset", "write one level of a project's data"),
+    "verify": ServerCommand("verify_scores", "compute every stored score again"),
+}
+"""By what `coverdict` calls them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code: 2 where it makes no sense."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] in ([], ["-h"], ["--help"], ["help"]):
+        sys.stdout.write(usage())
+        return 0 if words else WRONG_CALL
+    if words[0] == "--version":
+        sys.stdout.write(f"coverdict {annotation.__version__}\n")
+        return 0
+    command, *rest = words
+    try:
+        return _work_of(command)(rest)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def usage() -> str:
+    """All commands, those of the server only where it is installed."""
+    lines = [
+        "Coverdict judges summaries claim by claim. `coverdict COMMAND --help` tells each command's options.",
+        "",
+        *_listed({"gate": "judge a file of summaries, with bars and against a baseline; needs no project"}),
+    ]
+    if _has_server():
+        lines += _listed({name: command.does for name, command in SERVER_COMMANDS.items()})
+        lines += _listed({"manage": "any other command of Django"})
+    else:
+        lines += ["", f"{', '.join(SERVER_COMMANDS)}: {_INSTALL}"]
+    return "\n".join([*lines, ""])
+
+
+_INSTALL = 'need the server: pip install "coverdict[server]".'
+
+
+def _listed(commands: Mapping[str, str]) -> list[str]:
+    return [f"  {name:<12} {does}" for name, does in commands.items()]
+
+
+def _has_server() -> bool:
+    return all(find_spec(name) for name in ("django", "celery"))
+
+
+def _work_of(command: str) -> Callable[[list[str]], int]:
+    if command == "gate":
+        from annotation.command_line.gate import gate  # noqa: PLC0415 - numbers take half a second
+
+        return gate
+    if command not in SERVER_COMMANDS and command != "manage":
+        known = ", ".join(("gate", *SERVER_COMMANDS))
+        return _refused(f"There is no command {command!r}. There are {known}.", WRONG_CALL)
+    if not _has_server():
+        return _refused(f"coverdict {command} {_INSTALL.replace('need ', 'needs ', 1)}", FAILED)
+    return lambda rest: _django(command, rest)
+
+
+def _refused(message: str, code: int) -> Callable[[list[str]], int]:
+    def refuse(_: list[str]) -> int:
+        sys.stderr.write(f"{message}\n")
+        return code
+
+    return refuse
+
+
+def _django(command: str, rest: list[str]) -> int:
+    """Django's own way to call a command; it ends the process where the command fails."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", LOCAL_SETTINGS)
+    import django  # noqa: PLC0415 - not without the server
+    from django.core.management import call_command, execute_from_command_line  # noqa: PLC0415
+    from django.db import connection  # noqa: PLC0415
+
+    words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
+    django.setup()
+    # The first command on a machine of one's own needs no other before it.
+    needs_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
+    if needs_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
+        call_command("migrate", interactive=False, verbosity=0)
+    execute_from_command_line(["coverdict", *words])
+    return 0

@@ -1,0 +1,30 @@
+"""The fixture `assert_summary` of pytest: scores of summaries in tests. Numbers are loaded by who asks for it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.judging import Judge
+    from evaluation.running import SummaryEvaluation
+
+
+@pytest.fixture(scope="session")
+def coverdict_judge() -> Judge:
+    """The judge of `assert_summary`: the offline one, unless your `conftest.py` has a fixture of this name."""
+    from evaluation.judging import LexicalJudge  # noqa: PLC0415 - half a second of every test run
+
+    return LexicalJudge()
+
+
+@pytest.fixture
+def assert_summary(coverdict_judge: Judge) -> Callable[..., SummaryEvaluation]:
+    """`assert_summary(document, summary, coverage=.7)` fails with the reason where a score is lower."""
+    from evaluation.gate import assert_summary as assert_one  # noqa: PLC0415
+
+    return partial(assert_one, judge=coverdict_judge)

@@ -1,0 +1,45 @@
+"""What people and files may ask of a document: closed questions, as many and as long as these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.core.text_faults import text_fault
+
+MAX_QUESTION_CHARACTERS = 1000
+MOST_QUESTIONS = 100
+"""Characters of a question, and questions that count of one document set."""
+
+
+def question_key(text: str) -> str:
+    """What two questions share that ask the same in the same words, spacing and capitals aside."""
+    return " ".join(text.split()).casefold()
+
+
+def questions_fault(texts: Sequence[str]) -> str:
+    """Why these cannot be the questions about one document set; "" where they can.
+
+    The sentence goes on from the name of what holds them.
+    Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that is empty."
+    """
+    if len(texts) > MOST_QUESTIONS:
+        return f"holds {len(texts):,} questions; a document set may have {MOST_QUESTIONS}."
+    places: dict[str, int] = {}
+    for place, text in enumerate(texts, start=1):
+        reason = _fault(text)
+        if reason:
+            return f"holds a question, number {place}, that {reason}"
+        before = places.setdefault(question_key(text), place)
+        if before != place:
+            return f"holds the same question twice, as number {before} and number {place}."
+    return ""
+
+
+def _fault(text: str) -> str:
+    if not text.strip():
+        return "is empty."
+    if not any(character.isalnum() for character in text):
+        return "holds no words."
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        return f"has {len(text):,} characters; a question may have {MAX_QUESTION_CHARACTERS:,}."
+    return text_fault(text)

@@ -1,0 +1,24 @@
+"""Work on runs, imports, exports and statistics until told to stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.workers import worker_command, worker_environment
+
+
+class Command(BaseCommand):
+    requires_system_checks = ()
+    help = (
+        "Work on runs, imports, exports and statistics until told to stop. What it has begun is finished first; told "
+        "twice it stops at once, and another worker goes on."
+    )
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        # In the place of this process, so that signals reach Celery.
+        os.environ.update(worker_environment())
+        os.execv(sys.executable, worker_command())

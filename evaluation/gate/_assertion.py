@@ -1,0 +1,46 @@
+"""One summary in a test."""
+
+from evaluation.errors import EvaluationError
+from evaluation.judging.lexical import LexicalJudge
+from evaluation.judging.protocol import Judge
+from evaluation.running import METRICS, SummaryEvaluation, evaluate_summary
+
+
+def assert_summary(
+    document: str,
+    summary: str,
+    *,
+    reference: str | None = None,
+    judge: Judge | None = None,
+    target_words: int | None = None,
+    language: str = "en",
+    **least: float,
+) -> SummaryEvaluation:
+    """The scores of a summary that reaches each least score, as `coverage=0.7`; by the offline judge unless named.
+
+    Raises AssertionError with the reason for each score that is lower or that nobody can state; EvaluationError for a
+    metric that there is not, or none at all.
+    Example: `assert_summary(document, summary, coverage=0.7, alignment=0.9)`.
+    """
+    if not least:
+        raise EvaluationError(
+            f"Name the least score of a metric, as coverage=0.7. Known: {', '.join(METRICS)}."
+        )
+    result = evaluate_summary(
+        document,
+        summary,
+        reference=reference,
+        judge=judge or LexicalJudge(),
+        metrics=list(least),
+        target_words=target_words,
+        language=language,
+    )
+    faults = [
+        f"{metric} is {'unscored' if value is None else f'{value:.4f}'}, not {bar:g} or more. "
+        f"{result.reasons.get(metric, '')}".rstrip()
+        for metric, bar in least.items()
+        if (value := result.scores[metric]) is None or value < bar
+    ]
+    if faults:
+        raise AssertionError("\n".join(faults))
+    return result

@@ -1,0 +1,64 @@
+"""Calls kept in a file, so that a pipeline pays for no question twice."""
+
+import sqlite3
+import threading
+from dataclasses import astuple, fields
+from pathlib import Path
+
+from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.protocol import StoredCall
+
+_FIELDS = [field.name for field in fields(StoredCall)]
+_COLUMNS = ", ".join(_FIELDS)
+_WAIT_SECONDS = 30.0
+
+
+class FileCallStore:
+    """A call store in one file of SQLite, which several processes may use at once.
+
+    It holds what the judge was asked, texts included, and what it replied; no key. Raises JudgeSettings for a file that
+    is something else or cannot be written.
+    Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._guard = threading.Lock()
+        try:
+            self._connection = sqlite3.connect(
+                self._path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute(
+                f"CREATE TABLE IF NOT EXISTS judge_calls ({_COLUMNS.replace('key', 'key TEXT PRIMARY KEY', 1)})"
+            )
+            self._connection.execute(f"SELECT {_COLUMNS} FROM judge_calls LIMIT 0")  # noqa: S608 - our own names
+        except sqlite3.Error as error:
+            raise JudgeSettings(
+                f"{self._path} cannot keep a judge's calls: {error}. Name another file, or remove this one."
+            ) from error
+
+    def __len__(self) -> int:
+        (count,) = self._connection.execute("SELECT count(*) FROM judge_calls").fetchone()
+        return int(count)
+
+    async def get(self, key: str) -> StoredCall | None:
+        """The call kept under this key, or None."""
+        with self._guard:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?",  # noqa: S608 - our own names
+                (key,),
+            ).fetchone()
+        return None if row is None else StoredCall(*row)
+
+    async def put(self, call: StoredCall) -> None:
+        """Keep a call; the first one under a key stays."""
+        places = ", ".join("?" for _ in _FIELDS)
+        with self._guard:
+            self._connection.execute(
+                f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})",  # noqa: S608 - our own names
+                astuple(call),
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

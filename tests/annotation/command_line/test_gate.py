@@ -1,0 +1,247 @@
+"""`coverdict gate` on plain files: exit codes, formats, people's answers, a model behind a server."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from annotation.command_line.main import main
+from evaluation.judging import _caller as caller
+from tests.llm_server import LLMServer, faults, llm_server
+
+__all__ = ["llm_server"]
+
+SENTENCES = (
+    "The bridge reopened.",
+    "A storm flooded the harbour.",
+    "Teachers received higher wages.",
+    "Scientists discovered a comet.",
+    "Parliament rejected the budget.",
+)
+OWN_NAMES = ("document_id", "document", "reference", "system", "summary")
+
+
+def written(
+    path: Path, counts: Sequence[int], names: Sequence[str] = OWN_NAMES, system: str = "alder"
+) -> str:
+    """A CSV of documents whose summaries have so many of the reference's five sentences: coverage is count / 5."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        lines = csv.writer(stream)
+        lines.writerow(names)
+        for place, count in enumerate(counts):
+            reference = " ".join(SENTENCES)
+            summary = " ".join(SENTENCES[:count])
+            lines.writerow([f"d{place}", f"Report {place}. {reference}", reference, system, summary])
+    return str(path)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> str:
+    """Six documents of coverage 0.6."""
+    return written(tmp_path / "release.csv", [3] * 6)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "code"),
+    [
+        ([], None, 0),
+        (["--fail-under", "coverage=.6,alignment=1"], None, 0),
+        (["--fail-under", "coverage=.61"], None, 3),
+        (["--fail-if-worse", "coverage:.02"], [3] * 6, 0),
+        (["--fail-if-worse", "coverage:.2"], [4] * 6, 3),
+        (["--fail-if-worse", "coverage:.02"], [4, 2] * 3, 4),
+        (["--fail-under", "brevity=.1"], None, 1),
+    ],
+)
+def test_the_exit_code_is_the_answer(
+    release: str, tmp_path: Path, words: list[str], before: list[int] | None, code: int
+) -> None:
+    baseline = [] if before is None else ["--baseline", written(tmp_path / "old.csv", before)]
+    assert main(["gate", release, *baseline, *words]) == code
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--fail-under", "beauty=.5"], "there is no metric 'beauty'"),
+        (["--fail-under", "coverage=7"], "a value from 0 to 1"),
+        (["--fail-if-worse", "coverage:0"], "a value above 0"),
+        (["--fail-if-worse", "coverage:.1"], "needs --baseline"),
+        (["--format", "yaml"], "invalid choice"),
+        (["--judge", "m", "--max-cost", "5"], "price"),
+        (["--judge", "m", "--key-variable", "NO_SUCH_KEY"], "NO_SUCH_KEY holds no key"),
+        (["--price", "cheap"], "prices of a million tokens"),
+        (["--map", "summary"], "field=column"),
+    ],
+)
+def test_a_wrong_call_ends_with_2(
+    release: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["gate", release, *words])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_bad_row_is_named_and_nothing_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.jsonl"
+    row = {"document_id": "d", "document": "It rained.", "system": "alder", "summary": "It rained."}
+    path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, 'document_id': 'e', 'document': ''})}\n")
+    assert main(["gate", str(path)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "bad.jsonl: 1 problems. Nothing was judged.\nline 2, document: is empty." in told.err
+    assert main(["gate", str(tmp_path / "none.csv")]) == 1
+    assert "none.csv cannot be opened" in capsys.readouterr().err
+
+
+def test_columns_of_other_names_are_told_from_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "r.csv", [3] * 6, ("id", "article", "reference", "model", "prediction"))
+    assert main(["gate", path, "--fail-under", "coverage=.6"]) == 0
+    assert "summary=prediction" in capsys.readouterr().err
+
+
+def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = {
+        "doc_id": "d",
+        "source_text": "It rained on Monday. The mayor left.",
+        "reference_text": "It rained. The mayor left.",
+        "systems": [
+            {"system": "alder", "summary_text": "It rained."},
+            {"system": "birch", "summary_text": "Sun."},
+        ],
+        "claims": [
+            {"claim_text": "It rained.", "weight": 1, "verdicts": {"alder": 0, "birch": 1}},
+            {"claim_text": "The mayor left.", "weight": 3, "verdicts": {"birch": 0}},
+        ],
+    }
+    path = tmp_path / "nested.jsonl"
+    path.write_text(f"{json.dumps(line)}\n")
+    assert main(["gate", str(path), "--metrics", "coverage", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    # alder: people say no to what its summary says, the judge no to the other; birch: 1 of 1 + 3.
+    assert {row["system"]: row["scores"]["coverage"] for row in told["summaries"]} == {
+        "alder": 0.0,
+        "birch": 0.25,
+    }
+    assert told["answered_by_people"] == 3
+
+
+def test_claims_of_the_summaries_feed_alignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = {
+        "doc_id": "d",
+        "source_text": "It rained on Monday.",
+        "systems": [{"system": "alder", "summary_text": "It rained. It snowed."}],
+        "claims": [
+            {"claim_text": "It rained.", "verdicts": {"alder": 0}},
+            {"claim_text": "It snowed.", "verdicts": {"alder": 0}},
+        ],
+    }
+    path = tmp_path / "nested.jsonl"
+    path.write_text(f"{json.dumps(line)}\n")
+    assert main(["gate", str(path), "--metrics", "alignment", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summaries"][0]["scores"] == {"alignment": 0.0}
+
+
+def test_a_report_goes_to_a_file_and_a_table_to_the_terminal(
+    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--fail-under", "coverage=.7", "--format", "junit", "-o", str(tmp_path / "gate.xml")]
+    assert main(["gate", release, *words]) == 3
+    gate, summaries = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert (gate.get("failures"), summaries.get("tests")) == ("1", "6")
+    assert "alder" in capsys.readouterr().out
+
+
+def test_on_github_the_markdown_stands_beside_the_run(
+    release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
+    assert main(["gate", release, "--fail-under", "coverage=.7", "--format", "github"]) == 3
+    assert "::error title=Coverdict gate::alder" in capsys.readouterr().out
+    assert (tmp_path / "step.md").read_text().startswith("## Summaries: below the bar")
+
+
+# A model behind a server
+
+
+def asked(llm_server: LLMServer, release: str, *words: str) -> int:
+    return main(["gate", release, "--judge", "scripted", "--base-url", llm_server.base_url, *words])
+
+
+def test_a_models_calls_are_forecast_made_once_and_kept(
+    llm_server: LLMServer,
+    release: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("KEY_OF_THE_SERVER", "sk-test-4711")
+    words = ("--key-variable", "KEY_OF_THE_SERVER", "--fail-under", "alignment=1")
+    assert asked(llm_server, release, *words, "--price", "1,2", "--max-cost", "1") == 0
+    first = capsys.readouterr()
+    made = len(llm_server.calls)
+    assert f"6 summaries of 6 documents need about {made} calls" in first.err
+    assert "before replies" in first.err
+    assert f"{made} calls now" in first.out
+    assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-test-4711"}
+    assert asked(llm_server, release, *words) == 0
+    assert len(llm_server.calls) == made
+    assert "0 calls now" in capsys.readouterr().out
+    assert (tmp_path / ".coverdict-calls.sqlite3").exists()
+
+
+def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
+    llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--fail-under", "alignment=.9", "--price", "1,2")
+    # A call may cost up to 4,000 tokens of reply and its prompt, about 0.0084, and costs about 0.0004.
+    assert asked(llm_server, release, *words, "--max-cost", "0.01") == 4
+    assert 0 < len(llm_server.calls) < 6
+    assert "The money cap of 0.01 leaves no room for another call" in capsys.readouterr().out
+    # What was answered is kept: the rest is asked with more money.
+    assert asked(llm_server, release, *words, "--max-cost", "1") == 0
+    assert len(llm_server.calls) == 6
+
+
+def test_a_server_that_refuses_the_key_ends_it_with_1(
+    llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    llm_server.always(faults.status(401, "no such key"))
+    assert asked(llm_server, release) == 1
+    assert "HTTP 401 (check the API key)" in capsys.readouterr().err
+
+
+def test_a_server_that_is_away_ends_it_with_1(
+    llm_server: LLMServer, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
+    llm_server.always(faults.status(503))
+    assert asked(llm_server, release, "--fail-under", "alignment=.5") == 1
+
+
+@pytest.mark.process
+def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('django', 'celery', 'pyarrow', 'rest_framework', 'environ'): sys.modules[name] = None\n"
+        "from annotation.command_line.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    words = [sys.executable, "-c", code, "gate", release, "--fail-under", "coverage=.9"]
+    done = subprocess.run(words, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    assert (done.returncode, "is coverage below 0.9? yes" in done.stdout) == (3, True), done.stderr

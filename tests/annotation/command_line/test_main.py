@@ -1,0 +1,61 @@
+"""The program `coverdict`: its own commands alone, and what to do where the server is not installed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.management import get_commands
+
+import annotation
+from annotation.command_line import main as program
+from annotation.command_line.main import SERVER_COMMANDS, main
+
+
+@pytest.fixture
+def _without_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "find_spec", lambda _: None)
+
+
+def test_the_help_lists_coverdicts_own_commands_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    listed = re.findall(r"^  ([\w-]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert listed == ["gate", *SERVER_COMMANDS, "manage"]
+
+
+def test_every_command_is_one_of_djangos() -> None:
+    there = get_commands()
+    assert [command.name for command in SERVER_COMMANDS.values() if command.name not in there] == []
+
+
+def test_without_a_command_the_help_is_told_and_the_call_was_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 2
+    assert "coverdict COMMAND --help" in capsys.readouterr().out
+
+
+def test_the_version_is_the_apps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"coverdict {annotation.__version__}\n"
+
+
+def test_an_unknown_command_is_refused_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gates"]) == 2
+    assert "There is no command 'gates'. There are gate, demo," in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_without_the_server")
+def test_without_the_server_its_commands_say_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve"]) == 1
+    assert capsys.readouterr().err == 'coverdict serve needs the server: pip install "coverdict[server]".\n'
+    assert main(["--help"]) == 0
+    assert "need the server" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_a_command_of_the_server_is_djangos(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["leaderboard", "no-such-project"])
+    assert end.value.code == 1
+    assert "no-such-project" in capsys.readouterr().err

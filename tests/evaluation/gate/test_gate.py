@@ -1,0 +1,328 @@
+"""Gates over whole evaluations by the offline judge, whose coverage of these sentences is plain to see."""
+
+import json
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import pytest
+
+from evaluation import EvaluationError, LexicalJudge, OpenAIJudge, Price, SummaryInput
+from evaluation.gate import (
+    REPORT_FORMATS,
+    GateReport,
+    GateSummary,
+    assert_summary,
+    forecast_calls,
+    gate_report_text,
+    run_gate,
+)
+from evaluation.running import GivenClaim
+from tests.llm_server import LLMServer
+
+SENTENCES = (
+    "The bridge reopened.",
+    "A storm flooded the harbour.",
+    "Teachers received higher wages.",
+    "Scientists discovered a comet.",
+    "Parliament rejected the budget.",
+)
+REFERENCE = " ".join(SENTENCES)
+
+
+def rows(counts: Sequence[int], system: str = "alder", **more: str) -> list[GateSummary]:
+    """A document each, whose summary has so many of the reference's five sentences: coverage is count / 5."""
+    return [
+        GateSummary(
+            f"d{place:02}",
+            system,
+            SummaryInput(f"Report {place}. {REFERENCE}", " ".join(SENTENCES[:count]), REFERENCE),
+            **more,
+        )
+        for place, count in enumerate(counts)
+    ]
+
+
+def gated(counts: Sequence[int], before: Sequence[int] = (), **options: object) -> GateReport:
+    chosen: dict[str, object] = {"metrics": ["coverage"], **options}
+    return run_gate(rows(counts), judge=LexicalJudge(), baseline=rows(before), **chosen)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("bar", "answer", "code"), [(0.6, "no", 0), (0.7, "yes", 3)], ids=["at the bar", "below it"]
+)
+def test_a_mean_is_held_against_its_bar(bar: float, answer: str, code: int) -> None:
+    # 1.0, three of 0.6, and 0.2: the mean is 0.6.
+    report = gated([5, 3, 3, 3, 1], fail_under={"coverage": bar})
+    (check,) = report.checks
+    (system,) = report.systems
+    assert (check.answer, report.exit_code) == (answer, code)
+    mean = system.means["coverage"]
+    assert mean.mean == pytest.approx(0.6)
+    assert 0.2 < (mean.low or 0.0) < 0.6 < (mean.high or 0.0) < 1.0
+    assert (mean.documents, mean.unscored) == (5, 0)
+
+
+def test_without_bars_nothing_can_fail() -> None:
+    report = gated([5, 3])
+    assert (report.checks, report.comparisons, report.exit_code) == ((), (), 0)
+
+
+@pytest.mark.parametrize(
+    ("bar", "answer", "code"),
+    # Whatever it is worth, the mean of 1, 1, 1, 1 and the one that is missing lies in 0.8 to 1.
+    [(0.8, "no", 0), (0.9, "cannot tell", 4)],
+)
+def test_what_is_unscored_may_be_anything(bar: float, answer: str, code: int) -> None:
+    # An empty summary states nothing, so it has no alignment.
+    report = gated([5, 5, 5, 5, 0], metrics=["alignment"], fail_under={"alignment": bar})
+    (check,) = report.checks
+    assert (check.answer, report.exit_code) == (answer, code)
+    assert "1 unscored" in check.said
+    assert report.remarks == ("1 of 5 summaries have no alignment. The first: The summary is empty.",)
+
+
+def test_where_nothing_is_scored_the_gate_has_failed() -> None:
+    report = gated([5], metrics=["brevity"], fail_under={"brevity": 0.1})
+    assert report.exit_code == 1
+    assert report.checks[0].answer == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("before", "by", "answer", "code"),
+    [
+        # Each is 0.2 lower: 0.2 is reached, 0.3 is not.
+        ([4] * 10, 0.2, "yes", 3),
+        ([4] * 10, 0.3, "no", 0),
+        # 0.2 up and 0.2 down in turn: no difference on average, and its interval is about 0.14 wide each way.
+        ([4, 2] * 5, 0.02, "cannot tell", 4),
+        ([4, 2] * 5, 0.2, "no", 0),
+        # Four documents are too few to tell anything of others, unless nothing has changed.
+        ([4] * 4, 0.02, "cannot tell", 4),
+        ([3] * 4, 0.02, "no", 0),
+    ],
+)
+def test_worse_by_a_margin_is_yes_no_or_cannot_tell(
+    before: list[int], by: float, answer: str, code: int
+) -> None:
+    report = gated([3] * len(before), before, fail_if_worse={"coverage": by})
+    (check,) = report.checks
+    assert (check.answer, report.exit_code) == (answer, code)
+
+
+def test_a_comparison_is_paired_with_interval_and_p() -> None:
+    # Lower by 0.2 in 4 of 6 documents and the same in 2; of the 64 flips 8 give a mean as far from 0: p = 0.125.
+    report = gated([3, 3, 3, 3, 3, 3], [4, 4, 4, 4, 3, 3])
+    (compared,) = report.comparisons
+    assert compared.difference == pytest.approx(-0.8 / 6)
+    assert compared.p == pytest.approx(0.125)
+    assert -0.2001 < (compared.low or 0.0) < -0.8 / 6 < (compared.high or 0.0) < 0.0
+
+
+def test_documents_of_a_group_are_resampled_together() -> None:
+    """Ten documents in two groups are two clusters: too few for an interval."""
+    some = rows([5, 3, 3, 2, 2], group="one") + [
+        GateSummary(f"e{row.document_id}", row.system, row.text, "two") for row in rows([5, 3, 3, 2, 2])
+    ]
+    mean = run_gate(some, judge=LexicalJudge(), metrics=["coverage"]).systems[0].means["coverage"]
+    assert (mean.mean, mean.low) == (pytest.approx(0.6), None)
+
+
+def test_the_only_system_of_each_file_is_compared_whatever_it_is_called() -> None:
+    report = run_gate(
+        rows([3] * 6, "v2"), judge=LexicalJudge(), baseline=rows([4] * 6, "v1"), metrics=["coverage"]
+    )
+    (compared,) = report.comparisons
+    assert (compared.system, compared.baseline) == ("v2", "v1")
+
+
+def test_what_has_no_counterpart_is_said_and_nobody_can_tell() -> None:
+    report = run_gate(
+        [*rows([3] * 6), *rows([3] * 6, "birch")],
+        judge=LexicalJudge(),
+        baseline=[*rows([3] * 6), *rows([3] * 6, "cedar")],
+        fail_if_worse={"coverage": 0.1},
+    )
+    assert [(check.system, check.answer) for check in report.checks] == [
+        ("alder", "no"),
+        ("birch", "cannot tell"),
+    ]
+    assert report.remarks == ("birch is not in the baseline.",)
+    assert report.exit_code == 4
+
+
+def test_a_document_of_another_text_is_not_compared() -> None:
+    before = rows([4] * 6)
+    before[0] = GateSummary("d00", "alder", SummaryInput("Another text.", "Another.", REFERENCE))
+    report = run_gate(rows([3] * 6), judge=LexicalJudge(), baseline=before, metrics=["coverage"])
+    assert [each.documents for each in report.comparisons] == [5]
+    assert "1 documents have another text" in report.remarks[0]
+
+
+def test_scores_are_not_averaged_across_target_lengths_and_those_of_references_are() -> None:
+    text = SummaryInput(REFERENCE, SENTENCES[0], SENTENCES[0], target_words=10)
+    other = SummaryInput(REFERENCE, SENTENCES[0], " ".join(SENTENCES[:2]), target_words=10)
+    longer = SummaryInput(REFERENCE, SENTENCES[0], SENTENCES[1], target_words=20)
+    report = run_gate(
+        [GateSummary("d", "alder", each) for each in (text, other, longer)],
+        judge=LexicalJudge(),
+        metrics=["coverage"],
+    )
+    assert [(row.target_words, row.scores["coverage"]) for row in report.summaries] == [(10, 0.75), (20, 0.0)]
+    assert [system.target_words for system in report.systems] == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fail_under": {"coverage": 1.5}}, "bar of coverage"),
+        ({"fail_if_worse": {"coverage": 0.0}}, "above 0"),
+        ({"fail_if_worse": {"coverage": 0.1}}, "needs a baseline"),
+        ({"metrics": ["beauty"]}, "Unknown metrics: beauty"),
+    ],
+)
+def test_bars_that_cannot_be_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(EvaluationError, match=said):
+        gated([3], **options)
+
+
+def test_a_gate_needs_summaries() -> None:
+    with pytest.raises(EvaluationError, match="no summary"):
+        gated([])
+
+
+# Reports
+
+
+@pytest.fixture(scope="module")
+def report() -> GateReport:
+    odd = "a|b <i>\x01"
+    return run_gate(
+        [*rows([3] * 6), *rows([5] * 6, odd)],
+        judge=LexicalJudge(),
+        baseline=[*rows([4] * 6), *rows([5] * 6, odd)],
+        fail_under={"coverage": 0.7},
+        fail_if_worse={"coverage": 0.05, "brevity": 0.05},
+    )
+
+
+def test_junit_has_a_case_for_each_question_and_each_summary(report: GateReport) -> None:
+    root = ElementTree.fromstring(gate_report_text(report, "junit"))
+    gate, summaries = root.findall("testsuite")
+    # alder is below .7 and worse by .05; both lack brevity, for there is no target length.
+    assert {name: gate.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "6",
+        "failures": "2",
+        "errors": "2",
+        "skipped": "0",
+    }
+    assert {
+        (case.get("classname"), case.get("name")) for case in gate if case.find("failure") is not None
+    } == {
+        ("alder", "coverage below 0.7"),
+        ("alder", "coverage worse 0.05"),
+    }
+    assert len(summaries) == 12
+    assert summaries[0].find("properties/property[@name='coverage']").get("value") == "0.6000"  # type: ignore[union-attr]
+
+
+def test_json_holds_everything(report: GateReport) -> None:
+    whole = json.loads(gate_report_text(report, "json"))
+    assert (whole["exit_code"], len(whole["summaries"]), len(whole["checks"])) == (3, 12, 6)
+    assert whole["systems"][0]["means"]["coverage"]["mean"] == pytest.approx(0.6)
+
+
+def test_markdown_shows_answers_means_and_the_lowest_and_names_break_nothing(report: GateReport) -> None:
+    text = gate_report_text(report, "markdown")
+    assert "| ❌ yes | alder: is coverage below 0.7? yes: 0.6000, 6 documents. |" in text
+    assert "| alder | 0.6000 |" in text
+    assert r"| a\|b &lt;i>" in text
+    assert "<details><summary>Lowest coverage</summary>" in text
+    # Document, system, score and reason between five bars, whatever stands in them.
+    assert {line.replace(r"\|", "").count("|") for line in text.splitlines() if line.startswith("| d0")} == {
+        5
+    }
+
+
+def test_github_is_told_by_its_commands_and_by_no_name(report: GateReport) -> None:
+    text = gate_report_text(report, "github")
+    assert "::error title=Coverdict gate::alder: is coverage below 0.7? yes" in text
+    assert "::warning title=Coverdict gate::alder: is brevity worse" in text
+    odd = gate_report_text(
+        run_gate(rows([3], "::error::x"), judge=LexicalJudge(), metrics=["coverage"]), "github"
+    )
+    stop, *_, go_on = [line for line in odd.splitlines() if line.startswith("::") and "error" not in line]
+    assert stop == f"::stop-commands::{go_on.strip(':')}"
+    assert odd.index(stop) < odd.index("::error::x") < odd.index(go_on, len(stop))
+
+
+@pytest.mark.parametrize("form", REPORT_FORMATS)
+def test_every_format_ends_with_one_line_end(report: GateReport, form: str) -> None:
+    text = gate_report_text(report, form)  # type: ignore[arg-type]
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+def test_another_format_is_refused(report: GateReport) -> None:
+    with pytest.raises(EvaluationError, match="table, json, junit, markdown, github"):
+        gate_report_text(report, "yaml")  # type: ignore[arg-type]
+
+
+# What it costs
+
+
+@pytest.mark.parametrize(
+    "metrics", [["coverage"], ["coverage", "alignment"], ["question_coverage", "coherence"]]
+)
+def test_the_forecast_is_near_what_is_asked(
+    judge: OpenAIJudge, llm_server: LLMServer, metrics: list[str]
+) -> None:
+    some = [
+        GateSummary(
+            f"d{n}",
+            "alder",
+            SummaryInput(f"{REFERENCE} Day {n}.", f"{REFERENCE} At {n}.", f"{REFERENCE} Of {n}."),
+        )
+        for n in range(6)
+    ]
+    told = forecast_calls(some, metrics=metrics, price=Price(2.0, 8.0))
+    run_gate(some, judge=judge, metrics=metrics)
+    assert (told.summaries, told.documents) == (6, 6)
+    assert told.calls == len(llm_server.calls)
+    # Three bytes are taken for a token, as where money is set aside.
+    sent = sum(len(json.dumps(call.body)) for call in llm_server.calls) / 3
+    assert 0.7 * sent < told.prompt_tokens < 1.3 * sent
+    assert told.cost == pytest.approx(told.prompt_tokens * 2 / 1_000_000)
+
+
+def test_what_people_have_answered_costs_no_call() -> None:
+    text = SummaryInput(
+        "It rained.",
+        "It rained.",
+        claims=[GivenClaim("Rain", "yes")],
+        summary_claims=[GivenClaim("It", "yes")],
+    )
+    report = run_gate([GateSummary("d", "alder", text)], judge=LexicalJudge())
+    assert forecast_calls([GateSummary("d", "alder", text)], metrics=["coverage", "alignment"]).calls == 0
+    assert report.answered_by_people == 2
+
+
+# One summary in a test
+
+
+def test_a_summary_that_is_good_enough_gives_its_scores() -> None:
+    assert assert_summary(REFERENCE, SENTENCES[0], coverage=0.2, alignment=1.0)["coverage"] == pytest.approx(
+        0.2
+    )
+
+
+def test_one_that_is_not_says_every_reason() -> None:
+    with pytest.raises(AssertionError) as failure:
+        assert_summary(REFERENCE, SENTENCES[0], coverage=0.7, brevity=0.1)
+    low, unscored = str(failure.value).splitlines()
+    assert low.startswith("coverage is 0.2000, not 0.7 or more. 1 of 5 claims")
+    assert unscored == "brevity is unscored, not 0.1 or more. No target length was given."
+
+
+def test_an_assertion_names_a_metric() -> None:
+    with pytest.raises(EvaluationError, match="Name the least score"):
+        assert_summary(REFERENCE, SENTENCES[0])
