@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 PARQUET_ROWS_AT_ONCE = 256
+MOST_COLUMNS = 2_000
+"""No file of summaries comes near it; a million would keep a web process from answering."""
 
 _DELIMITERS = (",", ";", "\t")
 
@@ -156,6 +159,7 @@ def _object(values: object, line: int, problems: Problems, each: str) -> dict[st
     if not isinstance(values, dict):
         problems.add(line, "", f'is not a JSON object. {each} must be one, such as {{"document_id": …}}.')
         return None
+    _require_few(len(values), line=line)
     return values
 
 
@@ -188,7 +192,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(names).items() if times > 1)
         raise NotJson(f"holds the name {twice!r} twice in one object.")
     return values
 
@@ -296,6 +300,7 @@ def _broken_csv(error: csv.Error) -> str:
 
 def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, ...]:
     """The names of the columns. One that is not wanted may stand there again, as Promptfoo's scores do, numbered."""
+    _require_few(len(cells), line=line)
     columns: list[str] = []
     for cell in cells:
         column = cell.strip()
@@ -310,6 +315,14 @@ def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, 
             column if column not in columns else next(name for name in again if name not in columns)
         )
     return tuple(columns)
+
+
+def _require_few(columns: int, *, line: int | None = None) -> None:
+    if columns > MOST_COLUMNS:
+        raise unreadable(
+            f"there are {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave out what no import needs.",
+            line=line,
+        )
 
 
 def _uneven(cells: int, columns: int) -> str:
@@ -331,6 +344,7 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
         columns = tuple(str(column) for column in source.schema_arrow.names)
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(name, error) from error
+    _require_few(len(columns))
     for column in columns:
         if columns.count(column) > 1:
             raise unreadable(f"the column {column!r} is there twice.", column=column)

@@ -115,6 +115,17 @@ def test_column_named_twice_is_refused(tmp_path: Path) -> None:
     assert "names the column 'system' twice" in refusal_of(raw(tmp_path, content, "a.csv"))
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_million_columns_are_refused_unread(tmp_path: Path, name: str) -> None:
+    names = [f"c{number}" for number in range(1_000_000)]
+    content = ",".join(names) if name == "a.csv" else json.dumps(dict.fromkeys(names, ""))
+    # Compared two by two they would take an hour.
+    told = refusal_of(raw(tmp_path, content + "\n", name), layout=layout_of(preset="auto"))
+    assert told == (
+        "line 1: there are 1,000,000 columns; at most 2,000 are read. Leave out what no import needs."
+    )
+
+
 def test_a_column_named_twice_is_refused_where_it_is_read_and_numbered_where_not(tmp_path: Path) -> None:
     path = raw(tmp_path, "article,output,Score,output,Score\nIt rained.,Rain.,1,Sun.,0\n", "a.csv")
     assert refusal_of(path, layout=layout_of(preset="auto")).endswith(
