@@ -112,6 +112,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("quality/", scores.Quality.as_view()),
     path("published-scores/", imports.PublishedScores.as_view()),
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
+    path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view()),
     path("imports/<slug:public_id>/cancel/", imports.ImportCancellation.as_view()),

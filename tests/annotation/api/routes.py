@@ -199,6 +199,12 @@ IN_PROJECT = (
         (Verb.IMPORT,),
         {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
     ),
+    Route(
+        "post",
+        _in("push/"),
+        (Verb.IMPORT,),
+        {"rows": [{"document_id": "port", "system": "cedar", "summary": "It shuts."}]},
+    ),
     Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
     Route("post", _in("imports/{import}/cancel/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
