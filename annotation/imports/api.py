@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import AnyContent, ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
@@ -22,6 +24,7 @@ from annotation.imports.background import (
     imports_of,
     is_for_a_worker,
     refusal_of,
+    rejects_of,
     report_of,
     request_import,
     state_of,
@@ -323,6 +326,22 @@ class OneImport(ApiView):
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportRow(only(imports_of(project), public_id, "import")).data)
+
+
+class ImportRejects(ApiView):
+    tag = "imports"
+    content_negotiation_class = AnyContent
+
+    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR}, refusals=("422",))
+    def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
+        """Download the rows that a large import could not take, each with the reason."""
+        project = self.enter(Verb.IMPORT)
+        name, text = rejects_of(only(imports_of(project), public_id, "import"))
+        return StreamingHttpResponse(
+            text,
+            content_type="text/plain; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
 
 
 class ImportCancellation(ApiView):

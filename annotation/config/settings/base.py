@@ -181,6 +181,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# By each process of the server; 429 beyond it.
+TOKEN_CALLS_PER_MINUTE = env.int("TOKEN_CALLS_PER_MINUTE", default=1200)
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
