@@ -46,6 +46,8 @@ EXAMPLES = [
     pytest.param(example, id=f"{path.stem}-{number}")
     for path, text in TEXTS.items()
     for number, example in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL), 1)
+    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one.
+    if "evaluation.client" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
 FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}

@@ -13,17 +13,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
-from knox.models import AuthToken
 
 from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
     change_password,
     make_token,
     person_to_reset,
     rename,
     reset_password,
     revoke_token,
+    tokens_of,
 )
+from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.htmx import Request
 from annotation.web.refusals import refused
@@ -66,14 +69,26 @@ def account(request: Request) -> HttpResponse:
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
         elif act == "token":
-            return _page(request, token=make_token(person=request.user))
+            _, token = make_token(person=request.user, **_scope(request))
+            return _page(request, token=token)
         elif act == "revoke":
-            revoke_token(person=request.user, digest=request.POST.get("digest", ""))
+            revoke_token(person=request.user, key=request.POST.get("key", ""))
             messages.success(request, "The token is revoked.")
     except Invalid as refusal:
         request.user.refresh_from_db()
         return _page(request, refusal=refusal)
     return redirect("account")
+
+
+def _scope(request: Request) -> dict[str, Any]:
+    """How far the token of the form is to reach. Raises Invalid, NotFound."""
+    days, slug = request.POST.get("days", ""), request.POST.get("project", "")
+    return {
+        "name": request.POST.get("name", ""),
+        "may_write": request.POST.get("scope") != "read",
+        "project": project_for(request.user, slug, Verb.VIEW_PROJECT) if slug else None,
+        "days": int(days) if days.isascii() and days.isdigit() and len(days) < 5 else DAYS if not days else 0,
+    }
 
 
 def _with_theme(theme: str) -> HttpResponse:
@@ -95,7 +110,10 @@ def _with_theme(theme: str) -> HttpResponse:
 def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) -> HttpResponse:
     context = {
         "token": token,
-        "tokens": AuthToken.objects.filter(user=request.user).order_by("-created"),
+        "tokens": tokens_of(request.user),
+        "projects": visible_projects(request.user).order_by("name"),
+        "days": DAYS,
+        "most_days": MOST_DAYS,
         "refusal": refusal,
         "wrong": refusal.field if refusal else "",
         "has_password": request.user.has_usable_password(),

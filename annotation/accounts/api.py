@@ -1,4 +1,4 @@
-"""Tokens: a program signs in without a browser."""
+"""One's own account, and tokens: a program signs in without a browser."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from typing import Any, cast
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from knox.models import AuthToken
 from rest_framework import serializers, status
@@ -14,11 +15,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import SimpleRateThrottle
 
+from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
+    change_password,
+    make_token,
+    rename,
+    revoke_token,
+    tokens_of,
+)
 from annotation.api.access import ApiView
 from annotation.api.errors import BadCredentials, LockedOut
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
+from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid
+from annotation.models import TokenGrant
+from annotation.models.access import LONGEST_TOKEN_NAME
 
 
 class PerName(SimpleRateThrottle):
@@ -34,18 +47,64 @@ class PerName(SimpleRateThrottle):
         return f"{self.scope}:{hashlib.sha256(given.casefold().encode(errors='replace')).hexdigest()}"
 
 
-class Credentials(serializers.Serializer[Any]):
+class Scope(serializers.Serializer[Any]):
+    """How far a token reaches."""
+
+    name = serializers.CharField(
+        default="", allow_blank=True, max_length=LONGEST_TOKEN_NAME, help_text="What it is for."
+    )
+    may_write = serializers.BooleanField(default=True, help_text="Without it the token reads only.")
+    project = serializers.SlugField(
+        default=None, allow_null=True, help_text="The one project that it is for; null for all of yours."
+    )
+    days = serializers.IntegerField(
+        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long it lasts."
+    )
+
+
+class Credentials(Scope):
     username = serializers.CharField(max_length=LONGEST_USERNAME)
     password = serializers.CharField(
         max_length=LONGEST_PASSWORD, trim_whitespace=False, style={"input_type": "password"}
     )
 
 
-class NewToken(serializers.Serializer[Any]):
+class TokenRow(serializers.Serializer[AuthToken]):
+    key = serializers.CharField(source="token_key", help_text="What the token begins with.")
+    name = serializers.SerializerMethodField()
+    may_write = serializers.SerializerMethodField(help_text="Without it the token reads only.")
+    project = serializers.SerializerMethodField(
+        help_text="The one project that it is for; null for all of yours."
+    )
+    created_at = serializers.DateTimeField(source="created")
+    expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
+
+    def get_name(self, token: AuthToken) -> str:
+        grant = _grant_of(token)
+        return grant.name if grant else ""
+
+    def get_may_write(self, token: AuthToken) -> bool:
+        grant = _grant_of(token)
+        return grant is None or grant.may_write
+
+    def get_project(self, token: AuthToken) -> str | None:
+        grant = _grant_of(token)
+        return grant.project.slug if grant and grant.project else None
+
+
+def _grant_of(token: AuthToken) -> TokenGrant | None:
+    found: TokenGrant | None = getattr(token, "grant", None)
+    return found
+
+
+class TokenList(serializers.Serializer[Any]):
+    results = TokenRow(many=True)
+
+
+class NewToken(TokenRow):
     token = serializers.CharField(
         help_text='Shown this once. Send it as the header "Authorization: Token <token>".'
     )
-    expires_at = serializers.DateTimeField(allow_null=True)
 
 
 class Tokens(ApiView):
@@ -54,31 +113,141 @@ class Tokens(ApiView):
     permission_classes = (AllowAny,)
     throttle_classes = (PerAddress, PerName)
 
-    @operation("create_token", request=Credentials, responses={201: NewToken})
+    @operation("create_token", request=Credentials, responses={201: NewToken}, refusals=("404", "409"))
     def post(self, request: Request) -> Response:
         """Exchange username and password for a token.
 
         The token is shown once and kept as a hash alone. Attempts are counted and limited.
         """
         given = self.body(Credentials)
+        secret = {name: given.pop(name) for name in ("username", "password")}
         # Not the request beneath: the lock's middleware would replace the envelope by a page.
-        user = authenticate(cast("HttpRequest", request), **given)
+        user = authenticate(cast("HttpRequest", request), **secret)
         if getattr(request, "axes_locked_out", False):
             raise LockedOut
         if user is None:
             raise BadCredentials
-        row, token = AuthToken.objects.create(user=user)
-        made = NewToken({"token": token, "expires_at": row.expiry})
-        return Response(made.data, status=status.HTTP_201_CREATED)
+        return _made(user, given)
 
 
 class CurrentToken(ApiView):
     tag = "tokens"
+    for_any_token = ("GET", "DELETE")
 
-    @operation("revoke_token", responses={204: None})
+    @operation("get_token", responses=TokenRow, refusals=("422",))
+    def get(self, request: Request) -> Response:
+        """Show how far the token of this request reaches, and until when."""
+        return Response(TokenRow(self._token()).data)
+
+    @operation("revoke_token", responses={204: None}, refusals=("422",))
     def delete(self, request: Request) -> Response:
         """Revoke the token that this request is made with."""
-        if not isinstance(request.auth, AuthToken):
-            raise Invalid("This request was made with a session, not with a token.", code="no_token")
-        request.auth.delete()
+        self._token().delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _token(self) -> AuthToken:
+        if not isinstance(self.request.auth, AuthToken):
+            raise Invalid("This request was made with a session, not with a token.", code="no_token")
+        return self.request.auth
+
+
+class OwnTokens(ApiView):
+    tag = "account"
+    tells_secret = True
+
+    @operation("list_tokens", responses=TokenList)
+    def get(self, request: Request) -> Response:
+        """List the tokens of the caller, newest first."""
+        self.query()
+        return Response(TokenList({"results": tokens_of(self.person)}).data)
+
+    @operation("make_token", request=Scope, responses={201: NewToken}, refusals=("404",))
+    def post(self, request: Request) -> Response:
+        """Make a token for a program, shown this once.
+
+        A token that reads only, or is for one project, makes none.
+        """
+        return _made(self.person, self.body(Scope))
+
+
+class OneOwnToken(ApiView):
+    tag = "account"
+
+    @operation("end_token", responses={204: None})
+    def delete(self, request: Request, key: str) -> Response:
+        """Revoke a token of the caller, named by what it begins with."""
+        revoke_token(person=self.person, key=key)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AccountRow(serializers.Serializer[User]):
+    username = serializers.CharField()
+    full_name = serializers.CharField(source="get_full_name")
+    email = serializers.CharField(help_text="Seen by administrators alone.")
+    has_password = serializers.BooleanField(source="has_usable_password")
+
+
+class AccountChange(serializers.Serializer[Any]):
+    full_name = serializers.CharField(allow_blank=True, max_length=LONGEST_USERNAME)
+    email = serializers.EmailField(allow_blank=True, max_length=254)
+    password = serializers.CharField(
+        max_length=LONGEST_PASSWORD,
+        trim_whitespace=False,
+        style={"input_type": "password"},
+        help_text="Yours, asked for with another e-mail address where the installation mails links.",
+    )
+
+
+class NewPassword(serializers.Serializer[Any]):
+    old = serializers.CharField(max_length=LONGEST_PASSWORD, trim_whitespace=False)
+    new = serializers.CharField(max_length=LONGEST_PASSWORD, trim_whitespace=False)
+
+
+class Account(ApiView):
+    tag = "account"
+
+    @operation("get_account", responses=AccountRow)
+    def get(self, request: Request) -> Response:
+        """Show the caller's account."""
+        return Response(AccountRow(self.person).data)
+
+    @operation("change_account", request=AccountChange, responses=AccountRow, refusals=("403",))
+    def patch(self, request: Request) -> Response:
+        """Change the caller's full name or e-mail address."""
+        given = self.body(AccountChange, partial=True)
+        person = rename(
+            person=self.person,
+            full_name=given.get("full_name", self.person.get_full_name()),
+            email=given.get("email", self.person.email),
+            old=given.get("password", ""),
+            request=cast("HttpRequest", request),
+        )
+        return Response(AccountRow(person).data)
+
+
+class Password(ApiView):
+    tag = "account"
+
+    @operation("change_password", request=NewPassword, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """Change the caller's password.
+
+        All tokens and sessions of the caller end, the one of this request too.
+        """
+        given = self.body(NewPassword)
+        change_password(
+            person=self.person,
+            old=given["old"],
+            new=given["new"],
+            again=given["new"],
+            request=cast("HttpRequest", request),
+        )
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _made(person: User, scope: dict[str, Any]) -> Response:
+    slug = scope.pop("project")
+    project = project_for(person, slug, Verb.VIEW_PROJECT) if slug else None
+    row, token = make_token(person=person, project=project, **scope)
+    row.token = token
+    return Response(NewToken(row).data, status=status.HTTP_201_CREATED)

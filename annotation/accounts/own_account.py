@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -16,7 +17,11 @@ from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
+from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.text_faults import checked_note
+from annotation.models import Project, TokenGrant
+from annotation.models.access import LONGEST_TOKEN_NAME
 from annotation.projects.services.accept_invitation import set_name
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 MOST_TOKENS = 20
+DAYS, MOST_DAYS = 90, 365
 
 logger = logging.getLogger(__name__)
 
@@ -80,18 +86,46 @@ def _set_password(person: User, new: str, again: str) -> None:
 
 
 @transaction.atomic
-def make_token(*, person: User) -> str:
-    """A token for a program, to be shown once. Raises Conflict (code `too_many_tokens`)."""
+def make_token(
+    *,
+    person: User,
+    name: str = "",
+    may_write: bool = True,
+    project: Project | None = None,
+    days: int = DAYS,
+) -> tuple[AuthToken, str]:
+    """A token for a program: its row, and the token itself, to be shown once.
+
+    It does what its person may, or reads only, or is for one project alone, which the person must see. Raises Invalid;
+    NotFound; Conflict (code `too_many_tokens`).
+    """
+    if not 1 <= days <= MOST_DAYS:
+        raise Invalid(f"A token lasts 1 to {MOST_DAYS} days.", field="days")
+    name = checked_note(
+        name, most=LONGEST_TOKEN_NAME, if_long=f"A name has at most {LONGEST_TOKEN_NAME} characters."
+    )
+    if project is not None:
+        project_for(person, project.slug, Verb.VIEW_PROJECT)
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that is no longer used.", code="too_many_tokens"
         )
-    return str(AuthToken.objects.create(user=person)[1])
+    row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
+    TokenGrant.objects.create(
+        token=row, name=name, may_write=may_write, is_of_one=project is not None, project=project
+    )
+    return row, str(token)
 
 
-def revoke_token(*, person: User, digest: str) -> None:
-    """End a token of one's own. Raises NotFound."""
-    ended, _ = AuthToken.objects.filter(user=person, digest=digest).delete()
+def tokens_of(person: User) -> QuerySet[AuthToken]:
+    """The person's tokens with their grants, newest first."""
+    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=person).select_related("grant__project")
+    return found.order_by("-created", "digest")
+
+
+def revoke_token(*, person: User, key: str) -> None:
+    """End a token of one's own, named by what it begins with. Raises NotFound."""
+    ended, _ = AuthToken.objects.filter(user=person, token_key=key).delete()
     if not ended:
         raise NotFound("There is no such token, or it has ended already.")
 

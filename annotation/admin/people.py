@@ -12,7 +12,17 @@ from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
-from annotation.models import Comment, Event, Guideline, Invitation, MailTurn, Notice, SetupLink
+from annotation.models import (
+    Comment,
+    Event,
+    Guideline,
+    Invitation,
+    KeptReply,
+    MailTurn,
+    Notice,
+    SetupLink,
+    TokenGrant,
+)
 
 TAKEN_BACK = "(taken back)"
 
@@ -65,6 +75,26 @@ class MailTurnAdmin(Rows):
     list_display = ("hour", "nth")
     search_fields = ("key__exact",)
     exclude = ("key",)
+
+
+@admin.register(TokenGrant)
+class TokenGrantAdmin(Rows):
+    """For superusers: how far tokens reach. Their hashes stay hidden."""
+
+    list_display = ("name", "may_write", "project")
+    list_select_related = ("project",)
+    search_fields = ("name__exact",)
+    exclude = ("token",)
+
+
+@admin.register(KeptReply)
+class KeptReplyAdmin(Rows):
+    """For superusers: which requests came with a key. What they were answered is their senders' own."""
+
+    list_display = ("person", "status", "began_at")
+    list_select_related = ("person",)
+    search_fields = ("key__exact",)
+    exclude = ("key", "route", "fingerprint", "body")
 
 
 @admin.register(Comment)

@@ -2,11 +2,11 @@
 
     {"error": {"code": "newer_verdict", "message": "Somebody answered ...", "field": null, "details": {}}}
 
-400  the request is not of the shape that the schema describes; `details.fields` names every wrong input
-401  nobody is signed in, or the token or password is wrong
+400  not of the shape that the schema describes (`details.fields`); 401  nobody is signed in, or with a wrong secret
 403  the person's roles do not hold the verb (`not_allowed`), or open assessor work closes it (`blind`)
 404  there is no such thing for this person; so it is with everything outside of their projects
 409  somebody else was quicker, or the state has moved on; `details` says what stands now
+412  it was changed since the state that If-Match names (`stale`)
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
 429  too many attempts
 503  a worker is still making what is asked for (`not_ready`); Retry-After says when to ask again
@@ -82,6 +82,11 @@ class LockedOut(exceptions.APIException):
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
     default_code = "locked_out"
     default_detail = "Too many wrong passwords for this name from this address. Try again later."
+
+
+def error_of(refusal: Refusal) -> dict[str, Any]:
+    """A refusal as it stands in an answer that tells of several things."""
+    return dataclasses.asdict(_of_refusal(refusal)[1])
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:

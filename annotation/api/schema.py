@@ -11,7 +11,7 @@ from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import Direction, extend_schema
+from drf_spectacular.utils import Direction, OpenApiParameter, extend_schema
 
 from annotation.api.errors import Error
 from annotation.api.fields import NamedChoice
@@ -19,6 +19,10 @@ from annotation.api.fields import NamedChoice
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 UNSAFE = ("POST", "PATCH", "DELETE")
+KEY_MEANING = (
+    "Your own name of this request, such as a UUID. The same again gets the first reply for 24 hours."
+)
+MATCH_MEANING = "The ETag of what you have read: refused (412) where it was changed since."
 
 
 class ApiSchema(AutoSchema):
@@ -33,6 +37,25 @@ class ApiSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         tag: str = getattr(self.view, "tag", "")
         return [tag]
+
+    def get_override_parameters(self) -> list[Any]:
+        given: list[Any] = list(super().get_override_parameters())
+        return given + [
+            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning)
+            for name, meaning, is_taken in (
+                ("Idempotency-Key", KEY_MEANING, self._takes_key),
+                ("If-Match", MATCH_MEANING, self._takes_match),
+            )
+            if is_taken
+        ]
+
+    @property
+    def _takes_key(self) -> bool:
+        return self.method == "POST" and bool(self.view.authentication_classes)
+
+    @property
+    def _takes_match(self) -> bool:
+        return self.method in UNSAFE and getattr(self.view, "is_tagged", False)
 
     def _paragraphs(self) -> list[str]:
         text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""
@@ -53,9 +76,18 @@ class ApiSchema(AutoSchema):
         errors = [
             ("400", "The request is not of the shape described here", has_input),
             ("401", "Nobody is signed in, or token or password are wrong", True),
-            ("403", "The person's roles or open assessor work forbid it", "{" in self.path),
+            (
+                "403",
+                "The person's roles, open assessor work or the token's scope forbid it",
+                "{" in self.path or bool(self.view.authentication_classes),
+            ),
             ("404", "There is no such thing for this person", "{" in self.path),
-            ("409", "Somebody else was quicker, or the state has moved on", is_unsafe and "{" in self.path),
+            (
+                "409",
+                "Somebody else was quicker, or the state has moved on",
+                self._takes_key or (is_unsafe and "{" in self.path),
+            ),
+            ("412", "It was changed since the state that If-Match names", self._takes_match),
             ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
             ("503", "A worker is still making it; Retry-After says when to ask again", False),

@@ -18,12 +18,14 @@ from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
 from annotation.projects.api import event_log, guidelines, members, notices, projects
 from annotation.reviewing.api import bias, checks, comments, review
+from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
 from annotation.webhooks import api as webhooks
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
+    path("remove-sample/", samples.SampleRemove.as_view()),
     path("document-sets/", document_sets.DocumentSets.as_view()),
     path("document-sets/<slug:public_id>/", document_sets.OneDocumentSet.as_view()),
     path("document-sets/<slug:public_id>/questions/", questions.SetQuestions.as_view()),
@@ -48,6 +50,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("claim-changes/", claims.ClaimChanges.as_view()),
     path("claim-changes/<slug:public_id>/undo/", claims.ClaimChangeUndo.as_view()),
     path("checks/", checks.Checks.as_view()),
+    path("checks/answers/", checks.CheckAnswersAtOnce.as_view()),
     path("checks/next/", review.CheckNext.as_view()),
     path("checks/<slug:public_id>/", checks.OneCheck.as_view()),
     path("checks/<slug:public_id>/looks/", checks.CheckLooks.as_view()),
@@ -100,6 +103,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("prompts/<slug:step>/versions/", prompts.PromptVersions.as_view()),
     path("prompts/<slug:step>/restore/", prompts.PromptRestore.as_view()),
     path("runs/", runs.Runs.as_view()),
+    path("runs/estimate/", runs.EstimateView.as_view()),
     path("runs/<slug:public_id>/", runs.OneRun.as_view()),
     path("runs/<slug:public_id>/cancel/", runs.RunCancel.as_view()),
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
@@ -117,8 +121,10 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("quality/", scores.Quality.as_view()),
     path("published-scores/", imports.PublishedScores.as_view()),
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
+    path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view()),
+    path("imports/<slug:public_id>/rejects/", imports.ImportRejects.as_view()),
     path("imports/<slug:public_id>/cancel/", imports.ImportCancellation.as_view()),
     path("exports/", exports.Exports.as_view()),
     path("exports/<slug:public_id>/", exports.OneExport.as_view()),
@@ -157,6 +163,12 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/", tokens.Tokens.as_view()),
     path("tokens/current/", tokens.CurrentToken.as_view()),
+    path("account/", tokens.Account.as_view()),
+    path("account/password/", tokens.Password.as_view()),
+    path("account/tokens/", tokens.OwnTokens.as_view()),
+    path("account/tokens/<slug:key>/", tokens.OneOwnToken.as_view()),
+    path("samples/", samples.Samples.as_view()),
+    path("samples/<slug:name>/add/", samples.SampleAdd.as_view()),
     path("judges/<slug:name>/try/", judges.JudgeTrial.as_view()),
     path("invitations/accept/", members.InvitationAccept.as_view()),
     path("invitations/account/", members.InvitationAccount.as_view()),

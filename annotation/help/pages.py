@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 INDEX = "README"
 """The page of /help/ itself, which a code host shows for the folder."""
 
-FILE_TYPES = {".png": "image/png", ".csv": "text/csv; charset=utf-8"}
+FILE_TYPES = {
+    ".png": "image/png",
+    ".csv": "text/csv; charset=utf-8",
+    ".ipynb": "application/x-ipynb+json",
+}
 """What else is served from `docs/`."""
 
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z]+")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import AnyContent, ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
@@ -22,6 +24,7 @@ from annotation.imports.background import (
     imports_of,
     is_for_a_worker,
     refusal_of,
+    rejects_of,
     report_of,
     request_import,
     state_of,
@@ -30,13 +33,14 @@ from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.services import ImportReport, import_files
+from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.models import Import, Job, PublishedScore
 from annotation.scoring.published import PublishedMean, published_means, published_scores
 
 LONGEST_FILE_NAME = 300
 MOST_PAIRS = 50
+MOST_ROWS = 1000
 
 REMEDY_WORDS = {
     Remedy.MAP: 'A column of another name is given in `mapping`, such as ["summary=output"].',
@@ -118,6 +122,73 @@ class CountRow(serializers.Serializer[Any]):
     removed = serializers.IntegerField(
         help_text="Lines of a published table, and their unit scores, that the table no longer holds."
     )
+
+
+class PushRow(serializers.Serializer[Any]):
+    """A summary of a document by a system, with or without a reference; or a reference alone."""
+
+    document_id = serializers.CharField(
+        help_text="Your own name of the document, or of the set of documents."
+    )
+    document = serializers.CharField(
+        required=False, help_text="The source text, or a list of several. Left out where the project has it."
+    )
+    system = serializers.CharField(required=False, help_text="Who wrote the summary.")
+    summary = serializers.CharField(required=False, allow_blank=True)
+    reference = serializers.CharField(
+        required=False,
+        help_text="A model summary of the document; with the summary, or later in a row without one.",
+    )
+    reference_id = serializers.CharField(required=False, help_text="Its name, where there are several.")
+    reference_author = serializers.CharField(required=False)
+    target_words = serializers.IntegerField(required=False, allow_null=True)
+    group = serializers.CharField(required=False, help_text="Sets that are sampled together in intervals.")
+    language = serializers.CharField(required=False)
+    metadata = serializers.DictField(required=False)
+    questions = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+@extend_schema_field(PushRow(many=True))
+class RowsField(serializers.JSONField):
+    """Rows that the reader of imports checks, and names what is wrong with each."""
+
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+            raise serializers.ValidationError("Send a list of objects, one for each row.")
+        if not 1 <= len(data) <= MOST_ROWS:
+            raise serializers.ValidationError(f"Send 1 to {MOST_ROWS:,} rows at once.")
+        return data
+
+
+class Push(serializers.Serializer[Any]):
+    rows = RowsField(help_text=f"1 to {MOST_ROWS:,} rows.")
+    skip_invalid = serializers.BooleanField(
+        default=False, help_text="Leave each bad row out and say why, instead of refusing all rows."
+    )
+
+
+class PushedProblem(serializers.Serializer[Any]):
+    column = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class PushedRowRow(serializers.Serializer[PushedRow]):
+    state = NamedChoice(
+        "PushState", [(word, word) for word in ("created", "changed", "unchanged", "refused")]
+    )
+    summary = serializers.CharField(allow_null=True, help_text="Id of the summary.")
+    reference = serializers.CharField(allow_null=True, help_text="Id of the reference that the row has.")
+    problems = PushedProblem(many=True)
+
+
+class PushReportRow(serializers.Serializer[PushReport]):
+    rows = PushedRowRow(many=True, help_text="One for each row, in their order.")
+    counts = serializers.SerializerMethodField(help_text="By kind of row.")
+    warnings = serializers.ListField(child=serializers.CharField())
+
+    @extend_schema_field(serializers.DictField(child=CountRow()))
+    def get_counts(self, report: PushReport) -> dict[str, Any]:
+        return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
 
 
 class ImportReportRow(serializers.Serializer[ImportReport]):
@@ -231,6 +302,22 @@ class Imports(ApiView):
         return Response(ImportReportRow(report).data)
 
 
+class Pushes(ApiView):
+    tag = "imports"
+
+    @operation("push_summaries", request=Push, responses=PushReportRow)
+    def post(self, request: Request, slug: str) -> Response:
+        """Push summaries as they are produced, one or many.
+
+        Needs the verb "import". A row is known by document, system, target length and reference: sent again it changes
+        nothing, so a push that got no answer is simply repeated. Texts are cut into units, compared and scored in the
+        same step. Every summary of a document is compared with every reference of its target length, also with those
+        that come later. Either all rows are taken, or with `skip_invalid` each that is good.
+        """
+        project = self.enter(Verb.IMPORT)
+        return Response(PushReportRow(push_rows(project=project, by=self.person, **self.body(Push))).data)
+
+
 class OneImport(ApiView):
     tag = "imports"
 
@@ -239,6 +326,22 @@ class OneImport(ApiView):
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportRow(only(imports_of(project), public_id, "import")).data)
+
+
+class ImportRejects(ApiView):
+    tag = "imports"
+    content_negotiation_class = AnyContent
+
+    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR}, refusals=("422",))
+    def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
+        """Download the rows that a large import could not take, each with the reason."""
+        project = self.enter(Verb.IMPORT)
+        name, text = rejects_of(only(imports_of(project), public_id, "import"))
+        return StreamingHttpResponse(
+            text,
+            content_type="text/plain; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
 
 
 class ImportCancellation(ApiView):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import timedelta
@@ -22,12 +22,13 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, Refusal
+from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.planned import Count, ImportCounts
 from annotation.imports.problems import ImportRefused, Problem, Remedy
 from annotation.imports.progress import Progress
+from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport, import_files
 from annotation.models import Import, Job
 
@@ -194,6 +195,17 @@ def choices_of(asked: Import) -> dict[str, Any]:
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])
     return chosen
+
+
+def rejects_of(asked: Import) -> tuple[str, Iterator[str]]:
+    """Name and lines of a file with the rows that could not come in, and why. Raises NotFound once the file is gone."""
+    files = files_of(asked)
+    if len(files) != 1 or not files[0].path.is_file():
+        raise NotFound("The file is no longer here. Send it again.")
+    refusal, report = refusal_of(asked), report_of(asked)
+    known = refusal.problems if refusal else report.problems if report else ()
+    choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
+    return rejected(files[0], known, choices)
 
 
 def perform(claimed: Claimed) -> None:

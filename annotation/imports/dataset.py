@@ -22,7 +22,10 @@ PairKey = tuple[str, TargetWords, str]
 
 @dataclass(frozen=True, slots=True)
 class FlatRow:
-    """One row of a flat file, checked: one peer summary, with or without a reference beside it."""
+    """One row of a flat file, checked: one peer summary, with or without a reference beside it.
+
+    A pushed row may have no documents, where the set has some, and no system: then it holds a reference alone.
+    """
 
     line: int
     document_id: str
@@ -204,7 +207,7 @@ class Dataset:
             return conflicts
         if one and (earlier := one.pairs.get(row.key)):
             self.repeated[row.line] = earlier
-        if one is None or not any(name == row.system for name, _ in one.peers):
+        if row.system and (one is None or not any(name == row.system for name, _ in one.peers)):
             self._count(row.system)
         self.sets[row.document_id] = _with_row(one, row)
         return []
@@ -265,16 +268,18 @@ def _with_row(one: SetData | None, row: FlatRow) -> SetData:
             language=row.language,
             metadata=dict(row.metadata),
         )
+    one.documents = one.documents or row.documents
     one.group = one.group or row.group
     one.language = one.language or row.language
     one.questions = one.questions or row.questions
     one.metadata = {
         name: value for name, value in one.metadata.items() if row.metadata.get(name, one) == value
     }
-    one.pairs.setdefault(row.key, row.line)
-    one.peers.setdefault(
-        (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
-    )
+    if row.system:
+        one.pairs.setdefault(row.key, row.line)
+        one.peers.setdefault(
+            (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
+        )
     if row.reference is not None:
         reference = one.references.setdefault(row.reference_id, ReferenceData(author=row.reference_author))
         reference.author = reference.author or row.reference_author
@@ -283,7 +288,7 @@ def _with_row(one: SetData | None, row: FlatRow) -> SetData:
 
 
 def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
-    if one.documents != row.documents:
+    if one.documents and row.documents and one.documents != row.documents:
         yield (
             "document",
             f"differs from the document of {row.document_id!r} at line {one.line}. Rows of one "

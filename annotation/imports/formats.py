@@ -19,11 +19,12 @@ class Format(StrEnum):
     NIST_TABLE = "NIST result table"
     DUCVIEW = "DUCView pyramid"
     SEVERAL = "files of several formats"
+    PUSHED = "pushed rows"
 
     @property
     def place(self) -> str:
         """What a place in such a file is called."""
-        return {Format.PARQUET: "row", Format.JSON_LIST: "item"}.get(self, "line")
+        return {Format.PARQUET: "row", Format.JSON_LIST: "item", Format.PUSHED: "row"}.get(self, "line")
 
 
 HEAD_BYTES = 65_536

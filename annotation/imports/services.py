@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
@@ -20,7 +20,7 @@ from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Dataset, Side
+from annotation.imports.dataset import Dataset, FlatRow, Side
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
@@ -34,8 +34,9 @@ from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
-from annotation.imports.problems import ImportRefused, Problem, Problems, Remedy
+from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy
 from annotation.imports.progress import Progress
+from annotation.imports.pushed import add_known_documents, read_pushed
 from annotation.imports.read import FileReading, read_files
 from annotation.imports.staging import CHANGED, hidden, is_needed, keep, settle, show
 from annotation.models import (
@@ -60,8 +61,8 @@ from annotation.models import (
 from annotation.models.claim import has_number, new_queue_key
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
-from annotation.scoring.records import judged_text, score_rules
-from annotation.scoring.rescore import DERIVED, rescore
+from annotation.scoring.records import judged_text, peers, score_rules
+from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, rescore_held
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
@@ -160,8 +161,7 @@ def import_files(
         stale = _bring_in_apart(plan, reading, name, by, progress)
     else:
         with transaction.atomic():
-            # One import at a time; rows that point to the project may come in meanwhile.
-            Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+            _hold(project)
             stale = _bring_in(plan, reading, name, progress)
             progress.hold()
             if plan.counts.has_changes:
@@ -216,6 +216,150 @@ def import_new_project(
     if not dry_run:
         _rescore(plan.project, stale)
     return _report(plan, reading, name, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class PushedRow:
+    """What became of a row, and why it was refused; the public ids of its summary and of its reference."""
+
+    state: Literal["created", "changed", "unchanged", "refused"]
+    summary: str | None = None
+    reference: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PushReport:
+    """What a push did, row by row and by kind of row."""
+
+    rows: tuple[PushedRow, ...]
+    counts: ImportCounts
+    warnings: tuple[str, ...] = ()
+
+
+def push_rows(
+    *, project: Project, rows: Sequence[Mapping[str, object]], by: User | None, skip_invalid: bool = False
+) -> PushReport:
+    """Bring rows into a project as `import_files` does those of a file, in one transaction with the scores they move.
+
+    The same rows again change nothing. With `skip_invalid` each bad row is left out with its problems, also one that
+    contradicts the project; otherwise all of them are. Managers and owners may.
+
+    Raises ImportRefused, whose problems name rows by their place from 1; Conflict (code `busy`).
+    """
+    require(by, project, Verb.IMPORT)
+    given, refused = dict(enumerate(rows, start=1)), dict[int, tuple[Problem, ...]]()
+    for attempt in count():
+        plan = _plan(project, Format.PUSHED)
+        plan.problems.most = PROBLEMS_SHOWN if not skip_invalid else 2 * len(rows)
+        reading, read = read_pushed(given, most=plan.problems.most)
+        if reading.problems.count and not skip_invalid:
+            raise _refusal(
+                "The push", reading, reading.problems, " Correct these rows, or skip invalid ones."
+            )
+        refused |= _by_row(reading.problems.shown)
+        try:
+            parts = _push(plan, reading, by)
+        except ImportRefused as refusal:
+            found = _by_row(refusal.problems)
+            if not skip_invalid or not found:
+                raise
+            if attempt:
+                # What is wrong with a set is told of its first row, and goes for all: else each would be tried in turn.
+                told = {read[number].document_id: problems for number, problems in found.items()}
+                found |= {n: told[row.document_id] for n, row in read.items() if row.document_id in told}
+            refused |= found
+            given = {number: row for number, row in given.items() if number not in refused}
+        else:
+            outcomes = _pushed(project, read, parts)
+            told_rows = tuple(
+                PushedRow("refused", problems=refused[number]) if number in refused else outcomes[number]
+                for number in range(1, len(rows) + 1)
+            )
+            return PushReport(told_rows, plan.counts, reading.warnings.lines())
+    raise AssertionError("every turn leaves rows out, or ends")
+
+
+def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
+    found: dict[int, tuple[Problem, ...]] = {}
+    for problem in problems:
+        if problem.line is not None:
+            found[problem.line] = (*found.get(problem.line, ()), problem)
+    return found
+
+
+def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[ImportPlan]:
+    """Write what was read, in one transaction; the parts that were written."""
+    parts: list[ImportPlan] = []
+    with transaction.atomic():
+        _hold(plan.project)
+        add_known_documents(reading.dataset, plan.project, plan.problems)
+        _refuse_problems(plan, reading, "The push")
+        _bring_in(plan, reading, "The push", Progress(), parts)
+        stale = sorted({key for part in parts for key in _stale_peers(part)})
+        for keys in batches(stale, RESCORED_AT_ONCE):
+            rescore_held(project=plan.project, held=peers(keys, hold=True))
+        if plan.counts.has_changes:
+            _log(plan, reading, by)
+    return parts
+
+
+def _hold(project: Project) -> None:
+    """One import at a time; rows that point to the project may come in meanwhile."""
+    Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+
+
+def _stale_peers(part: ImportPlan) -> set[int]:
+    """The peer summaries of sets that were there whose scores a written part moves, or leaves to be made."""
+    fresh = {row.pk for row in part.document_sets}
+    rows = [row for row in (*part.summaries, *part.updated.values()) if row.document_set_id not in fresh]
+    found = {row.pk for row in rows if row.is_peer}
+    found |= {row.peer_id for row in part.comparisons if row.peer.document_set_id not in fresh}
+    if models := [row.pk for row in part.updated.values() if row.is_model]:
+        found |= set(Comparison.objects.filter(model__in=models).values_list("peer_id", flat=True))
+    retold: list[Document | Question] = [*part.documents, *part.questions]
+    if whole := {row.document_set_id for row in retold} - fresh:
+        found |= set(
+            Summary.objects.filter(document_set__in=whole, is_peer=True).values_list("pk", flat=True)
+        )
+    return found
+
+
+def _pushed(
+    project: Project, read: Mapping[int, FlatRow], parts: Sequence[ImportPlan]
+) -> dict[int, PushedRow]:
+    """What became of each row that was read, by its number."""
+    created = {row.pk for part in parts for row in part.summaries}
+    changed = created | {key for part in parts for key in part.updated}
+    peer_rows: dict[tuple[str, str, int | None], tuple[int, str]] = {}
+    model_rows: dict[tuple[str, str, int | None], tuple[int, str]] = {}
+    found = Summary.objects.filter(
+        document_set__project=project,
+        document_set__external_id__in={row.document_id for row in read.values()},
+    )
+    for key, public_id, name, system, reference_id, target, is_peer, is_model in found.values_list(
+        *("pk", "public_id", "document_set__external_id", "system__name", "external_id"),
+        *("target_words", "is_peer", "is_model"),
+    ):
+        if is_peer:
+            peer_rows[name, system, target] = key, public_id
+        if is_model:
+            model_rows[name, reference_id, target] = key, public_id
+    nothing: tuple[int, str | None] = (0, None)
+    outcomes: dict[int, PushedRow] = {}
+    for number, row in read.items():
+        peer = peer_rows.get((row.document_id, row.system, row.target)) or nothing
+        model = nothing
+        if row.reference is not None:
+            place = (row.document_id, row.reference_id)
+            model = model_rows.get((*place, row.target)) or model_rows.get((*place, None)) or nothing
+        is_new = (peer if row.system else model)[0] in created
+        is_moved = {peer[0], model[0]} & changed
+        state: Literal["created", "changed", "unchanged"] = (
+            "created" if is_new else "changed" if is_moved else "unchanged"
+        )
+        outcomes[number] = PushedRow(state, peer[1], model[1])
+    return outcomes
 
 
 def _name_of(files: Sequence[NamedFile]) -> str:
@@ -283,9 +427,16 @@ def _count(plan: ImportPlan, reading: FileReading, name: str, progress: Progress
     _refuse_problems(plan, reading, name)
 
 
-def _bring_in(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> set[int]:
+def _bring_in(
+    plan: ImportPlan,
+    reading: FileReading,
+    name: str,
+    progress: Progress,
+    written: list[ImportPlan] | None = None,
+) -> set[int]:
     """Write part by part; the keys of the sets whose scores are still to be made. The caller owns the transaction.
 
+    Where there is a list for them, the parts are kept in it.
     Raises ImportRefused with the problems of all parts; what was written by then goes with the transaction.
     """
     stale: set[int] = set()
@@ -293,6 +444,8 @@ def _bring_in(plan: ImportPlan, reading: FileReading, name: str, progress: Progr
         if not plan.problems.count:
             pieces = _divide(part)
             stale |= _write(part, pieces)
+            if written is not None:
+                written.append(part)
         progress.sets_written += len(part.document_sets)
         progress.step()
     _refuse_problems(plan, reading, name)

@@ -30,6 +30,7 @@ from annotation.imports.background import (
     is_kept,
     keep_upload,
     refusal_of,
+    rejects_of,
     report_of,
     state_of,
     time_left,
@@ -40,7 +41,6 @@ from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
 from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.layouts.look import Look, look_at_rows
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
-from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.judging.queries.runs import is_worker_alive
@@ -219,13 +219,7 @@ def cancel_import(request: Request, slug: str, import_id: str) -> HttpResponse:
 def import_rejects(request: Request, slug: str, import_id: str) -> StreamingHttpResponse:
     """The rows that cannot come in, with the reasons."""
     _, asked = _asked(request, slug, import_id)
-    files = files_of(asked)
-    if len(files) != 1 or not files[0].path.is_file():
-        raise NotFound("The file is no longer here. Send it again.")
-    refusal, report = refusal_of(asked), report_of(asked)
-    known = refusal.problems if refusal else report.problems if report else ()
-    choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
-    name, text = rejected(files[0], known, choices)
+    name, text = rejects_of(asked)
     response = StreamingHttpResponse(text, content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0035_samples_by_system'),
+        ('annotation', '0052_token_grants'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,5 +1,6 @@
 """The rows of the project, one noun a module."""
 
+from annotation.models.access import KeptReply, TokenGrant
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -72,6 +73,7 @@ __all__ = [
     "JudgeCascade",
     "JudgeExamples",
     "JudgeShare",
+    "KeptReply",
     "Label",
     "MailTurn",
     "Membership",
@@ -92,6 +94,7 @@ __all__ = [
     "SummaryJudgment",
     "System",
     "TextPermission",
+    "TokenGrant",
     "Unit",
     "UnitChange",
     "UnitJudgment",

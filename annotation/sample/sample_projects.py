@@ -70,6 +70,14 @@ SAMPLE_PROJECTS = {
 """By the name in addresses, in the order in which they are offered."""
 
 
+def samples_for(person: User) -> list[tuple[str, SampleProject, Project | None]]:
+    """The samples by their address, each with the project of that address. Raises NotAllowed, as adding one would."""
+    if not may_create_projects(person):
+        raise NotAllowed("Sample projects are for people who may make projects here.")
+    there = {each.slug: each for each in Project.objects.filter(slug__in=SAMPLE_PROJECTS)}
+    return [(slug, sample, there.get(slug)) for slug, sample in SAMPLE_PROJECTS.items()]
+
+
 def ask_for_sample(*, name: str, by: User) -> None:
     """Have a worker add a sample project, whose owner `by` becomes. To ask again does no harm.
 
@@ -137,11 +145,13 @@ def begin_sample_project(*, name: str, by: User | None) -> Project:
 def remove_sample_project(*, project: Project, by: User | None) -> None:
     """Take a sample project away with everything in it, its log too; owners may. Its people stay.
 
-    Raises NotAllowed for a project that is no sample, Conflict (code `busy`) while its claims are being judged.
+    Raises Conflict for a project that is no sample (code `no_sample`), and while its claims are being judged (`busy`).
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):
-        raise NotAllowed(f"{project.name} is no sample project, so it cannot be removed here.")
+        raise Conflict(
+            f"{project.name} is no sample project, so it cannot be removed here.", code="no_sample"
+        )
     if Run.objects.filter(project=project, state=Run.State.ACTIVE).exists():
         raise Conflict(
             "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"

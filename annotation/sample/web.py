@@ -6,15 +6,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from annotation.core.permissions import Verb, may_create_projects, roles_in, verbs_of
-from annotation.core.refusals import NotAllowed
-from annotation.models import Project
+from annotation.core.permissions import Verb, roles_in, verbs_of
 from annotation.sample.sample_projects import (
-    SAMPLE_PROJECTS,
     ask_for_sample,
     is_sample,
     remove_sample_project,
     sample_project,
+    samples_for,
 )
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
@@ -24,9 +22,6 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def samples(request: Request) -> HttpResponse:
-    if not may_create_projects(request.user):
-        raise NotAllowed("Sample projects are for people who may make projects here.")
-    there = {each.slug: each for each in Project.objects.filter(slug__in=SAMPLE_PROJECTS)}
     shown = [
         {
             "sample": sample,
@@ -36,8 +31,7 @@ def samples(request: Request) -> HttpResponse:
             "is_taken": bool(project and not is_sample(project)),
             "may_remove": bool(project and Verb.MANAGE_MEMBERS in verbs_of(roles_in(request.user, project))),
         }
-        for slug, sample in SAMPLE_PROJECTS.items()
-        for project in [there.get(slug)]
+        for slug, sample, project in samples_for(request.user)
     ]
     context = {"samples": shown, "is_making": any(each["project"] and not each["is_ready"] for each in shown)}
     return render(request, "sample/list.html", context)

@@ -219,7 +219,18 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("Webhook", "WebhookDelivery"), (Verb.CHANGE_PROJECT,)),
     **dict.fromkeys(("JudgeCascade", "JudgeExamples"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
-        ("JudgeCall", "JudgeShare", "CallClaim", "CallStart", "MailTurn", "SetupLink", "Worker"), ()
+        (
+            "JudgeCall",
+            "JudgeShare",
+            "CallClaim",
+            "CallStart",
+            "KeptReply",
+            "MailTurn",
+            "SetupLink",
+            "TokenGrant",
+            "Worker",
+        ),
+        (),
     ),
 }
 """What opens the admin's lists and rows of each class; nothing but being a superuser where no verb is named."""

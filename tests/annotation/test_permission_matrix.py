@@ -295,7 +295,15 @@ def test_ids_of_another_project_are_not_found_in_the_api_of_ones_own(world: Worl
 
 
 def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
-    outside = ("projects/", "tokens/current/", "notices/", "notices/read/", "judges/{judge}/try/")
+    outside = (
+        "account/",
+        "samples/",
+        "projects/",
+        "tokens/current/",
+        "notices/",
+        "notices/read/",
+        "judges/{judge}/try/",
+    )
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
         told = answer.headers.get("WWW-Authenticate")
@@ -380,8 +388,10 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "JudgeShare",
         "CallClaim",
         "CallStart",
+        "KeptReply",
         "MailTurn",
         "SetupLink",
+        "TokenGrant",
         "Worker",
     }
     for model in MODELS:

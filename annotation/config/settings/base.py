@@ -188,6 +188,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# By each process of the server; 429 beyond it.
+TOKEN_CALLS_PER_MINUTE = env.int("TOKEN_CALLS_PER_MINUTE", default=1200)
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
@@ -196,6 +198,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "annotation.api.examples.add_examples",
+    ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     # Without this null the page would send the schema's address to a validator on the internet.

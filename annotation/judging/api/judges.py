@@ -6,6 +6,7 @@ Addresses and the names of keys' variables are told to those who may change the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers, status
@@ -228,6 +229,7 @@ class JudgeTrialBefore(ApiView):
 
 class OneJudge(ApiView):
     tag = "judges"
+    is_tagged = True
 
     @operation("get_judge", responses=JudgeDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
@@ -247,7 +249,10 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes, members = _told(project, self.body(JudgeProfile, partial=True))
-        return _shown(project, change_judge(judge=judge, by=self.person, members=members, **changes))
+        expect = self.expecting(partial(_told_of, project))
+        return _shown(
+            project, change_judge(judge=judge, by=self.person, members=members, expect=expect, **changes)
+        )
 
 
 class JudgeArchive(ApiView):
@@ -324,5 +329,9 @@ def _told(project: Project, given: Mapping[str, Any]) -> tuple[dict[str, Any], l
 
 
 def _shown(project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:
+    return Response(_told_of(project, judge), status=code)
+
+
+def _told_of(project: Project, judge: Judge) -> dict[str, Any]:
     context = {"deciding_judge_id": project.deciding_judge_id, "project": project}
-    return Response(JudgeDetail(judge, context=context).data, status=code)
+    return JudgeDetail(judge, context=context).data

@@ -16,11 +16,13 @@ from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_versions_of
+from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
 from annotation.judging.services.follow_model import follow_model
-from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
+from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Project, Run
+from annotation.models import Judge, Project, Run
 from annotation.models.run import MOST_QUESTIONS_MADE
 
 MOST_METRICS = 20
@@ -149,11 +151,7 @@ class Runs(ApiView):
         """
         project = self.enter(Verb.RUN)
         wanted = self.body(NewRun)
-        try:
-            judge = judge_by_name(wanted["judge"], project)
-        except NotFound as refusal:
-            # The address is right; what is wrong is an input.
-            raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
+        judge = _judge(wanted["judge"], project)
         run = start_run(
             project=project,
             judge=judge,
@@ -164,6 +162,42 @@ class Runs(ApiView):
             by=self.person,
         )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
+
+
+class EstimateQuery(serializers.Serializer[Any]):
+    judge = serializers.CharField(default=LEXICAL, help_text="Name of the judge.")
+    metrics = serializers.CharField(default="coverage", help_text="Names with commas between them.")
+
+
+class EstimateRow(serializers.Serializer[RunEstimate]):
+    """About what a run comes to if nothing is answered yet."""
+
+    document_sets = serializers.IntegerField()
+    summaries = serializers.IntegerField()
+    known = serializers.IntegerField(help_text="Summaries that this judge has verdicts on: they cost less.")
+    calls = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True, help_text="Null for judges without a price.")
+    seconds = serializers.FloatField()
+    is_measured = serializers.BooleanField(
+        help_text="Whether the sizes of calls are those of the judge's latest, not guessed from the texts."
+    )
+
+
+class EstimateView(ApiView):
+    tag = "runs"
+    pagination_class = None
+
+    @operation("estimate_run", parameters=[EstimateQuery], responses=EstimateRow, refusals=("422",))
+    def get(self, request: Request, slug: str) -> Response:
+        """Estimate calls, tokens, cost and time of a run before it starts."""
+        project = self.enter(Verb.RUN)
+        query = self.query(EstimateQuery)
+        names = query["metrics"].split(",")
+        parts = frozenset[RunPart]().union(*(RUN_METRICS.get(name.strip(), ()) for name in names))
+        judge = _judge(query["judge"], project)
+        return Response(EstimateRow(run_estimate(project=project, judge=judge, parts=parts)).data)
 
 
 class OneRun(ApiView):
@@ -218,6 +252,14 @@ class RunFollow(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         run = follow_model(run=only(_runs_of(project), public_id, "run"), by=self.person)
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
+
+
+def _judge(name: str, project: Project) -> Judge:
+    try:
+        return judge_by_name(name, project)
+    except NotFound as refusal:
+        # The address is right; what is wrong is an input.
+        raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
 
 
 def _runs_of(project: Project) -> QuerySet[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -153,6 +154,7 @@ class ProjectDetail(ProjectRow, ProjectRules):
 
 class Projects(ApiView):
     tag = "projects"
+    for_any_token = ("GET",)
 
     @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
     def get(self, request: Request) -> Response:
@@ -160,8 +162,10 @@ class Projects(ApiView):
 
         In the order of their addresses.
         """
-        query = self.query(PageQuery)
-        return self.page(visible_projects(self.person), ProjectRow, query=query, order=("slug",))
+        query, found, grant = self.query(PageQuery), visible_projects(self.person), self.grant
+        if grant is not None and grant.is_of_one:
+            found = found.filter(token_grants=grant)
+        return self.page(found, ProjectRow, query=query, order=("slug",))
 
     @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
     def post(self, request: Request) -> Response:
@@ -176,11 +180,12 @@ class Projects(ApiView):
 
 class OneProject(ApiView):
     tag = "projects"
+    is_tagged = True
 
     @operation("get_project", responses=ProjectDetail)
     def get(self, request: Request, slug: str) -> Response:
         """Show a project: its rules, and what the caller may do in it."""
-        return self._shown(self.enter(Verb.VIEW_PROJECT))
+        return Response(self._shown(self.enter(Verb.VIEW_PROJECT)))
 
     @operation("change_project", request=ProjectRules, responses=ProjectDetail)
     def patch(self, request: Request, slug: str) -> Response:
@@ -193,10 +198,13 @@ class OneProject(ApiView):
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
             changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
-        return self._shown(change_project(project=project, by=self.person, **changes))
+        expect = self.expecting(self._shown)
+        return Response(
+            self._shown(change_project(project=project, by=self.person, expect=expect, **changes))
+        )
 
-    def _shown(self, project: Project) -> Response:
-        return Response(ProjectDetail(project, context={"person": self.person}).data)
+    def _shown(self, project: Project) -> Mapping[str, Any]:
+        return ProjectDetail(project, context={"person": self.person}).data
 
 
 def _judge(name: str, project: Project) -> Judge:

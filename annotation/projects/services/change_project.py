@@ -38,7 +38,7 @@ from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -143,9 +143,12 @@ def free_slug(name: str) -> str:
     return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
 
 
-def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
+def change_project(
+    *, project: Project, by: User | None, expect: Callable[[Project], None] | None = None, **changes: object
+) -> Project:
     """Change rules of a project, log old and new values, and rebuild scores and disputes.
 
+    `expect` may refuse the project as it stands.
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
     policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
     or where percents or quality answers that were given do not fit the new scale or questions; Conflict (code
@@ -153,7 +156,9 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
     know it.
     """
     with transaction.atomic():
-        _, project, moved = _with(project, by, changes)
+        before, project, moved = _with(project, by, changes)
+        if expect is not None:
+            expect(before)
         if not moved:
             return project
         project.save(update_fields=list(changes))

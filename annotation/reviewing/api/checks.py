@@ -7,11 +7,13 @@ column, filter or order of theirs tells it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers, status
@@ -19,12 +21,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
+from annotation.api.errors import ErrorBody, error_of
 from annotation.api.fields import LabelField, NamedChoice, ShareField
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
+from annotation.core.refusals import Refusal
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
@@ -58,6 +62,7 @@ ORDERS: dict[str, tuple[str, ...]] = {
 }
 UNSCORED = "unscored"
 LONGEST_EVIDENCE = 1000
+MOST_ANSWERS = 200
 LARGEST_NUMBER = 2_147_483_647
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
@@ -398,6 +403,72 @@ class CheckVerdicts(ApiView):
             "told": PlantedRow(told, many=True).data,
         }
         return Response(shown, status=status.HTTP_201_CREATED)
+
+
+class OneOfMany(serializers.Serializer[Any]):
+    check = serializers.CharField(help_text="Id of the check.")
+    label: Any = LabelField()
+    reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
+    evidence = serializers.ListField(
+        child=serializers.IntegerField(max_value=LARGEST_NUMBER), default=list, max_length=LONGEST_EVIDENCE
+    )
+    confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
+
+
+class ManyVerdicts(serializers.Serializer[Any]):
+    answers = OneOfMany(many=True, allow_empty=False, max_length=MOST_ANSWERS)  # type: ignore[call-arg]
+    skip_invalid = serializers.BooleanField(
+        default=False, help_text="Take each answer that can be taken, instead of all or none."
+    )
+
+
+class OutcomeRow(serializers.Serializer[Any]):
+    check = serializers.CharField()
+    verdict = serializers.CharField(
+        allow_null=True, help_text="Id of the verdict; null where it was refused."
+    )
+    error = ErrorBody(allow_null=True)
+    told = PlantedRow(
+        many=True, help_text="Wrong verdicts that were shown as the judge's, now that they are answered."
+    )
+
+
+class Outcomes(serializers.Serializer[Any]):
+    results = OutcomeRow(many=True, help_text="One for each answer, in their order.")
+
+
+class CheckAnswersAtOnce(ApiView):
+    tag = "checks"
+
+    @operation("answer_checks", request=ManyVerdicts, responses=Outcomes)
+    def post(self, request: Request, slug: str) -> Response:
+        """Answer several checks, each as one is answered.
+
+        Needs the verb "review". All answers are taken, or with `skip_invalid` each that can be, and the others are
+        told with their errors. What refuses all names its row in `details`.
+        """
+        project = self.enter(Verb.REVIEW)
+        asked = self.body(ManyVerdicts)
+        results = []
+        with nullcontext() if asked["skip_invalid"] else transaction.atomic():
+            for number, answer in enumerate(asked["answers"], start=1):
+                try:
+                    results.append(self._answer(project, **answer))
+                except Refusal as refusal:
+                    if not asked["skip_invalid"]:
+                        refusal.details["row"] = number
+                        raise
+                    results.append(
+                        {"check": answer["check"], "verdict": None, "error": error_of(refusal), "told": []}
+                    )
+        return Response(Outcomes({"results": results}).data)
+
+    def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
+        _, _, asked = project_verbs_and(self.person, project.slug, Verb.REVIEW, _CHECK, check)
+        row = of_project(asked, project)
+        given = override(check=row, by=self.person, **answer)
+        told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
+        return {"check": check, "verdict": given.verdict.public_id, "error": None, "told": told}
 
 
 class OneVerdict(ApiView):

@@ -13,7 +13,7 @@ from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Claim, ClaimChange, ClaimOrigin
+from annotation.models import Claim, ClaimChange, ClaimOrigin, Project
 from annotation.texts.queries.claims import changes_in, claims_in, owner_of, text_with_claims
 from annotation.texts.services import change_claims
 from annotation.texts.services.change_claims import MOST_PARTS, Changed
@@ -182,21 +182,26 @@ class Claims(ApiView):
 
 class OneClaim(ApiView):
     tag = "claims"
+    is_tagged = True
 
     @operation("get_claim", responses=ClaimDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a claim, what it replaces and what took its place. A wording stays readable for ever."""
         project = self.enter(*READ_CONTENT)
-        claims = claims_in(project).select_related("supersedes", "made_by", "retired_by")
-        return Response(ClaimDetail(only(claims, public_id, "claim")).data)
+        return Response(_shown(only(_whole(project), public_id, "claim")))
 
 
 class _OfClaim(ApiView):
     tag = "claims"
+    is_tagged = True
 
     def claim(self) -> Claim:
+        """The claim, as If-Match says; the services themselves refuse one that was changed meanwhile."""
         project = self.enter(Verb.CHANGE_CLAIMS)
-        return only(claims_in(project), self.kwargs["public_id"], "claim")
+        claim = only(_whole(project), self.kwargs["public_id"], "claim")
+        if (expect := self.expecting(_shown)) is not None:
+            expect(claim)
+        return claim
 
 
 class ClaimReword(_OfClaim):
@@ -276,6 +281,14 @@ class ClaimChangeUndo(ApiView):
         project = self.enter(Verb.CHANGE_CLAIMS)
         change = only(changes_in(project), public_id, "change of claims")
         return _changed(change_claims.undo_claim_change(change=change, by=self.person))
+
+
+def _whole(project: Project) -> QuerySet[Claim]:
+    return claims_in(project).select_related("supersedes", "made_by", "retired_by")
+
+
+def _shown(claim: Claim) -> dict[str, Any]:
+    return ClaimDetail(claim).data
 
 
 def _changed(changed: Changed, *, status: int = 200) -> Response:

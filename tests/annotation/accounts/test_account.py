@@ -102,13 +102,13 @@ def test_a_token_is_shown_once_opens_the_api_and_is_revoked(rex: Client) -> None
     assert token not in rex.get("/account/").content.decode()
     headers = {"Authorization": f"Token {token}"}
     assert Client().get("/api/v1/projects/", headers=headers).status_code == 200
-    rex.post("/account/", {"act": "revoke", "digest": AuthToken.objects.get().digest})
+    rex.post("/account/", {"act": "revoke", "key": AuthToken.objects.get().token_key})
     assert Client().get("/api/v1/projects/", headers=headers).status_code == 401
 
 
 def test_tokens_are_ones_own_and_not_without_end(rex: Client, world: World) -> None:
     theirs, _ = AuthToken.objects.create(user=world.ana)
-    assert rex.post("/account/", {"act": "revoke", "digest": theirs.digest}).status_code == 404
+    assert rex.post("/account/", {"act": "revoke", "key": theirs.token_key}).status_code == 404
     for _ in range(MOST_TOKENS):
         AuthToken.objects.create(user=world.rex)
     assert rex.post("/account/", {"act": "token"}).status_code == 409

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import Model
 from django.utils import timezone
+from knox.models import AuthToken
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
@@ -26,6 +27,7 @@ from annotation.models import (
     JudgeCascade,
     JudgeExamples,
     JudgeShare,
+    KeptReply,
     MailTurn,
     PromptVersion,
     PublishedPercent,
@@ -37,6 +39,7 @@ from annotation.models import (
     SetupLink,
     SummaryJudgment,
     TextPermission,
+    TokenGrant,
     UnitChange,
     VerdictBatch,
     Webhook,
@@ -57,7 +60,17 @@ MODELS = sorted(
 EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 """Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
 
-OF_MACHINE = ("CallClaim", "CallStart", "JudgeCall", "JudgeShare", "MailTurn", "SetupLink", "Worker")
+OF_MACHINE = (
+    "CallClaim",
+    "CallStart",
+    "JudgeCall",
+    "JudgeShare",
+    "KeptReply",
+    "MailTurn",
+    "SetupLink",
+    "TokenGrant",
+    "Worker",
+)
 """Rows of no project, for superusers."""
 
 OWN = ("Notice",)
@@ -152,6 +165,8 @@ def fill(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
+    KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
+    TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")

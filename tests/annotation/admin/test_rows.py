@@ -164,7 +164,17 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> N
         is_open = listed.status_code == 200 and listed.context["cl"].result_count > 0
         assert is_open == (
             model.__name__
-            not in TELLING | {"Worker", "CallClaim", "CallStart", "JudgeShare", "MailTurn", "SetupLink"}
+            not in TELLING
+            | {
+                "Worker",
+                "CallClaim",
+                "CallStart",
+                "JudgeShare",
+                "KeptReply",
+                "MailTurn",
+                "SetupLink",
+                "TokenGrant",
+            }
         ), model
         row = model._default_manager.first()
         assert row is not None

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.urls import URLPattern, URLResolver
+from knox.models import AuthToken
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
+from annotation.imports.background import files_of
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.models import ClaimSet, Dispute, Draw, Export, Import, Judge, Run, VerdictBatch, Webhook
 from annotation.projects.services.invite import invite
@@ -50,6 +52,7 @@ NEW_JUDGE = {"name": "panel", "kind": "panel", "members": ["lexical"]}
 IN_PROJECT = (
     Route("get", _in(""), (Verb.VIEW_PROJECT,)),
     Route("patch", _in(""), (Verb.CHANGE_PROJECT,), {"description": "About the harbour."}),
+    Route("post", _in("remove-sample/"), (Verb.MANAGE_MEMBERS,)),
     Route("get", _in("document-sets/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/questions/"), (Verb.VIEW_SCORES,)),
@@ -99,6 +102,12 @@ IN_PROJECT = (
     Route("get", _in("checks/"), READERS),
     Route("get", _in("checks/{check}/"), READERS),
     Route("post", _in("checks/{check}/verdicts/"), (Verb.REVIEW,), {"label": "yes"}),
+    Route(
+        "post",
+        _in("checks/answers/"),
+        (Verb.REVIEW,),
+        {"answers": [{"check": "{check}", "label": "yes"}], "skip_invalid": True},
+    ),
     Route("post", _in("checks/next/"), (Verb.REVIEW,)),
     Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
     Route("get", _in("review-queue/"), (Verb.REVIEW,)),
@@ -186,6 +195,7 @@ IN_PROJECT = (
     Route("post", _in("prompts/extract/restore/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
+    Route("get", _in("runs/estimate/"), (Verb.RUN,)),
     Route("get", _in("runs/{run}/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
@@ -210,7 +220,14 @@ IN_PROJECT = (
         (Verb.IMPORT,),
         {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
     ),
+    Route(
+        "post",
+        _in("push/"),
+        (Verb.IMPORT,),
+        {"rows": [{"document_id": "port", "system": "cedar", "summary": "It shuts."}]},
+    ),
     Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
+    Route("get", _in("imports/{import}/rejects/"), (Verb.IMPORT,)),
     Route("post", _in("imports/{import}/cancel/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
     Route("post", _in("exports/"), (Verb.EXPORT,), {"level": "scores", "format": "csv"}),
@@ -269,7 +286,16 @@ OUTSIDE = (
     Route("get", "projects/", ()),
     Route("post", "projects/", (), {"name": "Mill"}),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
+    Route("get", "tokens/current/", ()),
     Route("delete", "tokens/current/", ()),
+    Route("get", "account/", ()),
+    Route("patch", "account/", (), {"full_name": "Rex"}),
+    Route("post", "account/password/", (), {"old": "rex-secret", "new": "six tall harbours"}),
+    Route("get", "account/tokens/", ()),
+    Route("post", "account/tokens/", (), {"name": "nightly"}),
+    Route("delete", "account/tokens/{token}/", ()),
+    Route("get", "samples/", ()),
+    Route("post", "samples/{sample}/add/", ()),
     Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
     Route(
         "post",
@@ -312,6 +338,9 @@ def ids_of(world: World) -> dict[str, str]:
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     asked = Import.objects.create(project=world.project, files=["a.csv"])
+    [kept] = files_of(asked)
+    kept.path.parent.mkdir(parents=True)
+    kept.path.write_text("document_id,document,system,summary\n")
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     frame = sorted(peer.public_id for peer in world.peers.values())
@@ -327,6 +356,8 @@ def ids_of(world: World) -> dict[str, str]:
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     return {
+        "token": AuthToken.objects.create(world.olga)[0].token_key,
+        "sample": "newsroom",
         "member": member.public_id,
         "invitation": invitation.public_id,
         "webhook": hook.public_id,
@@ -391,6 +422,7 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
     path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
+    path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")
     for name in ("member", "invitation", "webhook", "comment", "notice", "unit", "change", "own_judge"):

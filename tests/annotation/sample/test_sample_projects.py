@@ -99,7 +99,7 @@ def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(d
     assert differs.count() == 5
     assert differs.filter(check_row__isnull=False).count() == 1
     other = create_project(slug="other", by=maker)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Conflict, match="no sample"):
         remove_sample_project(project=other, by=maker)
     with pytest.raises(NotAllowed):
         remove_sample_project(project=project, by=User.objects.get(username="cleo"))

@@ -1,0 +1,385 @@
+"""A client of a Coverdict server: push summaries, have them judged, and read what came of it.
+
+    from evaluation.client import Coverdict
+
+    news = Coverdict("https://coverdict.example", token).project("news")
+    news.push(frame)
+    news.run(judge="lexical").wait()
+    news.leaderboard()
+
+Tables come as pandas frames where pandas is installed, else as Arrow tables, else as lists of dicts. Requests that get
+no answer are repeated; changes carry an idempotency key, so that none is carried out twice.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, ClassVar, Literal, Self, cast
+
+import httpx2
+
+from evaluation.errors import EvaluationError
+
+__all__ = ["ApiError", "Coverdict", "Project", "PushResult", "Run", "RunEnded"]
+
+Frames = Literal["auto", "pandas", "arrow", "rows"]
+Progress = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and how much there is."""
+
+ROWS_AT_ONCE = 200
+BYTES_AT_ONCE = 2_000_000
+PAGE = 500
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+LOOK_EVERY = 1.0
+BAR = 30
+PASSING = frozenset({429, 502, 503, 504})
+"""Statuses after which the same request may be answered."""
+
+
+class ApiError(EvaluationError):
+    """The server refused a request, or none answered.
+
+    `status` is None where there was no answer; `reason` is the server's stable code, `details` what else it told.
+    """
+
+    code: ClassVar[str] = "api_error"
+
+    def __init__(self, message: str, *, status: int | None, reason: str, details: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.status, self.reason, self.details = status, reason, dict(details)
+
+
+class RunEnded(EvaluationError):
+    """A run stopped, failed or was cancelled before its end. `run` has what it came to."""
+
+    code: ClassVar[str] = "run_ended"
+
+    def __init__(self, run: Run) -> None:
+        told = run.facts.get("stop_reason") or "See its page."
+        super().__init__(f"The run ended as {run.state}. {told}")
+        self.run = run
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """How many rows a push created, changed and left unchanged, and those that it refused.
+
+    Each of `refused` holds the `row` as it was sent and its `problems`, with `column` and `reason`.
+    """
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    refused: tuple[Mapping[str, Any], ...] = ()
+
+
+class Coverdict:
+    """A server by its address, for whoever the token is of.
+
+    `timeout` are the seconds for one answer, `patience` those for which a request is repeated that gets none, or whose
+    statistics are still being computed. `frames` says what tables come as. `progress` is True for a line on the error
+    stream where that is a terminal, False for none, or a function.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: float = 60.0,
+        patience: float = 300.0,
+        frames: Frames = "auto",
+        progress: bool | Progress = True,
+    ) -> None:
+        self._http = httpx2.Client(
+            base_url=f"{url.rstrip('/')}/api/v1/",
+            headers={"Authorization": f"Token {token}"},
+            timeout=timeout,
+            trust_env=False,
+        )
+        self.patience = patience
+        self.frames: Frames = frames
+        self._progress = progress
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    def projects(self) -> Any:
+        """A table of the projects that the token opens."""
+        return self.table(self.pages("projects/"))
+
+    def project(self, slug: str) -> Project:
+        """The project of that address. Nothing is asked yet."""
+        return Project(self, slug)
+
+    def create_project(self, name: str, **choices: Any) -> Project:
+        """Make a project; `choices` are `slug`, `description` and `compares`. Raises ApiError."""
+        return self.project(str(self.ask("POST", "projects/", {"name": name, **choices})["slug"]))
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, params: Mapping[str, Any] | None = None
+    ) -> Any:
+        """What the server answers, below `/api/v1/`; None where that is nothing. Raises ApiError.
+
+        An answer that does not come is waited for and asked for again, with the same idempotency key.
+        """
+        headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
+        until, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        while True:
+            error, wait = None, pause
+            try:
+                answer = self._http.request(method, path, json=body, params=params, headers=headers)
+            except httpx2.TransportError as broken:
+                error = ApiError(
+                    f"{self._http.base_url} did not answer: {broken}",
+                    status=None,
+                    reason="no_answer",
+                    details={},
+                )
+            else:
+                if answer.is_success:
+                    return answer.json() if answer.content else None
+                error = _refusal(answer)
+                is_passing = answer.status_code in PASSING or error.reason == "under_way"
+                if not is_passing:
+                    raise error
+                wait = _seconds(answer.headers.get("Retry-After")) or pause
+            if time.monotonic() + wait > until:
+                raise error
+            time.sleep(wait)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
+        """The rows of a list, page by page."""
+        params = {"limit": PAGE, **{name: value for name, value in params.items() if value is not None}}
+        while True:
+            page = self.ask("GET", path, params=params)
+            yield from page["results"]
+            if not page.get("next"):
+                return
+            params["cursor"] = httpx2.URL(page["next"]).params["cursor"]
+
+    def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
+        """Rows as the table that `frames` says."""
+        found = [dict(row) for row in rows]
+        for name, module in (("pandas", "pandas"), ("arrow", "pyarrow")):
+            if self.frames not in ("auto", name):
+                continue
+            try:
+                made = importlib.import_module(module)
+            except ImportError:
+                if self.frames == name:
+                    raise
+                continue
+            return made.DataFrame(found) if name == "pandas" else made.Table.from_pylist(found)
+        return found
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        """Say how far something is."""
+        if callable(self._progress):
+            self._progress(what, done, total)
+        elif self._progress and sys.stderr.isatty():
+            filled = BAR * done // total if total else BAR
+            end = "\n" if done >= total else ""
+            sys.stderr.write(f"\r{what} [{'=' * filled}{' ' * (BAR - filled)}] {done:,} of {total:,}{end}")
+            sys.stderr.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project on a server."""
+
+    server: Coverdict = field(repr=False)
+    slug: str
+
+    def push(self, rows: Any, *, skip_invalid: bool = False) -> PushResult:
+        """Bring summaries in: a frame of pandas or polars, an Arrow table, or dicts, one row for each.
+
+        Rows have the columns of files that are imported: `document_id, document, system, summary`, and `reference`,
+        `target_words` and others; empty cells are left out. A row that is there already changes nothing. What a batch
+        brought in before another is refused stays. Raises ApiError for bad rows unless `skip_invalid`; its details name
+        them within their batch.
+        """
+        given = [_plain(row) for row in _rows(rows)]
+        counts = dict.fromkeys(("created", "changed", "unchanged"), 0)
+        refused: list[Mapping[str, Any]] = []
+        done = 0
+        for batch in _batches(given):
+            body = {"rows": batch, "skip_invalid": skip_invalid}
+            for row, told in zip(batch, self._ask("POST", "push/", body)["rows"], strict=True):
+                if told["state"] == "refused":
+                    refused.append({"row": row, "problems": told["problems"]})
+                else:
+                    counts[told["state"]] += 1
+            done += len(batch)
+            self.server.tell("push", done, len(given))
+        return PushResult(**counts, refused=tuple(refused))
+
+    def run(
+        self,
+        judge: str = "lexical",
+        *,
+        metrics: Sequence[str] = ("coverage",),
+        max_cost: float | None = None,
+        send_texts: bool = False,
+        **choices: Any,
+    ) -> Run:
+        """Have a judge answer what is open; `wait` on the result. Raises ApiError."""
+        body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost, "send_texts": send_texts}
+        return Run(self, self._ask("POST", "runs/", body | choices))
+
+    def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:
+        """A table of the scores of each summary, in [0, 1]; empty where nothing can be said."""
+        return self._table("scores/", system=system, target_words=target_words)
+
+    def claims(self, *, system: str | None = None) -> Any:
+        """A table of the claims that are checked; of one system's summaries where it is named."""
+        return self._table("claims/", system=system)
+
+    def checks(self, **filters: Any) -> Any:
+        """A table of the checks: a claim, the summary that it is compared with, and what was said of it."""
+        return self._table("checks/", **filters)
+
+    def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
+        """A table of the summaries, without their texts; `role` is "model" or "peer"."""
+        return self._table("summaries/", system=system, role=role)
+
+    def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
+        """A table with a row for each system and target length: mean, low and high of the score, n and rank.
+
+        Waits while a worker computes the intervals, which cover documents; `captions` of the API says what else.
+        """
+        params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
+        board = self._ask("GET", "leaderboard/", params=params)
+        return self.server.table(
+            {
+                "target_words": table["target_words"],
+                "rank": row["rank"],
+                "system": row["system"],
+                **{name: row["scores"][score][name] for name in ("mean", "low", "high", "n")},
+            }
+            for table in board["tables"]
+            for row in table["systems"]
+        )
+
+    def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:
+        """Answer checks as a reviewer: a frame or dicts with `check` and `label`, and `reason` where there is one.
+
+        The outcome of each, in order: its `verdict`, or with `skip_invalid` its `error`. Raises ApiError.
+        """
+        given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
+        for batch in _batches(given):
+            body = {"answers": batch, "skip_invalid": skip_invalid}
+            outcomes += self._ask("POST", "checks/answers/", body)["results"]
+            self.server.tell("answers", len(outcomes), len(given))
+        return outcomes
+
+    def _ask(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+        return self.server.ask(method, f"projects/{self.slug}/{path}", body, params=params)
+
+    def _table(self, path: str, **params: Any) -> Any:
+        return self.server.table(self.server.pages(f"projects/{self.slug}/{path}", **params))
+
+
+@dataclass(slots=True)
+class Run:
+    """A run of a judge over a project: `facts` as the server told them last."""
+
+    project: Project
+    facts: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Its id in the API."""
+        return str(self.facts["id"])
+
+    @property
+    def state(self) -> str:
+        """active, finished, stopped, failed or cancelled."""
+        return str(self.facts["state"])
+
+    def refresh(self) -> Run:
+        """Ask how far it is."""
+        server, slug = self.project.server, self.project.slug
+        self.facts = server.ask("GET", f"projects/{slug}/runs/{self.id}/")
+        return self
+
+    def wait(self, *, timeout: float | None = None) -> Run:
+        """Wait until it is finished. Raises RunEnded where it ended otherwise, TimeoutError after `timeout` seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            progress = self.facts["progress"]
+            self.project.server.tell("run", progress["done"], progress["total_jobs"])
+            if self.state == "finished":
+                return self
+            if self.state != "active":
+                raise RunEnded(self)
+            if until is not None and time.monotonic() > until:
+                raise TimeoutError(f"The run is not finished after {timeout:g} seconds.")
+            time.sleep(LOOK_EVERY)
+            self.refresh()
+
+
+def _refusal(answer: httpx2.Response) -> ApiError:
+    try:
+        told = answer.json()["error"]
+        message, reason, details = told["message"], told["code"], told["details"]
+    except (ValueError, KeyError, TypeError):
+        message, reason, details = f"The server answered {answer.status_code}.", "unreadable", {}
+    return ApiError(message, status=answer.status_code, reason=reason, details=details)
+
+
+def _seconds(text: str | None) -> float:
+    return float(text) if text and text.isascii() and text.isdigit() else 0.0
+
+
+def _rows(given: Any) -> list[Mapping[str, Any]]:
+    """The rows of a frame, a table or an iterable."""
+    for name, how in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
+        if hasattr(given, name) and not isinstance(given, Mapping):
+            return cast("list[Mapping[str, Any]]", getattr(given, name)(*how))
+    return [given] if isinstance(given, Mapping) else list(given)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as JSON takes it, without its empty cells: what numpy and pandas put in them is plain Python again."""
+    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
+    return {name: value for name, value in plain.items() if not _is_empty(value)}
+
+
+def _is_empty(value: object) -> bool:
+    """Whether a cell is None, NaN, or what pandas has for either, which can be told from nothing."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+
+
+def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for row in rows:
+        length = len(json.dumps(row))
+        if batch and (len(batch) == ROWS_AT_ONCE or size + length > BYTES_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += length
+    if batch:
+        yield batch

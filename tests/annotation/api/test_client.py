@@ -1,0 +1,209 @@
+"""The client of the library beside a real server and a real worker; what it repeats, and in which form tables come."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.accounts.own_account import make_token
+from annotation.models import Project, Summary, Verdict
+from evaluation import client as clients
+from evaluation.client import ApiError, Coverdict, PushResult, RunEnded
+from tests.annotation.judging.processes import ROOT, workers
+from tests.bench._serving import served
+
+if TYPE_CHECKING:
+    from pytest_django.live_server_helper import LiveServer
+
+ADDRESS = "http://127.0.0.1:8000"
+ROWS = [
+    {"document_id": "d1", "document": "The mill closes in May. It rains.", "system": system, "summary": text}
+    for system, text in (("alder", "The mill closes in May."), ("birch", "It snows."))
+]
+
+
+@pytest.fixture
+def token(live_server: LiveServer) -> str:
+    person = User.objects.create(username="mona", is_staff=True)
+    return make_token(person=person)[1]
+
+
+@pytest.fixture
+def server(live_server: LiveServer, token: str) -> Iterator[Coverdict]:
+    with Coverdict(live_server.url, token, frames="rows", progress=False) as made:
+        yield made
+
+
+@pytest.mark.slow
+def test_the_notebook_and_the_example_of_the_readme_run(
+    subprocess_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, token = make_token(person=User.objects.create(username="mona", is_staff=True))
+    monkeypatch.setenv("COVERDICT_TOKEN", token)
+    cells = json.loads((ROOT / "docs" / "client.ipynb").read_text())["cells"]
+    readme = next(
+        each
+        for each in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+        if "evaluation.client" in each
+    )
+    names: dict[str, Any] = {"token": token}
+    # One queue for both, which the server inside of a test does not share.
+    with workers(subprocess_env), served(subprocess_env, tmp_path, workers=1) as site:
+        address = f"http://127.0.0.1:{site.port}"
+        for cell in (each for each in cells if each["cell_type"] == "code"):
+            exec("".join(cell["source"]).replace(ADDRESS, address), names)  # the project's own file
+        told = dict(names)
+        exec(readme.replace(ADDRESS, address), names)
+    assert told["pushed"] == PushResult(created=4)
+    assert told["run"].state == "finished"
+    # Each reference has two claims. Either summary of d1 says one of them, and of d2 only the first one does.
+    assert list(told["scores"]["coverage"]) == [0.5, 0.5, 0.5, 0.0]
+    assert isinstance(told["board"], pd.DataFrame)
+    assert dict(zip(told["board"]["system"], told["board"]["mean"], strict=True)) == {
+        "lead": 0.5,
+        "short": 0.5,
+    }
+    assert Verdict.objects.get(public_id=told["outcomes"][0]["verdict"]).label == "yes"
+    assert Project.objects.get(slug="mystudy").runs.get().state == "finished"
+
+
+def test_frames_of_every_kind_are_pushed_without_their_empty_cells(server: Coverdict) -> None:
+    project = server.create_project("Mill")
+    frame = pd.DataFrame([*ROWS[:1], {**ROWS[1], "target_words": 50}])
+    assert frame["target_words"].isna().any()
+    assert project.push(frame) == PushResult(created=2)
+    assert list(Summary.objects.order_by("pk").values_list("target_words", flat=True)) == [None, 50]
+    assert project.push(pa.Table.from_pylist(ROWS[:1])) == PushResult(unchanged=1)
+    assert project.push(ROWS[0]) == PushResult(unchanged=1)
+
+
+def test_what_is_refused_comes_back_with_its_row(server: Coverdict) -> None:
+    project, bad = server.create_project("Mill"), {"document_id": "d1", "system": "cedar"}
+    result = project.push([*ROWS, bad], skip_invalid=True)
+    assert (result.created, result.refused[0]["row"]) == (2, bad)
+    assert result.refused[0]["problems"][0]["column"] == "summary"
+    with pytest.raises(ApiError) as refused:
+        project.push([bad])
+    assert (refused.value.status, refused.value.reason) == (422, "import_refused")
+    assert refused.value.details["problems"][0]["line"] == 1
+
+
+def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServer, token: str) -> None:
+    told: list[tuple[str, int, int]] = []
+    with Coverdict(live_server.url, token, progress=lambda *how_far: told.append(how_far)) as server:
+        rows = [{**ROWS[0], "document_id": f"d{number}"} for number in range(450)]
+        assert server.create_project("Mill").push(rows).created == 450
+        # And in pages of 500 they come back.
+        assert len(server.project("mill").summaries()) == 450
+    assert told == [("push", 200, 450), ("push", 400, 450), ("push", 450, 450)]
+
+
+def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -> None:
+    project = server.create_project("Mill")
+    project.push(ROWS)
+    run = project.run()
+    with pytest.raises(TimeoutError):
+        run.wait(timeout=0)
+    server.ask("POST", f"projects/mill/runs/{run.id}/cancel/")
+    with pytest.raises(RunEnded, match="cancelled"):
+        run.refresh().wait()
+
+
+# What is repeated
+
+
+class Moody(BaseHTTPRequestHandler):
+    """Answers as it is told to: None hangs up."""
+
+    answers: list[tuple[int, dict[str, Any]] | None]
+    keys: list[str | None]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.keys.append(self.headers["Idempotency-Key"])
+        answer = self.answers.pop(0)
+        if answer is None:
+            self.connection.close()
+            return
+        body = json.dumps(answer[1]).encode()
+        self.send_response(answer[0])
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+def fault(code: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": "M.", "field": None, "details": {}}}
+
+
+@pytest.fixture
+def moody(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[type[Moody], str]]:
+    monkeypatch.setattr(clients, "FIRST_PAUSE", 0.01)
+    handler = type("Handler", (Moody,), {"answers": [], "keys": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+        Thread(target=served.serve_forever, daemon=True).start()
+        yield handler, f"http://127.0.0.1:{served.server_port}"
+        served.shutdown()
+
+
+def test_a_request_is_repeated_with_its_key_until_it_is_answered(moody: tuple[type[Moody], str]) -> None:
+    handler, address = moody
+    handler.answers += [None, (503, fault("not_ready")), (409, fault("under_way")), (200, {"done": 1})]
+    with Coverdict(address, "t", patience=10) as server:
+        assert server.ask("POST", "x/", {}) == {"done": 1}
+    [key] = set(handler.keys)
+    assert key
+    assert len(handler.keys) == 4
+
+
+def test_a_refusal_is_not_repeated_and_another_request_has_another_key(
+    moody: tuple[type[Moody], str],
+) -> None:
+    handler, address = moody
+    handler.answers += [(409, fault("slug_taken")), (500, fault("internal"))]
+    with Coverdict(address, "t", patience=10) as server:
+        for reason in ("slug_taken", "internal"):
+            with pytest.raises(ApiError) as refused:
+                server.ask("POST", "x/", {})
+            assert refused.value.reason == reason
+    assert len(set(handler.keys)) == 2
+
+
+def test_a_server_that_is_away_is_given_up(moody: tuple[type[Moody], str]) -> None:
+    _, address = moody
+    with Coverdict("http://127.0.0.1:9", "t", patience=0.05) as server, pytest.raises(ApiError) as refused:
+        server.projects()
+    assert (refused.value.status, refused.value.reason) == (None, "no_answer")
+    assert address
+
+
+def test_tables_come_as_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"a": 1}, {"a": None}]
+    assert isinstance(Coverdict(ADDRESS, "t").table(rows), pd.DataFrame)
+    assert Coverdict(ADDRESS, "t", frames="arrow").table(rows).to_pylist() == rows
+    assert Coverdict(ADDRESS, "t", frames="rows").table(rows) == rows
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert isinstance(Coverdict(ADDRESS, "t").table(rows), pa.Table)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert Coverdict(ADDRESS, "t").table(rows) == rows
+    with pytest.raises(ImportError):
+        Coverdict(ADDRESS, "t", frames="pandas").table(rows)
+
+
+def test_the_notebook_was_saved_without_outputs() -> None:
+    cells = json.loads(Path(ROOT / "docs" / "client.ipynb").read_text())["cells"]
+    assert all(not cell.get("outputs") for cell in cells)

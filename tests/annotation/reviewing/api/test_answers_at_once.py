@@ -1,0 +1,43 @@
+"""Many checks answered by one request: all of them, or each that can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import Verdict
+from tests.annotation.api.routes import PREFIX
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from tests.annotation.conftest import ApiDoor
+
+ADDRESS = f"{PREFIX}projects/harbour/checks/answers/"
+
+
+def given(world: World) -> set[tuple[int, str]]:
+    return set(Verdict.objects.filter(person=world.rex).values_list("check_row", "label"))
+
+
+def test_answers_are_taken_in_one_request(world: World, client_of: ApiDoor) -> None:
+    first, second = world.check("alder", 1), world.check("alder", 2)
+    answers = [{"check": first.public_id, "label": "yes"}, {"check": second.public_id, "label": "no"}]
+    answer = client_of("rex").post(ADDRESS, {"answers": answers})
+    assert answer.status_code == 200
+    assert [each["error"] for each in answer.json()["results"]] == [None, None]
+    assert given(world) == {(first.pk, "yes"), (second.pk, "no")}
+
+
+def test_one_that_cannot_be_taken_takes_all_with_it_unless_they_are_skipped(
+    world: World, client_of: ApiDoor
+) -> None:
+    check = world.check("alder", 1)
+    answers = [{"check": check.public_id, "label": "yes"}, {"check": "none", "label": "no"}]
+    refused = client_of("rex").post(ADDRESS, {"answers": answers})
+    assert (refused.status_code, refused.json()["error"]["details"]) == (404, {"row": 2})
+    assert given(world) == set()
+    taken = client_of("rex").post(ADDRESS, {"answers": answers, "skip_invalid": True}).json()["results"]
+    assert [(each["verdict"] is None, each["error"] and each["error"]["code"]) for each in taken] == [
+        (False, None),
+        (True, "not_found"),
+    ]
+    assert given(world) == {(check.pk, "yes")}
