@@ -61,7 +61,9 @@ def _table(report: GateReport) -> str:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)
     ]
-    told = [_compared(each) for each in report.comparisons]
+    # What the gate was asked is said below, with its answer.
+    asked = {check.metric for check in report.checks if check.kind == "worse"}
+    told = [_compared(each) for each in report.comparisons if each.metric not in asked]
     parts = [lines, told, list(report.remarks), [check.said for check in report.checks], _foot(report)]
     return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part)
 
