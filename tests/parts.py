@@ -1,7 +1,7 @@
-"""Parts of the machine that a test may need and a machine may lack: a browser, a Redis, a PostgreSQL.
+"""Parts of the machine that a test may need and a machine may lack: a browser, Redis, PostgreSQL, an index of packages.
 
 A missing part skips its tests, and the end of the run says how many and why. `REQUIRE_PG=1`,
-`REQUIRE_BROWSER=1` and `REQUIRE_REDIS=1` turn a missing part into a failure.
+`REQUIRE_BROWSER=1`, `REQUIRE_REDIS=1` and `REQUIRE_PACKAGES=1` turn a missing part into a failure.
 """
 
 import os
@@ -12,7 +12,12 @@ from typing import NoReturn
 
 import pytest
 
-REQUIREMENTS = {"browser": "REQUIRE_BROWSER", "redis": "REQUIRE_REDIS", "postgresql": "REQUIRE_PG"}
+REQUIREMENTS = {
+    "browser": "REQUIRE_BROWSER",
+    "redis": "REQUIRE_REDIS",
+    "postgresql": "REQUIRE_PG",
+    "packages": "REQUIRE_PACKAGES",
+}
 MARK = "missing part "
 _SKIP = re.compile(rf"{MARK}(?P<part>[\w-]+): (?P<reason>.*)", re.DOTALL)
 

@@ -61,14 +61,25 @@ def _table(report: GateReport) -> str:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)
     ]
-    told = [_compared(each) for each in report.comparisons]
-    parts = [lines, told, list(report.remarks), [check.said for check in report.checks], _foot(report)]
+    parts = [
+        lines,
+        _not_asked(report),
+        list(report.remarks),
+        [check.said for check in report.checks],
+        _foot(report),
+    ]
     return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part)
 
 
 def _cell(found: SystemMean) -> str:
     unscored = f" ({found.unscored} unscored)" if found.unscored else ""
     return f"{number(found.mean)}{interval_in_words(found.low, found.high)}{unscored}"
+
+
+def _not_asked(report: GateReport) -> list[str]:
+    """The comparisons that no question of the gate says with its answer."""
+    asked = {check.metric for check in report.checks if check.kind == "worse"}
+    return [_compared(each) for each in report.comparisons if each.metric not in asked]
 
 
 def _compared(found: BaselineComparison) -> str:
@@ -159,7 +170,7 @@ def _markdown(report: GateReport) -> str:
         for row in report.systems
     ]
     lines.append("")
-    lines += [f"- {_escaped(said)}" for said in [*map(_compared, report.comparisons), *report.remarks]]
+    lines += [f"- {_escaped(said)}" for said in [*_not_asked(report), *report.remarks]]
     lines += ["", *_lowest(report), "", *(f"{_escaped(line)}  " for line in _foot(report)[1:])]
     return "\n".join(lines)
 

@@ -234,14 +234,34 @@ def test_a_server_that_is_away_ends_it_with_1(
     assert asked(llm_server, release, "--fail-under", "alignment=.5") == 1
 
 
-@pytest.mark.process
-def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
+def without_the_server(*words: str) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys\n"
         "for name in ('django', 'celery', 'pyarrow', 'rest_framework', 'environ'): sys.modules[name] = None\n"
         "from annotation.command_line.main import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )
-    words = [sys.executable, "-c", code, "gate", release, "--fail-under", "coverage=.9"]
-    done = subprocess.run(words, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.process
+def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
+    done = without_the_server("gate", release, "--fail-under", "coverage=.9")
     assert (done.returncode, "is coverage below 0.9? yes" in done.stdout) == (3, True), done.stderr
+
+
+@pytest.mark.process
+def test_parquet_without_its_library_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    path.write_bytes(b"PAR1 and so on, but nobody can read it")
+    done = without_the_server("gate", str(path))
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "release.parquet is a Parquet file, which needs the server's libraries: pip install"
+    )

@@ -1,9 +1,11 @@
 """Gates over whole evaluations by the offline judge, whose coverage of these sentences is plain to see."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from evaluation import EvaluationError, LexicalJudge, OpenAIJudge, Price, SummaryInput
@@ -16,6 +18,7 @@ from evaluation.gate import (
     gate_report_text,
     run_gate,
 )
+from evaluation.gate._gate import _interval
 from evaluation.running import GivenClaim
 from tests.llm_server import LLMServer
 
@@ -116,6 +119,21 @@ def test_a_comparison_is_paired_with_interval_and_p() -> None:
     assert compared.difference == pytest.approx(-0.8 / 6)
     assert compared.p == pytest.approx(0.125)
     assert -0.2001 < (compared.low or 0.0) < -0.8 / 6 < (compared.high or 0.0) < 0.0
+
+
+@pytest.mark.parametrize("documents", [5, 10, 30])
+def test_at_the_margin_itself_each_answer_is_seldom_given(documents: int) -> None:
+    """Both yes and no rest on a bound that the true difference is beyond in 2.5 of 100 samples, on paper."""
+    generator = np.random.default_rng(documents)
+    names = {str(number): str(number) for number in range(documents)}
+    answers = Counter[str]()
+    for seed in range(300):
+        now, before = (generator.binomial(10, chance, documents) / 10 for chance in (0.5, 0.52))
+        low, high = _interval(dict(zip(names, (now - before).tolist(), strict=True)), names, seed)
+        if low is not None and high is not None:
+            answers["yes" if high <= -0.02 else "no" if low > -0.02 else "cannot tell"] += 1
+    assert answers["yes"] / 300 < 0.06
+    assert answers["no"] / 300 < 0.06
 
 
 def test_documents_of_a_group_are_resampled_together() -> None:

@@ -1,0 +1,199 @@
+"""The wheel in fresh environments: the library alone, and with the extra the whole application."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests import parts
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "docs" / "example.csv"
+MOST_MEGABYTES = 330
+NO_INDEX = (
+    "Could not find a version",
+    "No matching distribution",
+    "ConnectionError",
+    "Temporary failure in name",
+)
+STOP_SECONDS = 60
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """An environment with nothing but the wheel and what it needs, and a home of its own."""
+
+    folder: Path
+    seconds: float
+
+    @property
+    def packages(self) -> Path:
+        (found,) = (self.folder / "lib").glob("python*/site-packages")
+        return found
+
+    @property
+    def megabytes(self) -> float:
+        """What is on the disk, pip and its tools aside."""
+        tools = {"pip", "setuptools", "pkg_resources", "_distutils_hack"}
+        files = (path for path in self.packages.rglob("*") if path.is_file())
+        own = (path for path in files if path.relative_to(self.packages).parts[0] not in tools)
+        return sum(path.stat().st_size for path in own) / 1e6
+
+    def command(self, *words: str) -> list[str]:
+        return [str(self.folder / "bin" / words[0]), *words[1:]]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """In an empty folder, so that nothing of the clone is met."""
+        return subprocess.run(
+            self.command(*words),
+            cwd=self.folder / "lib",
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="session")
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes an environment with pip."""
+
+    def make(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True)
+        return folder
+
+    return make
+
+
+def pip(folder: Path, *words: str) -> None:
+    done = subprocess.run(
+        [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and any(sign in done.stderr for sign in NO_INDEX):
+        parts.missing("packages", f"pip {words[0]} finds no packages: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def wheel(tool: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("dist")
+    pip(tool("builder"), "wheel", "--no-deps", "--wheel-dir", str(target), ".")
+    (built,) = target.glob("coverdict-*.whl")
+    return built
+
+
+def installed(folder: Path, wanted: str) -> Fresh:
+    began = time.monotonic()
+    pip(folder, "install", "--only-binary", ":all:", wanted)
+    return Fresh(folder, time.monotonic() - began)
+
+
+def told(fresh: Fresh, name: str, wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n{name}: wheel of {wheel.stat().st_size / 1e6:.1f} MB, {fresh.megabytes:.0f} MB installed "
+            f"in {fresh.seconds:.0f} s\n"
+        )
+
+
+def test_the_library_gates_and_tests_without_the_server(
+    wheel: Path, tool: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fresh = installed(tool("library"), str(wheel))
+    told(fresh, "library", wheel, capsys)
+    assert fresh.megabytes <= MOST_MEGABYTES
+    there = {path.name.lower() for path in fresh.packages.iterdir()}
+    assert {"django", "celery", "kombu", "pyarrow", "rest_framework", "gunicorn"} & there == set()
+    # Coverages of 0.5 and 0.83: one is below the bar.
+    gate = fresh.run("coverdict", "gate", str(EXAMPLE), "--fail-under", "coverage=.6")
+    assert (gate.returncode, "alder (20 words): is coverage below 0.6? yes" in gate.stdout) == (3, True), (
+        gate.stderr
+    )
+    refused = fresh.run("coverdict", "serve")
+    assert (refused.returncode, "pip install" in refused.stderr) == (1, True)
+    code = (
+        "from importlib.metadata import entry_points\n"
+        "from evaluation import LexicalJudge, evaluate_summary\n"
+        "print(evaluate_summary('It rained.', 'It rained.', judge=LexicalJudge(), metrics=['coverage'])['coverage'])\n"
+        "print(*entry_points(group='pytest11', name='coverdict'))"
+    )
+    score, plugin = fresh.run("python", "-c", code).stdout.splitlines()
+    assert score == "1.0"
+    assert "annotation.command_line.pytest_plugin" in plugin
+
+
+def test_the_server_imports_judges_and_serves_from_an_empty_folder(
+    wheel: Path, tool: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fresh = installed(tool("server"), f"{wheel}[server]")
+    told(fresh, "server", wheel, capsys)
+    for words in (
+        ("import", "mystudy", str(EXAMPLE), "--create"),
+        ("evaluate", "mystudy", "--wait", "--fail-under", "coverage=.5"),
+        ("verify", "mystudy"),
+    ):
+        done = fresh.run("coverdict", *words)
+        assert done.returncode == 0, done.stderr
+    assert (fresh.folder / ".local" / "share" / "coverdict" / "coverdict.sqlite3").exists()
+    port = free_port()
+    with (
+        running(fresh, "coverdict", "worker"),
+        running(fresh, "coverdict", "serve", "--bind", f"127.0.0.1:{port}", "--workers", "1"),
+    ):
+        page = wait_for(f"http://127.0.0.1:{port}/sign-in/")
+        assert b"Coverdict" in page
+        assert b"--" in wait_for(f"http://127.0.0.1:{port}/static/css/base.css")
+        assert b'"worker": "ok"' in wait_for(f"http://127.0.0.1:{port}/readyz")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(fresh: Fresh, *words: str) -> Iterator[None]:
+    """A program for the length of a with block; told to stop, it ends in peace."""
+    process = subprocess.Popen(fresh.command(*words), cwd=fresh.folder / "lib", env=fresh.environment)
+    try:
+        yield
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_SECONDS) == 0, words
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(address: str, *, seconds: float = 90.0) -> bytes:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as reply:
+                return bytes(reply.read())
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
