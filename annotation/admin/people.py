@@ -79,7 +79,7 @@ class MailTurnAdmin(Rows):
 
 @admin.register(TokenGrant)
 class TokenGrantAdmin(Rows):
-    """For superusers: how far tokens reach. Their hashes stay hidden."""
+    """For superusers: how far tokens reach."""
 
     list_display = ("name", "may_write", "project")
     list_select_related = ("project",)

@@ -59,6 +59,8 @@ class ApiView(GenericAPIView[Any]):
     pagination_class: type[KeysetPagination] | None = KeysetPagination
     is_tagged: ClassVar[bool] = False
     """Whether replies have an entity tag, and changes may name in If-Match the one that they are of."""
+    takes_match: ClassVar[bool] = False
+    """Whether POST may, of a row that another address shows."""
     tells_secret: ClassVar[bool] = False
     """Whether the reply to a POST is not kept, also not for a request that comes again."""
     for_any_token: ClassVar[tuple[str, ...]] = ()

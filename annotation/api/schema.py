@@ -55,7 +55,8 @@ class ApiSchema(AutoSchema):
 
     @property
     def _takes_match(self) -> bool:
-        return self.method in UNSAFE and getattr(self.view, "is_tagged", False)
+        is_of_other = self.method == "POST" and getattr(self.view, "takes_match", False)
+        return is_of_other or (self.method in UNSAFE and getattr(self.view, "is_tagged", False))
 
     def _paragraphs(self) -> list[str]:
         text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""

@@ -279,7 +279,9 @@ def _entered(
     roles, is_blind_now, *columns = found
     values = iter(columns)
     project = _PROJECT.read(values)
-    project.deciding_judge = _JUDGE.read(values) if project.deciding_judge_id else None
+    # Read also where there is none: what was asked beside stands after its columns.
+    judge = _JUDGE.read(values)
+    project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
     return project, standing.verbs, values

@@ -15,13 +15,20 @@ from annotation.core.permissions import Verb
 from annotation.judging.queries.prompts import (
     VERSIONS_SHOWN,
     PastVersion,
+    Preview,
     StepPrompt,
     history_of,
     known_step,
+    preview,
     step_of,
     steps_of,
 )
-from annotation.judging.services.change_prompt import LONGEST_PROMPT_NOTE, restore_prompt, reword_prompt
+from annotation.judging.services.change_prompt import (
+    LONGEST_PROMPT_NOTE,
+    restore_prompt,
+    reword_prompt,
+    reworded,
+)
 from annotation.judging.words import STEP_WORDS
 from annotation.models import Project, PromptVersion
 from evaluation.judging.prompts import LONGEST_PART, LONGEST_SYSTEM
@@ -107,6 +114,21 @@ class NewWords(Change):
         return attrs
 
 
+class Previewed(serializers.Serializer[Any]):
+    """New words of a step, and the instruction of a judge to try them with."""
+
+    system = serializers.CharField(required=False, max_length=2 * LONGEST_SYSTEM, trim_whitespace=False)
+    parts = serializers.DictField(
+        child=serializers.CharField(max_length=2 * LONGEST_PART, trim_whitespace=False), required=False
+    )
+    custom_instruction = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_SYSTEM)
+
+
+class PreviewRow(serializers.Serializer[Preview]):
+    system = serializers.CharField(help_text="What a judge is told first, with all parts.")
+    message = serializers.CharField(help_text="Then a sample of the texts, as JSON.")
+
+
 class Prompts(ApiView):
     tag = "prompts"
 
@@ -140,6 +162,21 @@ class PromptVersions(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         reword_prompt(project=project, step=known_step(step), by=self.person, **self.body(NewWords))
         return _shown(project, step, status.HTTP_201_CREATED)
+
+
+class PromptPreview(ApiView):
+    tag = "prompts"
+
+    @operation("preview_prompt", request=Previewed, responses=PreviewRow)
+    def post(self, request: Request, slug: str, step: str) -> Response:
+        """Show what a judge would get in other words; nothing is kept.
+
+        Needs the verb "change project". What is left out stands in the words in force.
+        """
+        now = step_of(self.enter(Verb.CHANGE_PROJECT), known_step(step))
+        words = self.body(Previewed)
+        prompt = reworded(now.prompt, system=words.get("system"), parts=words.get("parts"))
+        return Response(PreviewRow(preview(prompt, words["custom_instruction"])).data)
 
 
 class PromptRestore(ApiView):

@@ -22,7 +22,7 @@ from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Judge, Project, Run
+from annotation.models import Judge, JudgeCall, Project, Run
 from annotation.models.run import MOST_QUESTIONS_MADE
 
 MOST_METRICS = 20
@@ -208,6 +208,38 @@ class OneRun(ApiView):
         """Show a run: how far it is, and what failed and why."""
         project = self.enter(Verb.VIEW_RUNS)
         return Response(RunDetail(only(_runs_of(project), public_id, "run")).data)
+
+
+class CallRow(serializers.Serializer[JudgeCall]):
+    """What was sent to a judge and what came back, word for word."""
+
+    id = serializers.CharField(source="public_id")
+    judge = serializers.CharField(source="judge.name")
+    step = serializers.CharField()
+    prompt_version = serializers.CharField()
+    request = serializers.CharField(help_text="JSON, without any secret.")
+    reply = serializers.CharField()
+    finish_reason = serializers.CharField(help_text="As the server gave it; empty where it gave none.")
+    served_model = serializers.CharField(help_text="The model's name in the reply.")
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    created_at = serializers.DateTimeField()
+
+
+class RunCalls(ApiView):
+    tag = "runs"
+
+    @operation("list_run_calls", parameters=[PageQuery], responses=CallRow(many=True))
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """List the calls that a run paid for, newest first, with what was sent and what came back.
+
+        Needs the verb "view scores": they tell what the judge said of every summary.
+        """
+        project = self.enter(Verb.VIEW_SCORES)
+        run = only(_runs_of(project), public_id, "run")
+        rows = JudgeCall.objects.filter(run=run).select_related("judge")
+        return self.page(rows, CallRow, query=self.query(PageQuery), order=("-pk",))
 
 
 class RunCancel(ApiView):

@@ -97,6 +97,7 @@ class GuidelineGaps(ApiView):
 
 class Guidelines(ApiView):
     tag = "guidelines"
+    takes_match = True
 
     @operation("list_guidelines", parameters=[PageQuery], responses=GuidelineRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -112,18 +113,25 @@ class Guidelines(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Put guidelines in force, as a new version.
 
-        Needs the verb "change project". The text in force already is no new version.
+        Needs the verb "change project". The text in force already is no new version. If-Match names the version that
+        you read.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        row = write_guidelines(project=project, by=self.person, **self.body(NewGuideline))
+        expect = self.expecting(_shown)
+        row = write_guidelines(project=project, by=self.person, expect=expect, **self.body(NewGuideline))
         return Response(GuidelineDetail(row).data, status=status.HTTP_201_CREATED)
 
 
 class OneGuideline(ApiView):
     tag = "guidelines"
+    is_tagged = True
 
     @operation("get_guidelines", responses=GuidelineDetail)
     def get(self, request: Request, slug: str, version: int) -> Response:
         """Show one version of a project's guidelines."""
         project = self.enter(Verb.VIEW_PROJECT)
-        return Response(GuidelineDetail(version_of(project, version)).data)
+        return Response(_shown(version_of(project, version)))
+
+
+def _shown(row: Guideline) -> dict[str, Any]:
+    return GuidelineDetail(row).data

@@ -193,7 +193,7 @@ class OneClaim(ApiView):
 
 class _OfClaim(ApiView):
     tag = "claims"
-    is_tagged = True
+    takes_match = True
 
     def claim(self) -> Claim:
         """The claim, as If-Match says; the services themselves refuse one that was changed meanwhile."""

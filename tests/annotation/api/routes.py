@@ -192,11 +192,13 @@ IN_PROJECT = (
     # Steps are the same in every project, so their names are no ids of rows.
     Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("prompts/extract/versions/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
+    Route("post", _in("prompts/extract/preview/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
     Route("post", _in("prompts/extract/restore/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
     Route("get", _in("runs/estimate/"), (Verb.RUN,)),
     Route("get", _in("runs/{run}/"), (Verb.VIEW_RUNS,)),
+    Route("get", _in("runs/{run}/calls/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/follow-model/"), (Verb.CHANGE_PROJECT,)),

@@ -72,7 +72,7 @@ def test_the_notebook_and_the_example_of_the_readme_run(
     assert isinstance(told["board"], pd.DataFrame)
     assert dict(zip(told["board"]["system"], told["board"]["mean"], strict=True)) == {
         "lead": 0.5,
-        "short": 0.5,
+        "short": 0.25,
     }
     assert Verdict.objects.get(public_id=told["outcomes"][0]["verdict"]).label == "yes"
     assert Project.objects.get(slug="mystudy").runs.get().state == "finished"

@@ -179,3 +179,17 @@ def test_a_judge_and_a_claim_are_changed_as_they_were_read(world: World, client_
     assert code(matching(rex, "post", f"{claim}reword/", {"text": "It shuts"}, '"other"')) == (412, "stale")
     assert matching(rex, "post", f"{claim}reword/", {"text": "It shuts"}, tag).status_code == 200
     assert rex.get(claim)["ETag"] != tag
+
+
+def test_guidelines_are_written_over_the_version_that_was_read(world: World, client_of: ApiDoor) -> None:
+    mona = client_of("mona")
+    assert mona.post(GUIDELINES, {"text": "One."}).status_code == 201
+    tag = mona.get(f"{GUIDELINES}1/")["ETag"]
+    assert matching(mona, "post", GUIDELINES, {"text": "Two."}, tag).status_code == 201
+    assert code(matching(mona, "post", GUIDELINES, {"text": "Three."}, tag)) == (412, "stale")
+    assert (
+        matching(
+            mona, "post", GUIDELINES, {"text": "Three."}, mona.get(f"{GUIDELINES}2/")["ETag"]
+        ).status_code
+        == 201
+    )

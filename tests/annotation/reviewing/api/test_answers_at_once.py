@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import Verdict
+from annotation.models import Project, Verdict
 from tests.annotation.api.routes import PREFIX
 from tests.annotation.cast import World
 
@@ -41,3 +41,14 @@ def test_one_that_cannot_be_taken_takes_all_with_it_unless_they_are_skipped(
         (True, "not_found"),
     ]
     assert given(world) == {(check.pk, "yes")}
+
+
+def test_a_check_is_answered_where_no_judge_decides(world: World, client_of: ApiDoor) -> None:
+    """As in a project whose claims were imported and that nobody has judged yet."""
+    Project.objects.filter(pk=world.project.pk).update(deciding_judge=None)
+    check, rex = world.check("alder", 1), client_of("rex")
+    for path, body in (
+        (ADDRESS, {"answers": [{"check": check.public_id, "label": "yes"}]}),
+        (f"{PREFIX}projects/harbour/checks/{check.public_id}/verdicts/", {"label": "no"}),
+    ):
+        assert rex.post(path, body).status_code in (200, 201), path
