@@ -14,7 +14,7 @@ from annotation.core.refusals import Invalid
 from annotation.models import Check, Draw, Project
 from annotation.models.base import new_seed
 from annotation.sampling.services.sample_checks import (
-    Choice,
+    DrawnChoice,
     FramedCheck,
     frame_of,
     need_blind_answers,
@@ -91,9 +91,9 @@ def _frame(project: Project, size: int) -> dict[str, FramedCheck]:
 
 def _choice(
     project: Project, frame: Mapping[str, FramedCheck], *, size: int, design: Design, seed: int
-) -> Choice:
+) -> DrawnChoice:
     if design == "uniform":
-        return Choice(list(by_lot(frame, size=size, seed=seed)), dict.fromkeys(frame, size / len(frame)))
+        return DrawnChoice(list(by_lot(frame, size=size, seed=seed)), dict.fromkeys(frame, size / len(frame)))
     # What came after the pilot is one stratum in the forecast: it is drawn by system too.
     planned = planned_chances(project, size=size, design=design)
     strata: dict[tuple[str, int | None, int | None], dict[str, float]] = defaultdict(dict)
@@ -104,7 +104,7 @@ def _choice(
         for number, chances in enumerate(strata.values())
         for name in fixed_size_draw(chances, seed=seed + number)
     ]
-    return Choice(drawn, {name: chance for name, (chance, _) in planned.items()})
+    return DrawnChoice(drawn, {name: chance for name, (chance, _) in planned.items()})
 
 
 def by_lot(frame: Mapping[str, FramedCheck], *, size: int, seed: int) -> dict[str, float]:

@@ -35,7 +35,7 @@ class FramedCheck(NamedTuple):
     probability: float | None
 
 
-class Choice(NamedTuple):
+class DrawnChoice(NamedTuple):
     """What was drawn of a frame, and the chance that each of its checks had, in its order."""
 
     drawn: Sequence[str]
@@ -123,7 +123,7 @@ def record_sample(
     side: str,
     seed: int,
     frame: Mapping[str, FramedCheck],
-    choice: Choice,
+    choice: DrawnChoice,
     by_system: bool,
     details: Mapping[str, object] | None = None,
 ) -> Draw:
@@ -203,22 +203,22 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 
-def _choice(frame: Mapping[str, FramedCheck], *, method: str, share: float, seed: int) -> Choice:
+def _choice(frame: Mapping[str, FramedCheck], *, method: str, share: float, seed: int) -> DrawnChoice:
     match method:
         case Draw.Method.UNIFORM:
             drawn = uniform_draw(list(frame), share=share, seed=seed)
-            return Choice(list(drawn), dict.fromkeys(frame, len(drawn) / len(frame)))
+            return DrawnChoice(list(drawn), dict.fromkeys(frame, len(drawn) / len(frame)))
         case Draw.Method.STRATIFIED:
             strata = {name: (framed.system_id, framed.target_words) for name, framed in frame.items()}
             drawn = stratified_draw(strata, share=share, seed=seed)
             # Of every stratum one at least was drawn.
             chances = {strata[name]: chance for name, chance in drawn.items()}
-            return Choice(list(drawn), {name: chances[stratum] for name, stratum in strata.items()})
+            return DrawnChoice(list(drawn), {name: chances[stratum] for name, stratum in strata.items()})
         case _:
             spreads = {name: _spread(framed.probability) for name, framed in frame.items()}
             size = max(1, round(share * len(frame)))
             known = active_probabilities(spreads, size=size)
-            return Choice(list(fixed_size_draw(known, seed=seed)), known)
+            return DrawnChoice(list(fixed_size_draw(known, seed=seed)), known)
 
 
 def _spread(probability: float | None) -> float:

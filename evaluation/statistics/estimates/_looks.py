@@ -55,15 +55,13 @@ def look_confidence(
     """The confidence of an interval at a declared look with which all looks together keep `confidence`.
 
     `looks` are those of the latest sample of a frame, `before` those of each sample before it: after how many answers
-    in all, those of the samples before included, each once. An empty one of `before` stands for a sample whose answers
-    are not pooled with the latest: what it may have spent is gone. Each sample spends half of what those before it
-    left. Within a sample looks spend as O'Brien and Fleming's boundaries do: little early on, so that the last one is
-    hardly wider for the others. A look that adds no answer to the one before it is that look.
+    in all, each once. An empty one of `before` is not pooled with the latest: what it may have spent is gone. Each
+    sample spends half of what those before it left, within it as O'Brien and Fleming's boundaries do: little early on.
+    A look that adds no answer to the one before it is that look.
     Raises EvaluationError for a look that was not declared or numbers of answers that fall, InvalidPercent for a
     confidence outside 0 to 1.
-    Source: Lan and DeMets, Discrete sequential boundaries for clinical trials, 1983; boundaries by Armitage, McPherson
-    and Rowe's recursion, 1969. Estimates at successive looks vary together at least as much as the numbers of their
-    answers say, since they rest on the same documents: taking it by the numbers is on the safe side.
+    Source: Lan and DeMets, 1983; boundaries by Armitage, McPherson and Rowe's recursion, 1969. Estimates vary together
+    at least as much as the numbers of their answers say, since they rest on the same documents.
     Example: of 20 answers there is one look, at half of 5 %: a confidence of .975.
     """
     check_confidence(confidence)

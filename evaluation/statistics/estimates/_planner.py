@@ -253,13 +253,11 @@ def forecast_widths(
 ) -> Forecast:
     """What intervals more human answers would give, going by those of a pilot, of one system.
 
-    - `pilot`: the whole frame with a completed draw, as for `estimate_from_draw`.
+    - `pilot`: the whole frame with a completed draw, as for `estimate_from_draw`; a new one `joins` it or stands alone.
     - `spreads`, item by item: how far the judge is expected to be off, sqrt(p (1 - p)) of a calibrated p. The pilot
       checks them: squared errors are fitted as a + b spread^2, a and b not below 0.
     - `strata`: groups of items; errors beyond what was fitted count, the less the fewer answers a group holds.
     - `settled`: whether an item's answer is known without asking; it is never drawn and errs by nothing.
-    - `joins`: whether a new sample is pooled with the pilot (`pooled_items`), which then tells every item's
-      probability; else it stands by itself.
     Raises EvaluationError where the draw is not complete or fewer than two documents hold answers, LengthMismatch,
     InvalidWeight for a spread that is negative or not finite, and what `estimate_from_draw` raises.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); Cochran 1977, 5.5; arXiv 2403.03208.
