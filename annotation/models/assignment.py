@@ -41,6 +41,11 @@ class Draw(PublicRow):
     share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been sampled.")
+    chances = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
+    )
     by_system = models.BooleanField(
         default=False,
         help_text="Checks of each system and target length were sampled by themselves, so that answers on one system "

@@ -53,7 +53,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
     suggested_verdicts,
 )
-from evaluation.statistics.estimates._looks import as_of_look, declared_looks, look_confidence
+from evaluation.statistics.estimates._looks import SampleSoFar, declared_looks, look_confidence, pooled_items
 from evaluation.statistics.estimates._planner import (
     AnsweredDocuments,
     Design,
@@ -149,6 +149,7 @@ __all__ = [
     "Presented",
     "RankRange",
     "Recalibration",
+    "SampleSoFar",
     "SettledOrder",
     "Showing",
     "SystemAnova",
@@ -156,7 +157,6 @@ __all__ = [
     "VarianceRow",
     "active_probabilities",
     "alpha_interval",
-    "as_of_look",
     "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
@@ -205,6 +205,7 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "permutation_test",
+    "pooled_items",
     "prediction_powered_mean",
     "presentation_order",
     "rank_ranges",

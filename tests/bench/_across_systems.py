@@ -1,7 +1,8 @@
 """What answers to the same claim on other systems' summaries add to an estimate and to the judge's verdicts.
 
 Studies of 70 documents, drawn with replacement from those of the file, each copy with claims of its own; of each
-of 25 systems so many claims are drawn. Errors and intervals are held against the means of the file's documents.
+of 25 systems so many claims are drawn. Errors and intervals are held against the means of the file's documents, widths
+against people alone in a simple random sample of as many.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from evaluation.statistics.estimates._draw_estimates import (
 from tests.bench import Row
 
 DOCUMENTS = 70
-STUDIES = 40
+STUDIES = 100
 ANSWERS = (30, 60, 120)
 NARROWER = {60: 3.0, 120: 4.0}
 """How many per cent narrower intervals must be, by answers to each system."""
@@ -46,11 +47,16 @@ class Study:
 
 @dataclass(frozen=True)
 class Ends:
-    """Estimates with their bounds, shape (studies, systems)."""
+    """Estimates with their bounds and standard errors, shape (studies, systems).
+
+    `simple` is the standard error of people alone in a simple random sample of as many answers.
+    """
 
     estimate: Array
     low: Array
     high: Array
+    error: Array
+    simple: Array
 
     @property
     def width(self) -> Array:
@@ -85,7 +91,7 @@ def _of_all(studies: list[Study], truth: Array, answers: int) -> Iterator[Row]:
         100 * float(1 - (sharp.width.mean(axis=0) / plain.width.mean(axis=0)).mean()),
         "%",
         at_least=NARROWER.get(answers),
-        note=f"width {_ratio(sharp, people):.3f} of people's, without {_ratio(plain, people):.3f}; true error "
+        note=f"width {_ratio(sharp):.3f} of people's, without {_ratio(plain):.3f}; true error "
         f"{_error_ratio(sharp, people, truth):.3f}, without {_error_ratio(plain, people, truth):.3f}",
     )
     yield Row(
@@ -141,20 +147,32 @@ def _by_itself(frames: Frames) -> Frames:
 
 
 def _ends(found: list[dict[str, DrawEstimate]]) -> Ends:
-    figures = [[(one.estimate, one.low, one.high) for one in of.values()] for of in found]
-    return Ends(*np.array(figures, dtype=np.float64).transpose(2, 0, 1))
-
-
-def _ends_of_people(found: list[dict[str, DrawEstimate]]) -> Ends:
     figures = [
-        [(one.classical_estimate, one.classical_low, one.classical_high) for one in of.values()]
+        [(one.estimate, one.low, one.high, one.error, one.simple_error) for one in of.values()]
         for of in found
     ]
     return Ends(*np.array(figures, dtype=np.float64).transpose(2, 0, 1))
 
 
-def _ratio(ours: Ends, theirs: Ends) -> float:
-    return float((ours.width.mean(axis=0) / theirs.width.mean(axis=0)).mean())
+def _ends_of_people(found: list[dict[str, DrawEstimate]]) -> Ends:
+    figures = [
+        [
+            (
+                one.classical_estimate,
+                one.classical_low,
+                one.classical_high,
+                one.simple_error,
+                one.simple_error,
+            )
+            for one in of.values()
+        ]
+        for of in found
+    ]
+    return Ends(*np.array(figures, dtype=np.float64).transpose(2, 0, 1))
+
+
+def _ratio(ours: Ends) -> float:
+    return float((ours.error.mean(axis=0) / ours.simple.mean(axis=0)).mean())
 
 
 def _error_ratio(ours: Ends, theirs: Ends, truth: Array) -> float:

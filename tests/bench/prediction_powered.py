@@ -1,8 +1,9 @@
 """What a judge adds to people's answers, on real judgments: 10 of 30 documents answered, 200 random splits.
 
 The judge is the lexical one with its coefficients fitted to other documents than those that it scores. Both
-intervals are Student's with 9 degrees of freedom and aim at the population of documents; errors are held against
-people's answers to all 30. COVERDICT_DATA names the folder with `realsumm_dev.jsonl`. What answers on other systems'
+intervals have 9 degrees of freedom and aim at the population of documents; widths are compared by standard errors,
+with people alone in a simple random sample of the same size, whatever the draw; errors are held against people's
+answers to all 30. COVERDICT_DATA names the folder with `realsumm_dev.jsonl`. What answers on other systems'
 summaries add is measured in `_across_systems`.
 """
 
@@ -47,10 +48,12 @@ class Study:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of each split and system, shape (splits, systems): half widths, errors, labels saved."""
+    """Of each split and system, shape (splits, systems): standard errors, that of people alone in a simple random
+    sample too, errors made, labels saved.
+    """
 
-    half: Array
-    people_half: Array
+    told: Array
+    simple: Array
     error: Array
     people_error: Array
     saved: Array
@@ -58,7 +61,7 @@ class Outcome:
     @property
     def widths(self) -> Array:
         """Mean width over that of people alone, of each system."""
-        ratios: Array = self.half.mean(axis=0) / self.people_half.mean(axis=0)
+        ratios: Array = self.told.mean(axis=0) / self.simple.mean(axis=0)
         return ratios
 
 
@@ -163,12 +166,12 @@ def _frames(study: Study, probabilities: dict[int, float]) -> dict[str, list[Dra
 
 def _figures(found: DrawEstimate, truth: float) -> tuple[float, ...]:
     assert found.estimate is not None
-    assert found.low is not None
+    assert found.error is not None
     assert found.classical_estimate is not None
-    assert found.classical_low is not None
+    assert found.simple_error is not None
     return (
-        found.estimate - found.low,
-        found.classical_estimate - found.classical_low,
+        found.error,
+        found.simple_error,
         found.estimate - truth,
         found.classical_estimate - truth,
         found.labels_saved or 0.0,

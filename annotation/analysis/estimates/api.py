@@ -135,9 +135,13 @@ class PlanFigures(serializers.Serializer[Any]):
     )
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
     basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")
-    pilot = serializers.CharField(allow_null=True, help_text="The random sample that it uses.")
+    pilot = serializers.CharField(allow_null=True, help_text="The latest random sample that it uses.")
+    pilot_samples = serializers.IntegerField(help_text="Pooled random samples that it uses.")
     pilot_answered = serializers.IntegerField(
-        help_text="Answered checks of that sample, 0 without one: a smaller one would replace more answers."
+        help_text="Answered checks of these samples, each once; 0 without any."
+    )
+    joins = serializers.BooleanField(
+        help_text="A new sample is pooled with these answers; else it stands by itself and would replace them."
     )
     complete = serializers.CharField(
         help_text="That people have answered every check, so that no sample adds to it; else empty."

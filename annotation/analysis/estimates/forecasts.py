@@ -1,6 +1,7 @@
 """How wide intervals would be with answers to more claims, and which chance each claim would have in such a draw.
 
-A forecast goes by the latest draw of checks that is answered, else by the judge's probabilities (see `ForecastBasis`).
+A forecast goes by the latest samples of checks that are answered, else by the judge's probabilities (see
+`ForecastBasis`).
 Sizes count the checks of a whole draw over all systems and target lengths; a system gets its share of them.
 """
 
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from annotation.analysis.estimates.estimates import SampleProgress, covariates, samples_of_coverage
-from annotation.analysis.leaderboard.averages import CONFIDENCE
+from annotation.analysis.estimates.estimates import covariates
+from annotation.analysis.estimates.pooling import Pool, next_confidence, samples_and_pools, would_join
 from annotation.models import Check, Draw
 from annotation.sampling.queries import check_samples
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items, framed_now
@@ -24,7 +25,6 @@ from evaluation.statistics import (
     Forecast,
     forecast_widths,
     forecast_without_pilot,
-    look_confidence,
     with_pooled_variance,
 )
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 DESIGNS: tuple[Design, ...] = ("people", "uniform", "stratified", "active")
 DRAWABLE: tuple[Design, ...] = ("uniform", "stratified", "active")
 """Designs that a draw can have; people alone are drawn uniformly."""
-ALL_LOOKS = 200
-"""From so many answers on a sample is looked at as often as any: forecasts take all to be."""
 
 SURE, FAIRLY, DOUBTFUL = "sure", "fairly sure", "doubtful"
 DOUBTS = (SURE, FAIRLY, DOUBTFUL)
@@ -68,14 +66,16 @@ TargetSystem = tuple[int | None, str]
 class Forecasts:
     """A forecast for each system at each target length that has one, and what all of them go by.
 
-    `drawable` names the checks that a draw made now could take, in their order.
+    `drawable` names the checks that a draw made now could take, in their order; its answers would be pooled with the
+    pilot's where it `joins`.
     """
 
     basis: ForecastBasis
-    pilot: SampleProgress | None
+    pilot: Pool | None
     framed: SampleFrame
     of: dict[TargetSystem, Forecast]
     drawable: tuple[str, ...]
+    joins: bool = False
 
     @property
     def checks(self) -> int:
@@ -98,32 +98,27 @@ class Forecasts:
 
 
 def forecasts(project: Project) -> Forecasts:
-    """What the plan goes by: the latest draw of checks that is answered, or the judge's own probabilities."""
+    """What the plan goes by: the latest samples of checks that are answered, or the judge's own probabilities."""
     drawable = drawable_checks(project)
-    confidence = _confidence(project, drawable)
-    pilot = next(
-        (draw for draw in samples_of_coverage(project) if draw.item == Draw.Item.CHECK and draw.is_complete),
-        None,
-    )
+    _, pools = samples_and_pools(project)
+    answered = [pool for pool in pools if pool.latest.item == Draw.Item.CHECK and pool.latest.is_complete]
+    pilot = answered[-1] if answered else None
+    joins = pilot is not None and would_join(project, pilot, drawable)
+    confidence = next_confidence(project, pilot if joins else None, drawable)
     if pilot is not None:
-        framed = framed_items(project, Draw.objects.get(project=project, public_id=pilot.draw_id))
+        framed = framed_items(project, *pilot.draws)
         known = covariates(framed)
         places = _places(framed, drawable)
         try:
             found = {
-                place: _from_pilot(items, settled, known, confidence) for place, items, settled in places
+                place: _from_pilot(items, settled, known, confidence, joins=joins)
+                for place, items, settled in places
             }
         except EvaluationError:
             # Some system has answers in fewer than two document sets: nothing can be learnt of it.
             return _without_pilot(project, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable, confidence)
-        return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable)
+        return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable, joins)
     return _without_pilot(project, None, ForecastBasis.JUDGE, drawable, confidence)
-
-
-def _confidence(project: Project, drawable: Sequence[str]) -> float:
-    """What the last interval of a sample that is drawn now would be computed at."""
-    earlier = check_samples.samples_of_frame(project, frozenset(drawable))
-    return look_confidence(ALL_LOOKS, ALL_LOOKS, sample=1 + earlier, confidence=CONFIDENCE)
 
 
 def _pooled(found: Mapping[TargetSystem, Forecast]) -> dict[TargetSystem, Forecast]:
@@ -145,6 +140,8 @@ def _from_pilot(
     settled: Sequence[bool],
     known: Mapping[str, Sequence[float]] | None,
     confidence: float,
+    *,
+    joins: bool,
 ) -> Forecast:
     return forecast_widths(
         items,
@@ -153,12 +150,13 @@ def _from_pilot(
         settled=settled,
         covariates=known,
         confidence=confidence,
+        joins=joins,
     )
 
 
 def _without_pilot(
     project: Project,
-    pilot: SampleProgress | None,
+    pilot: Pool | None,
     basis: ForecastBasis,
     drawable: tuple[str, ...],
     confidence: float,

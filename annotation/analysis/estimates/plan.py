@@ -40,6 +40,20 @@ ALL_BY_PEOPLE = 1 - 1e-9
 """The share decided by people from which on it is everything, but for rounding."""
 
 
+@dataclass(frozen=True, slots=True)
+class PilotSamples:
+    """What forecasts go by: so many `answers` of pooled `samples`, of which the last is named.
+
+    A new sample's answers are pooled with them where it `joins`.
+    """
+
+    draw_id: str
+    day: str
+    answers: int
+    samples: int
+    joins: bool
+
+
 class ShortSystem(NamedTuple):
     """A system that needs more document sets for a width than the `held` ones."""
 
@@ -84,7 +98,16 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
         "basis": found.basis,
-        "pilot": found.pilot and asdict(found.pilot),
+        "pilot": found.pilot
+        and asdict(
+            PilotSamples(
+                found.pilot.latest.draw_id,
+                found.pilot.latest.day,
+                found.pilot.answers,
+                len(found.pilot.samples),
+                found.joins,
+            )
+        ),
         "is_complete": is_complete,
         "checks": found.checks,
         "came_after": found.framed.came_after,

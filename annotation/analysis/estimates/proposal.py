@@ -29,8 +29,11 @@ def proposed_size(project: Project) -> int | None:
 
 
 def suited(found: Figures, table: Mapping[str, Any], width: float, sizes: Sequence[int]) -> int | None:
-    """The size that the width takes, larger than the answered draw; None where no draw would add anything."""
-    larger = [size for size in sizes if size > found["pilot_answered"]]
+    """The size that the width takes; None where no draw would add anything.
+
+    One that stands by itself is larger than the answered ones.
+    """
+    larger = [size for size in sizes if found["joins"] or size > found["pilot_answered"]]
     if found["complete"] or not larger:
         return None
     if wanted_of(table, width)["is_reached"]:

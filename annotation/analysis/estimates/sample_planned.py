@@ -14,6 +14,7 @@ from annotation.core.refusals import Invalid
 from annotation.models import Check, Draw, Project
 from annotation.models.base import new_seed
 from annotation.sampling.services.sample_checks import (
+    DrawnChoice,
     FramedCheck,
     frame_of,
     need_blind_answers,
@@ -59,7 +60,7 @@ def sample_planned(
         side=SIDE,
         seed=seed,
         frame=frame,
-        chances=_drawn(project, frame, size=size, design=wanted, seed=seed),
+        choice=_choice(project, frame, size=size, design=wanted, seed=seed),
         by_system=True,
         details={"planned": size},
     )
@@ -88,20 +89,22 @@ def _frame(project: Project, size: int) -> dict[str, FramedCheck]:
     return frame
 
 
-def _drawn(
+def _choice(
     project: Project, frame: Mapping[str, FramedCheck], *, size: int, design: Design, seed: int
-) -> dict[str, float]:
+) -> DrawnChoice:
     if design == "uniform":
-        return by_lot(frame, size=size, seed=seed)
+        return DrawnChoice(list(by_lot(frame, size=size, seed=seed)), dict.fromkeys(frame, size / len(frame)))
     # What came after the pilot is one stratum in the forecast: it is drawn by system too.
+    planned = planned_chances(project, size=size, design=design)
     strata: dict[tuple[str, int | None, int | None], dict[str, float]] = defaultdict(dict)
-    for name, (chance, stratum) in planned_chances(project, size=size, design=design).items():
+    for name, (chance, stratum) in planned.items():
         strata[stratum, frame[name].system_id, frame[name].target_words][name] = chance
-    return {
-        name: chance
+    drawn = [
+        name
         for number, chances in enumerate(strata.values())
-        for name, chance in fixed_size_draw(chances, seed=seed + number).items()
-    }
+        for name in fixed_size_draw(chances, seed=seed + number)
+    ]
+    return DrawnChoice(drawn, {name: chance for name, (chance, _) in planned.items()})
 
 
 def by_lot(frame: Mapping[str, FramedCheck], *, size: int, seed: int) -> dict[str, float]:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annotation.analysis.estimates.estimates import EstimateState, EstimateTable, SampleProgress
+from annotation.analysis.estimates.estimates import EstimateState, EstimateTable
 from annotation.analysis.estimates.forecasts import ForecastBasis
-from annotation.analysis.estimates.plan import ShortSystem
+from annotation.analysis.estimates.plan import PilotSamples, ShortSystem
+from annotation.analysis.estimates.pooling import SampleProgress
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.stored import read
 from annotation.models import Draw
@@ -43,7 +44,7 @@ CAPTION = (
     "in it"
 )
 LOOKED_AT = (
-    "Intervals allow for looking while a sample is answered, and for further samples of the same claims."
+    "Intervals allow for looking while a sample is answered, and for further samples of the same frame."
 )
 CAPTION_OF_PEOPLE = (
     "what people would say of all claims, for the population that the document sets stand for, from their "
@@ -64,7 +65,7 @@ def caption_of_estimate(table: EstimateTable) -> str:
 
 def estimate_in_words(table: EstimateTable) -> str:
     """Where the estimates come from and what they may be trusted for, or why there are none."""
-    newer = _open_in_words(table.newer) if table.newer else ""
+    newer = _open_in_words(table.newer, table.sample if table.waits else None) if table.newer else ""
     if table.sample is None:
         return newer or (ALL_ANSWERED if table.is_all_answered else NO_SAMPLE)
     if not table.documents:
@@ -74,12 +75,12 @@ def estimate_in_words(table: EstimateTable) -> str:
         if table.came_after
         else ""
     )
-    looked = LOOKED_AT if table.sample.item == Draw.Item.CHECK else ""
     told = (
         _sample_in_words(table.sample),
+        _pooled_in_words(table),
         _state_in_words(table),
         _saved_in_words(table),
-        looked,
+        LOOKED_AT,
         _across_in_words(table),
         after,
         newer,
@@ -100,6 +101,16 @@ def _sample_in_words(sample: SampleProgress) -> str:
             "shown."
         )
     return f"From the random sample of {sample.day}: {sample.drawn:,} blind judgments of {ITEM_NOUNS[sample.item]}."
+
+
+def _pooled_in_words(table: EstimateTable) -> str:
+    """Which samples are one, and how many answers that is; empty of a single one."""
+    if not table.earlier:
+        return ""
+    count = 1 + len(table.earlier)
+    days = ", ".join(each.day for each in table.earlier)
+    answers = "answers" if table.sample and table.sample.item == Draw.Item.CHECK else "judged summaries"
+    return f"Pooled with {'that' if count == 2 else 'those'} of {days}: {table.answers:,} {answers} of {count} samples."
 
 
 def _state_in_words(table: EstimateTable) -> str:
@@ -145,8 +156,8 @@ def _across_in_words(table: EstimateTable) -> str:
     return "Systems were not sampled one by one, so answers to the same claim in other systems' summaries are not used."
 
 
-def _open_in_words(newest: SampleProgress) -> str:
-    """What is said of the newest draw where it is not answered yet."""
+def _open_in_words(newest: SampleProgress, after: SampleProgress | None) -> str:
+    """What is said of the newest sample where estimates do not follow it; `after` has to be answered first."""
     if newest.withdrawn:
         return (
             f"Of the random sample of {newest.day}, {newest.withdrawn:,} judgments were withdrawn unanswered. "
@@ -154,6 +165,8 @@ def _open_in_words(newest: SampleProgress) -> str:
             f"probabilities no longer hold, so it gives no estimate."
         )
     told = f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered."
+    if newest.look and after is not None:
+        return f"{told} Its answers join once the random sample of {after.day} is all answered."
     if newest.look:
         return f"{told} Estimates follow it once it promises narrower intervals than the sample before it."
     needs = (
@@ -176,16 +189,15 @@ _TRUSTING = (
 )
 
 
-def basis_in_words(basis: str, pilot: SampleProgress | None) -> str:
+def basis_in_words(basis: str, pilot: PilotSamples | None) -> str:
     """What the forecast goes by and what it assumes."""
     match basis:
         case ForecastBasis.PILOT if pilot is not None:
             return (
-                f"The forecast uses the random sample of {pilot.day}: how far the judge was off on its "
-                f"{pilot.drawn:,} answered checks, and how far document sets differ. It assumes that people keep "
-                "answering the same way; the fewer these answers are, the rougher it is. Systems of a target length "
-                "are taken together. Estimates use the latest answered sample, so a "
-                "new one with fewer checks would make intervals wider."
+                f"The forecast uses {_pilot_in_words(pilot)}: how far the judge was off on "
+                f"{'its' if pilot.samples == 1 else 'their'} {pilot.answers:,} answered checks, and how far "
+                "document sets differ. It assumes that people keep answering the same way; the fewer these answers "
+                f"are, the rougher it is. Systems of a target length are taken together. {_joining_in_words(pilot)}"
             )
         case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
             return (
@@ -200,6 +212,18 @@ def basis_in_words(basis: str, pilot: SampleProgress | None) -> str:
                 "A run of the deciding judge gives them."
             )
     return f"No random sample has been answered yet: {_TRUSTING}"
+
+
+def _pilot_in_words(pilot: PilotSamples) -> str:
+    if pilot.samples == 1:
+        return f"the random sample of {pilot.day}"
+    return f"{pilot.samples} random samples, the last of {pilot.day}"
+
+
+def _joining_in_words(pilot: PilotSamples) -> str:
+    if pilot.joins:
+        return "A new sample is pooled with these answers."
+    return "Checks have changed since: a new sample stands by itself, and one of fewer checks gives wider intervals."
 
 
 def hours_in_words(seconds: float | None, timed: int) -> str:
@@ -377,21 +401,23 @@ def width_in_words(reachable: float | None) -> str:
     return f"Nobody has asked for a width: {reachable:g} is the narrowest of these that half of all checks reach."
 
 
-def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
+def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool, pooled: int) -> str:
     """That a size is that of a new draw, and what of earlier draws' answers counts in it.
 
-    `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing.
+    `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing;
+    `pooled` answers are one sample with it.
     """
     told = (
-        f"This is a new random sample of {size:,}, not {size:,} more: once all of it is answered, the estimate uses "
-        "it alone."
+        f"This is a new random sample of {size:,}; the estimate pools it with the {pooled:,} answers that there are."
+        if pooled
+        else f"This is a new random sample of {size:,}: once all of it is answered, the estimate uses it alone."
     )
     if not answered:
         return told
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
     kept = f"{earlier} a blind answer already: where it is sampled it keeps that answer and nobody is asked"
     about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
-    return f"{told} {kept}{about}. What is not sampled does not enter the estimate."
+    return f"{told} {kept}{about}. What no sample holds does not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
@@ -411,12 +437,14 @@ def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
 
 def told(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The stored plan with its sentences."""
-    pilot = plan["pilot"] and read(SampleProgress, plan["pilot"])
+    pilot = plan["pilot"] and read(PilotSamples, plan["pilot"])
     return {
         **plan,
         "basis_in_words": basis_in_words(plan["basis"], pilot),
         "pilot": pilot and pilot.draw_id,
-        "pilot_answered": pilot.answered if pilot else 0,
+        "pilot_answered": pilot.answers if pilot else 0,
+        "pilot_samples": pilot.samples if pilot else 0,
+        "joins": bool(pilot and pilot.joins),
         "complete": complete_in_words(plan["checks"]) if plan["is_complete"] else "",
         "least_title": _least_title(plan),
         "pace_in_words": hours_in_words(plan["seconds"], plan["timed"]),

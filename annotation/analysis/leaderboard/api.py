@@ -163,6 +163,11 @@ class EstimateShape(serializers.Serializer[Any]):
         help_text="Items of the sample that it rests on: the first in sampled order, as of the last declared look."
     )
     drawn = serializers.IntegerField(help_text="Items of the whole sample.")
+    pooled_draws = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Earlier random samples of the same frame whose answers are pooled with it.",
+    )
+    pooled_answers = serializers.IntegerField(help_text="Answers of all these samples, each item once.")
     confidence = serializers.FloatField(
         help_text="What each interval is computed at, so that those of all looks and samples hold together at 95 %."
     )

@@ -212,5 +212,7 @@ def _told_table(table: TargetTable) -> dict[str, Any]:
             "draw_id": table.estimate.draw_id,
             "answered": table.estimate.sample.look if table.estimate.sample else 0,
             "drawn": table.estimate.sample.drawn if table.estimate.sample else 0,
+            "pooled_draws": [each.draw_id for each in table.estimate.earlier],
+            "pooled_answers": table.estimate.answers,
         }
     return plain

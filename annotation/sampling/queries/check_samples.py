@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ from django.utils import timezone
 from annotation.core.known_checks import knows, knows_in_other_words, knows_of_earlier_words
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
 from annotation.models.assignment import AWAITED
-from evaluation.statistics import declared_looks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -190,26 +188,6 @@ def _opened(check: str, path: str) -> Subquery:
     """When whoever has the check opened it first."""
     looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
     return Subquery(looks.order_by().values("opened_at")[:1])
-
-
-def samples_of_frame(project: Project, frame: Container[str], *, before: Draw | None = None) -> int:
-    """How many samples took any check of a frame, before the one that is named; `frame` holds public ids. One query.
-
-    A sample that was cancelled with fewer answers than its first look takes has told nobody anything.
-    """
-    rows = DrawnCheck.objects.filter(draw__project=project, check_row__side=Check.Side.REFERENCE)
-    rows = rows.filter(draw__lt=before) if before is not None else rows
-    columns = ("draw_id", "draw__cancelled_at", "check_row__public_id", "verdict_id")
-    sizes, answered = Counter[int](), Counter[int]()
-    cancelled, of_frame = set[int](), set[int]()
-    for draw, cancelled_at, public_id, verdict in rows.order_by().values_list(*columns):
-        sizes[draw] += 1
-        answered[draw] += verdict is not None
-        if cancelled_at is not None:
-            cancelled.add(draw)
-        if public_id in frame:
-            of_frame.add(draw)
-    return sum(draw not in cancelled or answered[draw] >= declared_looks(sizes[draw])[0] for draw in of_frame)
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -35,6 +35,13 @@ class FramedCheck(NamedTuple):
     probability: float | None
 
 
+class DrawnChoice(NamedTuple):
+    """What was drawn of a frame, and the chance that each of its checks had, in its order."""
+
+    drawn: Sequence[str]
+    chances: Mapping[str, float]
+
+
 @transaction.atomic
 def sample_checks(
     *,
@@ -61,7 +68,7 @@ def sample_checks(
     need_blind_answers(project)
     frame = frame_of(project, side)
     seed = new_seed() if seed is None else seed
-    chances = _drawn(frame, method=method, share=share, seed=seed)
+    choice = _choice(frame, method=method, share=share, seed=seed)
     return record_sample(
         project=project,
         by=by,
@@ -70,7 +77,7 @@ def sample_checks(
         side=side,
         seed=seed,
         frame=frame,
-        chances=chances,
+        choice=choice,
         by_system=method == Draw.Method.STRATIFIED,
     )
 
@@ -81,7 +88,7 @@ def sample_size(*, project: Project, by: User | None, method: str, share: float,
     require(by, project, Verb.ASSIGN)
     _validate(method=method, share=share, side=side)
     need_blind_answers(project)
-    return len(_drawn(frame_of(project, side), method=method, share=share, seed=seed))
+    return len(_choice(frame_of(project, side), method=method, share=share, seed=seed).drawn)
 
 
 def need_blind_answers(project: Project) -> None:
@@ -116,7 +123,7 @@ def record_sample(
     side: str,
     seed: int,
     frame: Mapping[str, FramedCheck],
-    chances: Mapping[str, float],
+    choice: DrawnChoice,
     by_system: bool,
     details: Mapping[str, object] | None = None,
 ) -> Draw:
@@ -126,6 +133,7 @@ def record_sample(
     A check that somebody answered blind before keeps its first such answer (see `blind_answers`): whoever gave it knows
     too much by now to be asked again. The caller owns the transaction and has asked for permission.
     """
+    chances = [choice.chances[name] for name in frame]
     draw = Draw.objects.create(
         project=project,
         method=method,
@@ -133,13 +141,14 @@ def record_sample(
         share=share,
         seed=seed,
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
+        chances=chances if len(set(chances)) > 1 else [],
         by_system=by_system,
     )
     # Their keys are the order in which they are handed out, which must not be that of the frame.
-    order = list(chances)
+    order = list(choice.drawn)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
-        DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=chances[name])
+        DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=choice.chances[name])
         for name in order
     ]
     DrawnCheck.objects.bulk_create(rows, batch_size=SAMPLED_AT_ONCE)
@@ -194,17 +203,22 @@ def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 
-def _drawn(frame: Mapping[str, FramedCheck], *, method: str, share: float, seed: int) -> dict[str, float]:
+def _choice(frame: Mapping[str, FramedCheck], *, method: str, share: float, seed: int) -> DrawnChoice:
     match method:
         case Draw.Method.UNIFORM:
-            return uniform_draw(list(frame), share=share, seed=seed)
+            drawn = uniform_draw(list(frame), share=share, seed=seed)
+            return DrawnChoice(list(drawn), dict.fromkeys(frame, len(drawn) / len(frame)))
         case Draw.Method.STRATIFIED:
             strata = {name: (framed.system_id, framed.target_words) for name, framed in frame.items()}
-            return stratified_draw(strata, share=share, seed=seed)
+            drawn = stratified_draw(strata, share=share, seed=seed)
+            # Of every stratum one at least was drawn.
+            chances = {strata[name]: chance for name, chance in drawn.items()}
+            return DrawnChoice(list(drawn), {name: chances[stratum] for name, stratum in strata.items()})
         case _:
             spreads = {name: _spread(framed.probability) for name, framed in frame.items()}
             size = max(1, round(share * len(frame)))
-            return fixed_size_draw(active_probabilities(spreads, size=size), seed=seed)
+            known = active_probabilities(spreads, size=size)
+            return DrawnChoice(list(fixed_size_draw(known, seed=seed)), known)
 
 
 def _spread(probability: float | None) -> float:

@@ -61,6 +61,8 @@ class Forecast:
     `variance_of_documents` is the variance of a document's mean over the population. `errors` are the judge's
     expected squared errors of each item times its share squared, and `people_errors` the same if nothing is foretold.
     `is_open` tells which items can be drawn, None that all can; the others are settled and cost no answer.
+    Where new answers join the pilot's, `held` are the chances that items had to be in that, and `seen` tells which
+    documents hold an answer already.
     """
 
     now: float | None
@@ -73,6 +75,8 @@ class Forecast:
     people_errors: Array
     variance_of_documents: float
     is_open: NDArray[np.bool_] | None = None
+    held: Array | None = None
+    seen: NDArray[np.bool_] | None = None
 
     @property
     def open_places(self) -> NDArray[np.intp]:
@@ -135,7 +139,7 @@ class Forecast:
         return neyman_allocation(self._sizes(), spreads, size=labels)
 
     def width(self, labels: int, design: Design) -> float | None:
-        """Width that is expected of an interval from so many answers in all; of several systems see `median_widest`.
+        """Width that is expected of an interval from a sample of so many; of several systems see `median_widest`.
 
         None where fewer than two documents would hold an answer, the design would leave out items that may err, or it
         is not known how much documents differ. Errors as `probabilities`.
@@ -145,6 +149,8 @@ class Forecast:
         if bool(((chances <= 0) & (errors > 0)).any()):
             return None
         answered = self._answered(self._unseen(chances))
+        if self.held is not None:
+            chances = chances + (1 - chances) * self.held
         if answered < FEWEST_ANSWERS or not self.knows_documents:
             return None
         count = self.document_count
@@ -202,6 +208,8 @@ class Forecast:
         """Of each document the chance to hold no answer."""
         unseen = np.ones(self.document_count)
         np.multiply.at(unseen, self.documents, 1 - chances)
+        if self.seen is not None:
+            unseen[self.seen] = 0.0
         return unseen
 
     def _answered(self, unseen: Array) -> float:
@@ -241,10 +249,11 @@ def forecast_widths(
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
     floor: float = UNIFORM_FLOOR,
+    joins: bool = False,
 ) -> Forecast:
     """What intervals more human answers would give, going by those of a pilot, of one system.
 
-    - `pilot`: the whole frame with a completed draw, as for `estimate_from_draw`.
+    - `pilot`: the whole frame with a completed draw, as for `estimate_from_draw`; a new one `joins` it or stands alone.
     - `spreads`, item by item: how far the judge is expected to be off, sqrt(p (1 - p)) of a calibrated p. The pilot
       checks them: squared errors are fitted as a + b spread^2, a and b not below 0.
     - `strata`: groups of items; errors beyond what was fitted count, the less the fewer answers a group holds.
@@ -291,6 +300,11 @@ def forecast_widths(
         people_errors=np.where(is_open, _mean_square(frame, none) * frame.shares**2, 0.0),
         variance_of_documents=between,
         is_open=is_open,
+        # What is not drawn at 1 could not be drawn.
+        held=np.where(frame.is_drawn | (frame.probabilities < 1), frame.probabilities, 0.0)
+        if joins
+        else None,
+        seen=np.isin(np.arange(len(frame.names)), frame.documents[frame.is_drawn]) if joins else None,
     )
 
 

@@ -208,6 +208,17 @@ def test_later_draws_are_as_wide_as_forecast(design: Design) -> None:
     assert mean(widths) == pytest.approx(made.width(160, design), rel=0.1)
 
 
+def test_answers_that_join_the_pilots_are_as_good_as_their_union() -> None:
+    pilot = WORLD.pilot(160)
+    alone = forecast_widths(pilot, WORLD.spreads)
+    joined = forecast_widths(pilot, WORLD.spreads, joins=True)
+    # Of 320 items half was drawn; of 160 more half each: in either with 1 - 1/4, as 240 at once.
+    assert joined.width(160, "uniform") == pytest.approx(alone.width(240, "uniform"), rel=1e-3)
+    # Documents that hold an answer go on holding it.
+    answered = {item.document for item in pilot if item.is_drawn}
+    assert joined.answered_documents(0, "uniform").expected == len(answered)
+
+
 def test_labels_of_too_few_documents_give_no_width() -> None:
     made = forecast_widths(WORLD.pilot(), WORLD.spreads)
     assert made.width(0, "uniform") is None

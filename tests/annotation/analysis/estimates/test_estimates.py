@@ -7,16 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.analysis.estimates.estimates import (
-    SampleProgress,
-    estimate_table,
-    estimates,
-    shown_sample,
-)
+from annotation.analysis.estimates.estimates import estimate_table, estimates
+from annotation.analysis.estimates.pooling import HeldSample, Pool, SampleProgress
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
-from annotation.models import Assignment, Check, Draw
+from annotation.models import Assignment, Check, Draw, DrawnCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
@@ -101,6 +97,7 @@ def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -
     add_checks(world, 1)
     # Six of its seven checks keep the answers of the first draw.
     draw_of(world)
+    assert DrawnCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
     assert found.draw_id == first.public_id
     assert "An estimate needs all of them." in estimate_in_words(found)
@@ -134,46 +131,7 @@ def test_while_a_sample_is_answered_an_estimate_rests_on_its_first_answers(world
     assert "the next comes at 36" in estimate_in_words(found)
     # The no out of turn waits.
     assert found.average("alder").mean == 1.0
-    assert found.confidence == look_confidence(20, 36)
-
-
-@pytest.mark.django_db
-def test_samples_of_the_same_checks_share_what_may_be_missed(world: World) -> None:
-    first = draw_of(world)
-    answer(world, "alder")
-    answer(world, "birch")
-    assert estimates(world.project).at(20).confidence == look_confidence(6, 6)
-    draw_of(world)
-    # Every check keeps its answer, so the second is complete at once.
-    assert estimates(world.project).at(20).confidence == look_confidence(6, 6, sample=2)
-    # One that was cancelled after somebody could look at it counts; before that it does not.
-    Draw.objects.filter(pk=first.pk).update(cancelled_at=datetime.now(UTC))
-    assert estimates(world.project).at(20).confidence == look_confidence(6, 6, sample=2)
-    first.drawn_checks.update(verdict=None)
-    assert estimates(world.project).at(20).confidence == look_confidence(6, 6)
-
-
-@pytest.mark.parametrize(
-    ("samples", "shown"),
-    [
-        # Answered in sampled order and drawn, the newest first.
-        ([], None),
-        ([(19, 120)], None),
-        ([(39, 120)], 0),
-        # As many would not do: a further sample, and a look before its end, are wider.
-        ([(60, 120), (60, 60)], 1),
-        ([(220, 240), (60, 60)], 0),
-        ([(59, 120), (60, 60)], 1),
-        ([(60, 60), (120, 120)], 0),
-        ([(20, 40), (40, 120), (30, 30), (200, 200)], 2),
-    ],
-)
-def test_the_sample_that_says_most_is_shown(samples: list[tuple[int, int]], shown: int | None) -> None:
-    draws = [
-        replace(DRAW, draw_id=str(place), drawn=drawn, answered=run, run=run)
-        for place, (run, drawn) in enumerate(samples)
-    ]
-    assert shown_sample(draws) is (None if shown is None else draws[shown])
+    assert found.confidence == look_confidence(20, (20, 36))
 
 
 @pytest.mark.django_db
@@ -278,11 +236,16 @@ DRAW = SampleProgress(
 )
 
 
+def pool_of(progress: SampleProgress) -> Pool:
+    held = HeldSample(progress, Draw(item=progress.item), {}, datetime(2026, 5, 4, tzinfo=UTC))
+    return Pool(samples=(held,), answers=18, all_looks=((18,),), confidence=0.95)
+
+
 @pytest.mark.parametrize(("answered", "state"), [(14, "people"), (15, "few"), (19, "few"), (20, "fine")])
 def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twenty(
     answered: int, state: str
 ) -> None:
-    found = estimate_table(DRAW, framed(60, answered=answered), 20)
+    found = estimate_table(pool_of(DRAW), framed(60, answered=answered), 20)
     assert found.state == state
     shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
     assert (shown == people) is (state == "people")
@@ -290,7 +253,7 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
 
 
 def test_without_probabilities_people_stand_alone() -> None:
-    found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
+    found = estimate_table(pool_of(DRAW), framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
     assert "The judge recorded no probability for any of it" in estimate_in_words(found)
 
@@ -307,13 +270,15 @@ def test_it_is_told_whether_answers_on_other_systems_are_used(
     by_system: bool, systems: tuple[str, ...], told: str
 ) -> None:
     drawn = replace(DRAW, by_system=by_system)
-    sentence = estimate_in_words(estimate_table(drawn, framed(200, answered=60, systems=systems), 20))
+    sentence = estimate_in_words(
+        estimate_table(pool_of(drawn), framed(200, answered=60, systems=systems), 20)
+    )
     assert told in sentence
     assert ("other systems'" in sentence) is bool(told)
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
-    found = estimate_table(DRAW, framed(200, answered=60), 20)
+    found = estimate_table(pool_of(DRAW), framed(200, answered=60), 20)
     each = (found.systems or {})["alder"]
     assert each.shown.low is not None
     assert each.people.low is not None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import transaction
 
-from annotation.analysis.estimates.estimates import samples_of_coverage
 from annotation.analysis.estimates.forecasts import DRAWABLE, planned_chances
 from annotation.analysis.estimates.plan import plan
+from annotation.analysis.estimates.pooling import samples_and_pools
 from annotation.analysis.estimates.sample_planned import by_lot, sample_planned
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
@@ -136,7 +136,7 @@ def test_a_draw_that_is_all_answered_before_is_complete_at_once_and_nobody_is_to
     told = Notice.objects.count()
     again = draw(world, "uniform", size=4)
     assert not DrawnCheck.objects.filter(draw=again, verdict=None).exists()
-    assert samples_of_coverage(world.project)[0].is_complete
+    assert samples_and_pools(world.project)[0][0].is_complete
     assert Notice.objects.count() == told
 
 

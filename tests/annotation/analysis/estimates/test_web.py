@@ -89,7 +89,7 @@ def told(html: str) -> str:
     return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html)))
 
 
-def test_a_goal_that_is_reached_is_said_to_be_and_no_smaller_draw_is_offered(
+def test_a_goal_that_is_reached_is_said_to_be_and_a_further_sample_is_pooled(
     world: World, signed_in: SignedIn
 ) -> None:
     lay_sets(world, 19)
@@ -98,20 +98,28 @@ def test_a_goal_that_is_reached_is_said_to_be_and_no_smaller_draw_is_offered(
     # .7 of 158 checks.
     assert draw.drawn_checks.count() == 111
     (table,) = plan(world.project)["targets"]
-    assert 0.23 < table["widest_now"] < 0.24
+    assert 0.24 < table["widest_now"] < 0.25
     client = signed_in(world.olga)
     html = client.get(f"{PLAN}?width=0.3").content.decode()
-    assert "No interval is wider than 0.24 now: 0.30 is reached already." in html
-    # The planned sizes go 100, 150, 158.
-    assert 'name="size" value="150"' in html
-    assert "would replace it" not in html
+    assert "No interval is wider than 0.25 now: 0.30 is reached already." in html
+    assert 'name="size" value="10"' in html
+    assert "the estimate pools it with the 111 answers that there are" in told(html)
     by_design = {
-        design: each["widest"] for design, each in table["outlooks"]["150"].items() if design != "people"
+        design: each["widest"] for design, each in table["outlooks"]["10"].items() if design != "people"
     }
     assert f'name="design" value="{min(by_design, key=lambda design: by_design[design])}"' in html
-    assert "This smaller one would replace it and make intervals wider." in told(
-        client.get(f"{PLAN}?size=70").content.decode()
-    )
+    assert "would replace it" not in told(client.get(f"{PLAN}?size=70").content.decode())
+
+
+def test_after_new_document_sets_came_a_smaller_sample_would_replace_a_larger_one(
+    laid: World, signed_in: SignedIn
+) -> None:
+    answer_draw(laid, sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.9, seed=3))
+    lay_sets(laid, 2, first=4)
+    html = told(signed_in(laid.olga).get(f"{PLAN}?size=30").content.decode())
+    assert "Checks have changed since: a new sample stands by itself" in html
+    assert "This smaller one would replace it" in html
+    assert "the estimate uses it alone" in html
 
 
 def test_without_a_pilot_a_draw_is_by_lot(laid: World, signed_in: SignedIn) -> None:

@@ -240,16 +240,19 @@ def test_a_width_that_nobody_asked_for_says_so() -> None:
 
 
 def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:
-    told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True)
+    told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=0)
     assert told == (
-        "This is a new random sample of 50, not 50 more: once all of it is answered, the estimate uses it alone."
+        "This is a new random sample of 50: once all of it is answered, the estimate uses it alone."
+    )
+    assert new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=60) == (
+        "This is a new random sample of 50; the estimate pools it with the 60 answers that there are."
     )
     # 60 of 200 are answered: of 50 by lot 15.
-    assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True) == (
+    assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True, pooled=0) == (
         f"{told} 60 checks have a blind answer already: where it is sampled it keeps that answer and nobody is asked "
-        "(about 15 of these 50). What is not sampled does not enter the estimate."
+        "(about 15 of these 50). What no sample holds does not enter the estimate."
     )
-    assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False)
+    assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False, pooled=0)
 
 
 def test_below_five_sets_there_is_no_interval_and_it_is_said() -> None:
