@@ -48,7 +48,9 @@ class SampleFrame:
         )
 
 
-def framed_items(project: Project, draw: Draw, *, look: int | None = None) -> SampleFrame:
+def framed_items(
+    project: Project, draw: Draw, *, look: int | None = None, names_claims: bool = False
+) -> SampleFrame:
     """The items of a sample, of checks on the reference side or of summaries for assessors.
 
     Of checks as they stood when the first `look` of them, in sampled order, were answered, where it is given.
@@ -57,14 +59,14 @@ def framed_items(project: Project, draw: Draw, *, look: int | None = None) -> Sa
     its document: summaries of a system, model summaries, units by weight, claims of a unit. What a rule
     decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the sample
     recorded; that to a summary is coverage by the deciding judge alone. Items name their claims where the sample was
-    drawn by system.
+    drawn by system, or where `names_claims` asks for it, as estimates must not.
     """
     if draw.item != Draw.Item.CHECK:
         return _of_summaries(project, draw)
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
     drawn = _drawn(draw)
     # The first answers of a sample hold as many of each system as chance would have it.
-    by_system = draw.by_system and (look is None or look >= len(drawn))
+    by_system = names_claims or (draw.by_system and (look is None or look >= len(drawn)))
     return _of_checks(project, probabilities, drawn, by_system=by_system, look=look)
 
 
