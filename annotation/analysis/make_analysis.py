@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.analysis.agreement import agreement
 from annotation.analysis.estimates import plan
 from annotation.analysis.fingerprint import fingerprint_of
-from annotation.analysis.judge import judge_quality
+from annotation.analysis.judge import judge_quality, suggest_verdicts
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
 from annotation.analysis.pictures import work_by_day
@@ -113,8 +113,11 @@ MAKINGS: Mapping[Analysis.Kind, Making] = {
     Analysis.Kind.PLAN: Making(_plan_or_work, shape=10),
     # Other judges' answers write no score of this project.
     Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.SUGGESTED: Making(suggest_verdicts.payload),
 }
 """Every kind that can be made; the one place where they are named."""
+WITH_SUGGESTIONS = (Analysis.Kind.LEADERBOARD, Analysis.Kind.JUDGE)
+"""The kinds with which a worker brings the suggested verdicts up to date."""
 
 
 def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False) -> Made:
@@ -216,6 +219,15 @@ def make_again(*, project_id: int, kind: str, key: str) -> None:
     except Exception:
         asked.update(asked_at=None, failed_at=timezone.now())
         raise
+
+
+def suggest_again(*, project_id: int, kind: str) -> None:
+    """What a worker does after it: bring the suggested verdicts up to date, where this kind goes with them."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is None or kind not in WITH_SUGGESTIONS:
+        return
+    if not _stored(project, Analysis.Kind.SUGGESTED, "").is_current:
+        make(project=project, kind=Analysis.Kind.SUGGESTED)
 
 
 def _inputs(project: Project, making: Making) -> str:

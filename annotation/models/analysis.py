@@ -23,6 +23,7 @@ class Analysis(PublicRow):
         JUDGE = "judge", "Judge"
         PLAN = "plan", "Plan"
         SENSITIVITY = "sensitivity", "Sensitivity"
+        SUGGESTED = "suggested", "Suggested verdicts"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")
     kind = models.CharField(max_length=11, choices=Kind)

@@ -28,6 +28,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         Order.SET: "By document set",
         Order.DOUBT: "Most uncertain",
         Order.EFFECT: "Largest score impact",
+        Order.CHANGE: "Likeliest to be changed",
         Order.DOCUMENT: "By summary",
     },
     "only": {

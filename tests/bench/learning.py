@@ -1,4 +1,4 @@
-"""What a judge gains by people's answers, on real judgments: recalibration, and a second opinion where it pays.
+"""What a judge gains by people's answers, on real judgments: recalibration, examples, a second opinion where it pays.
 
 The judge is the lexical one; everything is measured on documents that taught nothing. COVERDICT_DATA names the folder
 with the judged data. Without it, labels simulated from probabilities show how often a gain is seen where there is none.
@@ -17,6 +17,7 @@ import numpy as np
 from evaluation.judging import Label, LexicalJudge, Text
 from evaluation.statistics import Recalibration, cascade_frontier, recalibration
 from tests.bench import Row
+from tests.bench._taught import Asked, gained
 
 NAME = "learning"
 FILES = {
@@ -26,6 +27,7 @@ FILES = {
 }
 SAMPLE = 500
 STUDIES = 100
+SIGNIFICANT = 0.05
 
 
 @dataclass
@@ -59,6 +61,7 @@ def run() -> list[Row]:
         records = [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
         judged = asyncio.run(_judged(records, side))
         rows += list(_rows(name.removesuffix("_dev.jsonl"), judged))
+        rows += _taught(name.removesuffix("_dev.jsonl"), records, side)
     return rows
 
 
@@ -101,6 +104,43 @@ def _rows(name: str, judged: Judged) -> Iterator[Row]:
                 point.error.value or 0.0,
                 "",
             )
+
+
+def _taught(name: str, records: list[dict[str, Any]], side: Any) -> Iterator[Row]:
+    """What examples bring a scripted model that reads them, told people's answers and the same shuffled."""
+    asked = _asked(records, side)
+    random = np.random.default_rng(7)
+    asked = [asked[place] for place in random.permutation(len(asked))[:SAMPLE]]
+    own = [each.label for each in asked]
+    for what, labels in (("people's answers", own), ("answers shuffled", random.permutation(own).tolist())):
+        found = asyncio.run(gained(asked, labels, side))
+        before, after, p = found.before, found.after, found.comparison.clustered_p
+        # Chosen after a first look: with few documents kappa alone rises by chance, while probabilities get worse.
+        is_better = (after.kappa.value or 0.0) > (before.kappa.value or 0.0)
+        is_better &= (after.brier.value or 0.0) < (before.brier.value or 0.0)
+        verdict = "a gain" if is_better and p is not None and p < SIGNIFICANT else "no gain"
+        yield Row(
+            f"kappa more by examples, {name}, {what}",
+            (after.kappa.value or 0.0) - (before.kappa.value or 0.0),
+            "",
+            note=f"{verdict}: kappa {before.kappa.value:.3f} to {after.kappa.value:.3f}, Brier "
+            f"{before.brier.value:.4f} to {after.brier.value:.4f}, clustered p {p}, {len(asked)} checks",
+        )
+
+
+def _asked(records: list[dict[str, Any]], side: Any) -> list[Asked]:
+    return [
+        Asked(
+            record["doc_id"],
+            claim["claim_text"],
+            system["summary_text"] if side == "covered" else record["source_text"],
+            "yes" if claim["verdicts"][system["system"]] else "no",
+        )
+        for record in records
+        for system in record["systems"]
+        for claim in record["claims"]
+        if system["system"] in claim["verdicts"]
+    ]
 
 
 def _told(found: Recalibration) -> str:

@@ -222,7 +222,12 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
     )
-    score = serializers.ChoiceField(choices=RANKABLE, default=RANKED, help_text="What to rank systems by.")
+    score = serializers.ChoiceField(
+        choices=RANKABLE,
+        required=False,
+        help_text="What to rank systems by. Left out: the estimate where every system has one, else coverage, as on "
+        "the page; `score` of the answer says which.",
+    )
 
 
 class DifferencesQuery(serializers.Serializer[Any]):
@@ -317,7 +322,10 @@ class LeaderboardView(ApiView):
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(LeaderboardQuery)
         target = query.get("target_words", ALL)
-        found, made = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
+        if "score" in query:
+            found, made = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
+        else:
+            found, made = leaderboards.opening_board(project, target_words=target, wait=True)
         return Response(LeaderboardTables(told(found), context={"made": made}).data)
 
 

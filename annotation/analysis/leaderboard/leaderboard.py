@@ -169,6 +169,17 @@ class Leaderboard:
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
+def opening_score(table: TargetTable | None) -> str:
+    """What systems are ranked by where nobody names a score: on the page, in the API and by the command.
+
+    The estimate where every system has one, else coverage, else the first score that any system has a mean of.
+    """
+    if table is None or table.is_estimated:
+        return RANKED if table is None else ESTIMATE
+    held = set(table.scores_held) - {"brevity", "human_share"}
+    return next((name for name in (RANKED, "alignment", *SCORES) if name in held), RANKED)
+
+
 def leaderboard(
     project: Project, *, target_words: int | Targets | None = ALL, score: str = RANKED
 ) -> Leaderboard:

@@ -24,7 +24,14 @@ from annotation.analysis.leaderboard.differences import (
     matrix,
     target_word,
 )
-from annotation.analysis.leaderboard.leaderboard import RANKABLE, RANKED, Average, Leaderboard, TargetTable
+from annotation.analysis.leaderboard.leaderboard import (
+    RANKABLE,
+    RANKED,
+    Average,
+    Leaderboard,
+    TargetTable,
+    opening_score,
+)
 from annotation.analysis.leaderboard.quality import quality_tables
 from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
 from annotation.analysis.leaderboard.system_scores import scores_of_system
@@ -256,7 +263,11 @@ def _intervals_told(table: TargetTable, column: str, *, is_made: bool) -> dict[s
 def league_file(request: Request, slug: str) -> HttpResponse:
     """Every system, target length and score of the leaderboard, as one table, in the order of the page."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
-    board, _ = boards.board(room.project, score=_asked(request) or RANKED, wait=True)
+    asked = _asked(request)
+    if asked:
+        board, _ = boards.board(room.project, score=asked, wait=True)
+    else:
+        board, _ = boards.opening_board(room.project, wait=True)
     rows = list(league_rows(board, sort=checked_sort(request.GET.get("sort", ""))))
     return table_file(request, rows, columns=LEAGUE_COLUMNS, name=f"{slug}-leaderboard-{board.score}")
 
@@ -392,7 +403,7 @@ def shown_table(request: Request, project: Project) -> ShownTable:
     asked = _asked(request)
     board, made = boards.board(project, score=asked or RANKED)
     table = _table(board, target)
-    column = asked or _first_with_values(table)
+    column = asked or opening_score(table)
     if column != (asked or RANKED):
         found = boards.board(project, score=column)
         if column == ESTIMATE and found[1].is_missing:
@@ -427,17 +438,6 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
     if named is None:
         raise NotFound(f"No summary has the target length {target!r}.")
     return named
-
-
-def _first_with_values(table: TargetTable | None) -> str:
-    """The estimate where every system has one, else the first view that has anything to plot.
-
-    Projects of peer claims have alignment alone.
-    """
-    if table is not None and table.is_estimated:
-        return ESTIMATE
-    held = set(table.scores_held if table else ()) - {"brevity"}
-    return next((name for name in SCORE_VIEWS | MORE_SCORE_VIEWS if name in held), next(iter(SCORE_VIEWS)))
 
 
 def _views(table: TargetTable | None) -> list[str]:

@@ -21,6 +21,7 @@ from annotation.analysis.leaderboard.leaderboard import (
     SystemRow,
     TargetTable,
     leaderboard,
+    opening_score,
 )
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.words import (
@@ -59,15 +60,18 @@ class Command(BaseCommand):
         parser.add_argument(
             "--score",
             choices=RANKABLE,
-            default=RANKED,
             metavar="NAME",
-            help=f"what to rank systems by, {RANKED} unless named; of {', '.join(RANKABLE)}",
+            help="what to rank systems by; unless named the estimate where every system has one, else "
+            f"{RANKED}; of {', '.join(RANKABLE)}",
         )
         parser.add_argument("--format", choices=("table", "json"), default="table")
         parser.add_argument("--digits", type=int, default=3, choices=range(1, 10), help="decimals")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        board = leaderboard(project_named(options["project"]), score=options["score"])
+        project = project_named(options["project"])
+        board = leaderboard(project, score=options["score"] or RANKED)
+        if options["score"] is None and (score := opening_score(board.foremost)) != board.score:
+            board = leaderboard(project, score=score)
         if options["format"] == "json":
             self.stdout.write(json.dumps(told(board), indent=2, ensure_ascii=False, allow_nan=False))
         else:

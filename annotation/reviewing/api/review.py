@@ -41,7 +41,8 @@ class QueueFilter(serializers.Serializer[Any]):
         choices=list(Order),
         default=Order.SET,
         help_text="set: document set by document set, the most uncertain claims first in each. document: summary by "
-        "summary, claims in their order.",
+        "summary, claims in their order. change: what people are likeliest to answer otherwise than the judge, by the "
+        "suggested verdicts; refused while the project keeps back from the caller what the judge said.",
     )
     only = serializers.ChoiceField(
         choices=list(Only),
@@ -104,6 +105,10 @@ class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
         help_text="How unsure the judge is, 0 to 1; null where the project keeps back what it said.",
     )
     effect = serializers.FloatField()
+    change = serializers.FloatField(
+        allow_null=True,
+        help_text="How likely people are to change the judge's verdict, 0 to 1; null in any other order.",
+    )
     human_label: Any = LabelField(
         allow_null=True, help_text="Null also where the caller must not know it yet."
     )

@@ -16,7 +16,7 @@ from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 from annotation.core.known_checks import knows_the_truth
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Invalid
+from annotation.core.refusals import Invalid, NotAllowed
 from annotation.core.search import holds, searched_for
 from annotation.judging.queries.judges import cascade_of
 from annotation.models import Check, Draw, Judge, Label, Membership, Project, Verdict
@@ -41,6 +41,7 @@ QUEUE_COLUMNS = (
     "doubt",
     "effect",
     "queue_key",
+    "change",
     "human_label",
     "final_label",
     "is_disputed",
@@ -54,6 +55,7 @@ class Order(StrEnum):
     SET = "set"
     DOUBT = "doubt"
     EFFECT = "effect"
+    CHANGE = "change"
     DOCUMENT = "document"
 
 
@@ -74,7 +76,8 @@ class Filter:
     answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
     what they have answered or been shown. `set` goes through the document sets as they were imported, and in each
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
-    order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
+    order of its claims; `change` begins with what people are likeliest to answer otherwise than the judge, by the
+    suggested verdicts. `label` is what people have answered and `reviewer` the name of one who did;
     `system` and `document_set` are public ids; `q` is searched for in claims and names of sets. With `draw`, the
     public id of one, the queue holds what was drawn and still waits for an answer, in random order, and no other
     word counts but the side.
@@ -138,7 +141,7 @@ CHOICES: dict[str, list[str]] = {
 @dataclass(frozen=True, slots=True)
 class QueuedCheckRow:
     """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
-    keeps back what the judge said."""
+    keeps back what the judge said, `change` beyond the order that goes by it."""
 
     check_id: str
     claim: str
@@ -150,6 +153,7 @@ class QueuedCheckRow:
     human_label: str | None
     is_disputed: bool | None
     is_unscored: bool
+    change: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +192,11 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
     shown = page[:QUEUE_PAGE_SIZE]
     counted = count(waiting)
     is_kept_back = keeps_back(project, reader)
+    tells_change = filters.order == Order.CHANGE
     return QueuePage(
-        rows=tuple(_queue_row(check, is_kept_back=is_kept_back) for check in shown),
+        rows=tuple(
+            _queue_row(check, is_kept_back=is_kept_back, tells_change=tells_change) for check in shown
+        ),
         after=shown[-1].public_id if len(page) > QUEUE_PAGE_SIZE else None,
         counted=min(counted, CHECKS_COUNTED_UP_TO),
         is_counted_out=counted <= CHECKS_COUNTED_UP_TO,
@@ -240,7 +247,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     """The checks of a queue in its order. Two with one random key, which hardly occur, come in any.
 
     Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
-    answered what.
+    answered what, and for an order that would tell them where others contradict the judge.
     """
     if filters.draw:
         return _sampled_checks(project, reader, filters)
@@ -264,13 +271,23 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
             reader.need_all("reviewer")
         said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
         waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
-    match filters.order:
+    return _in_order(waiting, project, reader, filters.order)
+
+
+def _in_order(
+    waiting: QuerySet[Check], project: Project, reader: CheckReader, order: Order
+) -> QuerySet[Check]:
+    match order:
         case Order.SET:
             return waiting.order_by("document_set_id", "-doubt", "queue_key")
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
+        case Order.CHANGE if keeps_back(project, reader):
+            raise NotAllowed(
+                "This order goes by what the judge and other people said, which you are shown after your own answer."
+            )
         case _:
-            return waiting.order_by(f"-{filters.order.value}", "queue_key")
+            return waiting.order_by(f"-{order.value}", "queue_key")
 
 
 class SampleFirst(NamedTuple):
@@ -322,6 +339,14 @@ def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Che
             return answered.filter(~Q(human_label=F("judge_label")))
         case Only.ALL:
             return checks
+
+
+def has_suggestions(project: Project, reader: CheckReader) -> bool:
+    """Whether the queue can go by the suggested verdicts, and this reader may know them."""
+    if keeps_back(project, reader):
+        return False
+    waiting = Check.objects.filter(project=project, is_current=True, human_label__isnull=True)
+    return waiting.filter(change__gt=0).exists()
 
 
 def has_panel(project: Project) -> bool:
@@ -395,7 +420,7 @@ class _PlaceInSample(Func):
         return sql.PLACE_IN_DRAW, self.keys
 
 
-def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
+def _queue_row(check: Any, *, is_kept_back: bool, tells_change: bool) -> QueuedCheckRow:
     return QueuedCheckRow(
         check_id=check.public_id,
         claim=check.claim.text,
@@ -407,4 +432,5 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
         human_label=check.seen_human,
         is_disputed=check.seen_disputed,
         is_unscored=check.final_label is None,
+        change=check.change if tells_change else None,
     )

@@ -20,7 +20,9 @@ from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
+    Order,
     has_panel,
+    has_suggestions,
     is_finished_sample,
     queue,
     reviewers,
@@ -264,6 +266,8 @@ def _settable(project: Project, filters: Filter, reader: CheckReader) -> list[Se
     options = {name: dict(words) for name, words in OPTIONS.items()}
     if not has_panel(project):
         del options["only"][Only.SPLIT]
+    if not has_suggestions(project, reader):
+        del options["order"][Order.CHANGE]
     if reader.may_see_all:
         rows = System.objects.filter(project=project).order_by("name")
         options["system"] = {"": "All", **dict(rows.values_list("public_id", "name"))}

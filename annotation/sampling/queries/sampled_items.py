@@ -48,7 +48,9 @@ class SampleFrame:
         )
 
 
-def framed_items(project: Project, *draws: Draw, look: int | None = None) -> SampleFrame:
+def framed_items(
+    project: Project, *draws: Draw, look: int | None = None, names_claims: bool = False
+) -> SampleFrame:
     """The items of a sample, of checks on the reference side or of summaries for assessors.
 
     Several samples, in the order in which they were looked at, are pooled: the frame is that of the last, and an item
@@ -59,7 +61,7 @@ def framed_items(project: Project, *draws: Draw, look: int | None = None) -> Sam
     its document: summaries of a system, model summaries, units by weight, claims of a unit. What a rule
     decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the sample
     recorded; that to a summary is coverage by the deciding judge alone. Items name their claims where the samples were
-    drawn by system.
+    drawn by system, or where `names_claims` asks for it, as estimates must not.
     """
     latest = draws[-1]
     if latest.item != Draw.Item.CHECK:
@@ -69,7 +71,9 @@ def framed_items(project: Project, *draws: Draw, look: int | None = None) -> Sam
     if look is not None:
         drawn[-1] = replace(drawn[-1], look=look)
     # The first answers of a sample hold as many of each system as chance would have it.
-    by_system = all(draw.by_system for draw in draws) and drawn[-1].look >= len(drawn[-1].turns)
+    by_system = names_claims or (
+        all(draw.by_system for draw in draws) and drawn[-1].look >= len(drawn[-1].turns)
+    )
     return _of_checks(project, probabilities, drawn, by_system=by_system)
 
 

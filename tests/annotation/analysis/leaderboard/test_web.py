@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from django.utils.formats import date_format
 
@@ -484,6 +486,14 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     assert cells(page, "alder")[0] == "1 1–2"
     blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
     assert "whose errors its interval leaves out; the estimate has them in it" in blend
+    # Its file, the API and the command go by the same rule.
+    lines = vic.get("/p/harbour/scores/file/?format=json").json()
+    assert [row["rank"] for row in lines if row["score"] == "coverage_estimate"] == [1, 2]
+    assert vic.get("/api/v1/projects/harbour/leaderboard/").json()["score"] == "coverage_estimate"
+    assert vic.get("/api/v1/projects/harbour/leaderboard/?score=coverage").json()["score"] == "coverage"
+    said = StringIO()
+    call_command("leaderboard", "harbour", stdout=said)
+    assert said.getvalue().splitlines()[1].split()[:4] == ["rank", "system", "estimate", "interval"]
 
 
 def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
