@@ -102,17 +102,25 @@ def document_of(document_set: str, group: str) -> str:
     return f"group {group}" if group else f"set {document_set}"
 
 
-def _drawn(draw: Draw) -> dict[str, tuple[float, str | None]]:
-    """By check the chance that it had and the answer in the sample, None while it is awaited; in sampled order."""
-    columns = ("check_row__public_id", "inclusion_probability", "verdict__label")
+class _SampledAnswer(NamedTuple):
+    """The chance that a check had, and the answer in the sample, None while it is awaited, with who gave it."""
+
+    chance: float
+    label: str | None = None
+    rater: int | None = None
+
+
+def _drawn(draw: Draw) -> dict[str, _SampledAnswer]:
+    """The answer to each sampled check, in sampled order."""
+    columns = ("check_row__public_id", "inclusion_probability", "verdict__label", "verdict__person_id")
     rows = DrawnCheck.objects.filter(draw=draw, check_row__side=Check.Side.REFERENCE).order_by("pk")
-    return {public_id: (chance, label) for public_id, chance, label in rows.values_list(*columns)}
+    return {public_id: _SampledAnswer(*answer) for public_id, *answer in rows.values_list(*columns)}
 
 
 def _of_checks(
     project: Project,
     probabilities: Mapping[str, float | None],
-    drawn: Mapping[str, tuple[float, str | None]],
+    drawn: Mapping[str, _SampledAnswer],
     *,
     by_system: bool,
     look: int | None = None,
@@ -219,28 +227,29 @@ def _check_item(
     document: str,
     share: float,
     probabilities: Mapping[str, float | None],
-    drawn: Mapping[str, tuple[float, str | None]],
+    drawn: Mapping[str, _SampledAnswer],
     *,
     claim: int | None,
 ) -> DrawnItem:
     if row.public_id not in probabilities:
-        known = _as_number(row.label)
+        known = as_number(row.label)
         return DrawnItem(
             document, share, judge=known, probability=1.0, is_drawn=True, answer=known, is_settled=True
         )
-    chance, label = drawn.get(row.public_id, (1.0, None))
+    chance, label, rater = drawn.get(row.public_id, _SampledAnswer(1.0))
     return DrawnItem(
         document,
         share,
         judge=probabilities[row.public_id],
         probability=chance,
         is_drawn=row.public_id in drawn,
-        answer=None if label is None else _as_number(label),
+        answer=None if label is None else as_number(label),
         claim=claim,
+        rater=rater,
     )
 
 
-def _as_number(label: str | None) -> float:
+def as_number(label: str | None) -> float:
     """What an answer counts: unsure is not yes."""
     return 1.0 if label == Label.YES else 0.0
 
