@@ -146,12 +146,10 @@ def estimate_systems_from_draw(
     """Mean over document sets of what people would say, of each system, from recorded draws.
 
     `systems` holds each system's whole frame, drawn or not. Answers to a claim that items of other systems name too
-    sharpen the judge's, which are then probabilities. `covariates` are numbers known of every document. `raters` is how
-    raters differ: the interval is then one for the population that they stand for, unless it is not known well enough
-    (`is_enough`); without it, for these raters. `tuning` fixes the slope on the judge, without covariates and claims;
-    `centre=False` leaves out the intercept.
-    Degenerate: see `DrawEstimate`; what the judge left unscored counts as the mean of what it scored; if all of the
-    frame was drawn for sure, the estimate is the mean of the answers.
+    sharpen the judge's, which are then probabilities. `covariates` are numbers of every document; `raters`, if known
+    well enough, makes intervals those for the population of raters. `tuning` fixes the slope on the judge, without
+    covariates and claims; `centre=False` has no intercept. Degenerate: see `DrawEstimate`; what the judge left unscored
+    counts as the mean of what it scored; if all was drawn for sure, the estimate is the mean of the answers.
     Raises InvalidPercent for a probability outside (0, 1], answer outside [0, 1] or confidence outside 0 to 1, and
     EvaluationError for answers that were not drawn, shares that do not add up to 1, missing or infinite numbers.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
