@@ -54,13 +54,21 @@ class FlatRow:
         return f"{name} is empty. It is imported and flagged empty_peer."
 
 
+Votes = tuple[tuple[str, str], ...]
+"""What each rater said of one check: the rater's name in the file and the label."""
+
+
 class ClaimData(NamedTuple):
-    """A claim with what people said of it, by system, and where each system's summary says it."""
+    """A claim with what people said of it, by system, and where each system's summary says it.
+
+    `verdicts` is what they said together, `votes` what each of several raters did, where the file tells.
+    """
 
     text: str
     weight: float
     verdicts: Mapping[str, str]
     places: Mapping[str, tuple[Stretch, ...]] = {}
+    votes: Mapping[str, Votes] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Max, Q
 
 from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import TargetWords
+from annotation.imports.dataset import TargetWords, Votes
 from annotation.models import (
     Adjudication,
     Check,
@@ -53,7 +53,7 @@ class Existing:
     )
     versions: dict[tuple[type[OwnerOfClaims], int], int] = field(default_factory=dict)
     checks: dict[tuple[int, int], int] = field(default_factory=dict)
-    labels: dict[int, dict[str, str | None]] = field(default_factory=lambda: defaultdict(dict))
+    answers: dict[int, dict[str, tuple[str | None, Votes]]] = field(default_factory=lambda: defaultdict(dict))
     questions: dict[int, list[Question]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
@@ -120,12 +120,12 @@ class Existing:
             person=None,
             origin_name__startswith=ORIGIN,
         )
-        for check_id, origin, label in imported.order_by("pk").values_list(
-            "check_row_id", "origin_name", "label"
+        for check_id, origin, label, votes in imported.order_by("pk").values_list(
+            "check_row_id", "origin_name", "label", "votes"
         ):
             # The order of a dict is that of the first time: the latest must come last.
-            self.labels[check_id].pop(origin, None)
-            self.labels[check_id][origin] = label
+            self.answers[check_id].pop(origin, None)
+            self.answers[check_id][origin] = label, tuple((name, vote) for name, vote in votes)
 
     def peer(self, document_set: DocumentSet, system: str, target: TargetWords) -> Summary | None:
         rows = (row for row in self.of_set(document_set) if row.is_peer and row.target_words == target)
@@ -169,12 +169,12 @@ class Existing:
     def next_version(self, owner: OwnerOfClaims) -> int:
         return self.versions.get((type(owner), owner.pk), 0) + 1 if owner.pk else 1
 
-    def has_label(self, check_id: int, origin: str, label: str) -> bool:
+    def has_answer(self, check_id: int, origin: str, label: str, votes: Votes) -> bool:
         """Whether a file of that name said so last of this check, or, if it never spoke, any file did."""
-        said = self.labels.get(check_id)
+        said = self.answers.get(check_id)
         if not said:
             return False
-        return (said[origin] if origin in said else list(said.values())[-1]) == label
+        return (said[origin] if origin in said else list(said.values())[-1]) == (label, votes)
 
 
 def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[type[OwnerOfClaims], int]:

@@ -41,6 +41,7 @@ NESTED_FIELDS = (
     "claim_text",
     "weight",
     "verdicts",
+    "raw_votes",
 )
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, Side
+from annotation.imports.dataset import ClaimData, Dataset, FlatRow, NestedRow, Side, Votes
 from annotation.imports.fields import Fields
 from annotation.imports.problems import Problems, Remedy, Warnings
 from annotation.imports.streams import Record
@@ -25,7 +26,9 @@ _OF_DOCUMENT = (
     "questions",
 )
 _OF_SYSTEM = ("system", "summary_text")
-_OF_CLAIM = ("claim_text", "weight", "verdicts")
+_OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes")
+RATER = "rater {}"
+"""What one who has no name in the file is called, by place from 1."""
 
 
 def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> NestedRow | None:
@@ -123,7 +126,10 @@ def _claims(fields: Fields, summaries: Mapping[str, str], unread: dict[str, None
         text = item.required_text("claim_text")
         if item.is_good and not text.strip():
             item.complain("claim_text", "is empty.")
-        claim = ClaimData(text=text, weight=_weight(item), verdicts=_verdicts(item, summaries))
+        votes = _votes(item, summaries)
+        together = {system: _majority(of_system) for system, of_system in votes.items()}
+        verdicts = {**together, **_verdicts(item, summaries)}
+        claim = ClaimData(text=text, weight=_weight(item), verdicts=verdicts, votes=votes)
         fields.is_good &= item.is_good
         yield claim
 
@@ -159,27 +165,67 @@ def _weight(item: Fields) -> float:
 
 
 def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
-    value = item.raw("verdicts")
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        item.complain("verdicts", 'must be an object from system to 0 or 1, such as {"lead": 1}.')
-        return {}
     labels: dict[str, str] = {}
-    for name, given in value.items():
-        system = str(name).strip()
-        label = _LABELS.get(given) if isinstance(given, int | float | str) else None
-        if system not in summaries:
-            item.complain("verdicts", f"names the system {system!r}, which has no summary in this line.")
-        elif given is None:
-            continue
-        elif label is None:
-            item.complain(
-                "verdicts", f"gives {system!r} something else than 0 or 1 (or {', '.join(LABELS)})."
-            )
-        else:
+    for system, given in _by_system(item, "verdicts", 'to 0 or 1, such as {"lead": 1}', summaries):
+        if (label := _label(given)) is not None:
             labels[system] = label
+        else:
+            item.complain("verdicts", f"gives {system!r} {_NO_LABEL}.")
     return labels
+
+
+def _votes(item: Fields, summaries: Mapping[str, str]) -> dict[str, Votes]:
+    """What each rater said of each system's summary, who is named, or numbered by place; gaps left out."""
+    found: dict[str, Votes] = {}
+    wanted = 'to its votes, such as {"lead": [1, 0, 1]}'
+    for system, given in _by_system(item, "raw_votes", wanted, summaries):
+        if isinstance(given, list):
+            named = [(RATER.format(place), vote) for place, vote in enumerate(given, start=1)]
+        elif isinstance(given, dict):
+            named = [(str(name).strip(), vote) for name, vote in given.items()]
+        else:
+            item.complain("raw_votes", f"gives {system!r} no list of votes and no object from rater to vote.")
+            continue
+        votes = [(name, vote) for name, vote in named if vote is not None]
+        labels = tuple((name, label) for name, vote in votes if (label := _label(vote)) is not None)
+        if len(labels) < len(votes):
+            item.complain("raw_votes", f"gives {system!r} {_NO_LABEL} among its votes.")
+        elif len({name for name, _ in labels if name}) < len(labels):
+            item.complain("raw_votes", f"names a rater of {system!r} twice, or not at all.")
+        elif labels:
+            found[system] = labels
+    return found
+
+
+_NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
+
+
+def _label(given: object) -> str | None:
+    return _LABELS.get(given) if isinstance(given, int | float | str) else None
+
+
+def _majority(votes: Votes) -> str:
+    """What most raters said; unsure where no answer leads."""
+    (label, most), *others = Counter(label for _, label in votes).most_common()
+    return "unsure" if others and others[0][1] == most else label
+
+
+def _by_system(
+    item: Fields, name: str, wanted: str, summaries: Mapping[str, str]
+) -> Iterator[tuple[str, object]]:
+    """What a claim holds of each system that has a summary in the line; what is null left out."""
+    value = item.raw(name)
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        item.complain(name, f"must be an object from system {wanted}.")
+        return
+    for key, given in value.items():
+        system = str(key).strip()
+        if system not in summaries:
+            item.complain(name, f"names the system {system!r}, which has no summary in this line.")
+        elif given is not None:
+            yield system, given
 
 
 def _note_unread(fields: Fields, known: tuple[str, ...], prefix: str, unread: dict[str, None]) -> None:

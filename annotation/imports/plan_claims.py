@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from annotation.core.by_hand import unsaved
 from annotation.core.squeezed import Squeezed, Stretch
-from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text
+from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text, Votes
 from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
 from annotation.imports.planned import ImportedAnswer, ImportPlan, Replaced
 from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
@@ -65,7 +65,8 @@ class _ClaimPlanner:
             for system, label in claim.verdicts.items():
                 places = tuple(moves[system](place) for place in claim.places.get(system, ()))
                 origin = f"{ORIGIN}{self._origin(system)}"
-                self._answer(row, self.peers[system, target], label, origin, places)
+                votes = claim.votes.get(system, ())
+                self._answer(row, self.peers[system, target], label, origin, places, votes)
 
     def _origin(self, system: str = "") -> str:
         """The file that claims, or what was said of them, came from: one among several, or the only one."""
@@ -107,13 +108,19 @@ class _ClaimPlanner:
         return any(row.key == owner.pk for row in rows)
 
     def _answer(
-        self, claim: Claim, peer: Summary, label: str, origin: str, places: tuple[Stretch, ...]
+        self,
+        claim: Claim,
+        peer: Summary,
+        label: str,
+        origin: str,
+        places: tuple[Stretch, ...],
+        votes: Votes,
     ) -> None:
         checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
         check_id = self.existing.checks.get((claim.id, peer.id)) if claim.id and peer.id else None
         checks.created += check_id is None
         checks.unchanged += check_id is not None
-        if check_id is not None and self.existing.has_label(check_id, origin, label):
+        if check_id is not None and self.existing.has_answer(check_id, origin, label, votes):
             verdicts.unchanged += 1
             return
         verdicts.created += 1
@@ -126,6 +133,7 @@ class _ClaimPlanner:
                 check_id=check_id,
                 origin=origin,
                 places=places,
+                votes=votes,
             )
         )
 

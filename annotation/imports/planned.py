@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Side
+from annotation.imports.dataset import Side, Votes
 from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
 from annotation.imports.problems import Problems
 from annotation.models import (
@@ -95,6 +95,8 @@ class ImportedAnswer(NamedTuple):
     origin: str
     places: tuple[Stretch, ...] = ()
     """Where the peer summary says it."""
+    votes: Votes = ()
+    """What each of several raters said, where the file tells."""
 
 
 class Replaced(NamedTuple):

@@ -529,7 +529,7 @@ def _flat_row(fields: Fields, warnings: Warnings, target: int | None) -> FlatRow
     return row
 
 
-_INNER = frozenset({"system", "summary_text", "claim_text", "weight", "verdicts"})
+_INNER = frozenset({"system", "summary_text", "claim_text", "weight", "verdicts", "raw_votes"})
 """Fields that stand inside of a nested line, where a line's own names do not show them."""
 
 

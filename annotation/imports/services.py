@@ -751,9 +751,17 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
     )
     units = _units_of({answer.peer.pk for answer in plan.answers if answer.places})
     made = iter(keys)
+    has_votes = any(answer.votes for answer in plan.answers)
     insert(
         Verdict,
-        ("check_row_id", "source", "origin_name", "label", *(("evidence",) if units else ())),
+        (
+            "check_row_id",
+            "source",
+            "origin_name",
+            "label",
+            *(("evidence",) if units else ()),
+            *(("votes",) if has_votes else ()),
+        ),
         (
             (
                 next(made) if check is None else check,
@@ -761,8 +769,9 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
                 origin,
                 label,
                 *((_touched_units(places, units.get(peer.pk, ())),) if units else ()),
+                *((votes,) if has_votes else ()),
             )
-            for _, peer, _, label, check, origin, places in plan.answers
+            for _, peer, _, label, check, origin, places, votes in plan.answers
         ),
     )
 

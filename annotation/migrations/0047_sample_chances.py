@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0035_samples_by_system"),
+        ("annotation", "0045_votes_of_raters"),
     ]
 
     operations = [

@@ -413,7 +413,9 @@ class Verdict(PublicRow):
     doubt = models.FloatField(
         null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
     )
-    votes = models.JSONField(default=list, blank=True, help_text="Of a panel: each member's name and label.")
+    votes = models.JSONField(
+        default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
+    )
     shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the check before the answer, in ms, idle time left out."

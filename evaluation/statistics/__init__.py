@@ -65,6 +65,7 @@ from evaluation.statistics.estimates._planner import (
 )
 from evaluation.statistics.estimates._planner_extremes import median_fewest, median_widest
 from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from evaluation.statistics.estimates._raters import RaterSpread, Rating, rater_spread
 from evaluation.statistics.estimates._sampling import (
     UNIFORM_FLOOR,
     active_probabilities,
@@ -148,6 +149,8 @@ __all__ = [
     "PredictionPoweredMean",
     "Presented",
     "RankRange",
+    "RaterSpread",
+    "Rating",
     "Recalibration",
     "SampleSoFar",
     "SettledOrder",
@@ -209,6 +212,7 @@ __all__ = [
     "prediction_powered_mean",
     "presentation_order",
     "rank_ranges",
+    "rater_spread",
     "recalibration",
     "repeat_count",
     "settled_order",

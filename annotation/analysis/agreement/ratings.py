@@ -139,19 +139,32 @@ def touched_count(project: Project) -> int:
     return touched.count()
 
 
-def check_answers(project: Project) -> list[CheckAnswer]:
+def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
     """The first untouched answer of each person to each check, in the order in which they were given. One query.
 
-    All answers of one imported file count as one person's, without a time.
+    What an imported file says of a check counts as one person's answer, without a time; `by_rater` as those of its
+    raters, where it has their votes. A file that was imported again counts as it says now.
     """
     rows = untouched_verdicts(project).order_by("pk")
-    columns = ("check_row_id", "person__username", "origin_name", "label", "error_type", "created_at")
-    first: dict[tuple[int, str], CheckAnswer] = {}
-    for check, person, origin, label, error, at in rows.values_list(*columns):
-        rater = person or origin
-        answer = CheckAnswer(check, rater, label or "", error, at if person else None)
-        first.setdefault((check, rater), answer)
-    return list(first.values())
+    columns = (
+        "check_row_id",
+        "person__username",
+        "origin_name",
+        "label",
+        "votes",
+        "error_type",
+        "created_at",
+    )
+    found: dict[tuple[int, str], list[CheckAnswer]] = {}
+    for check, person, origin, label, votes, error, at in rows.values_list(*columns):
+        if person:
+            found.setdefault((check, person), [CheckAnswer(check, person, label or "", error, at)])
+            continue
+        said = [(f"{origin} {name}", vote) for name, vote in votes] if by_rater else []
+        found[check, origin] = [
+            CheckAnswer(check, rater, vote, error, None) for rater, vote in said or [(origin, label or "")]
+        ]
+    return [answer for answers in found.values() for answer in answers]
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:

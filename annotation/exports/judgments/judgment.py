@@ -14,6 +14,7 @@ from datetime import datetime
 # quality, repeat_quality     an assessor's quality answers, JSON: a whole number by question
 # unmarked, repeat_unmarked   the percent of the peer units marked nowhere that are related to the subject
 # check                       a verdict of a judge or reviewer
+# vote                        what one of several raters said, of a verdict that a file brought with their votes
 # unit_adjudication,
 # check_adjudication          an adjudicator's decision
 # question                    a judge's answer to a closed question, from the summary or, without a system, the source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annotation.exports.judgments.judgment import GivenJudgment, standing_among
@@ -32,6 +33,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             "person__username",
             "origin_name",
             "label",
+            "votes",
             "evidence",
             "created_at",
             "withdrawn_at",
@@ -53,7 +55,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
     for row in given:
         selected_by, probability = drawn.get(row.pk, (None, None))
         by = "import" if row.person_id is None else "reviewer"
-        yield GivenJudgment(
+        said = GivenJudgment(
             peer_id=row.check_row__peer_id,
             kind="check",
             reference_id=reference_of(
@@ -78,6 +80,11 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             set_aside=row.is_set_aside,
             guideline_version=row.guideline__version,
         )
+        yield said
+        if row.source == Verdict.Source.REVIEWER:
+            for name, vote in row.votes:
+                who = f"{row.origin_name} {name}"
+                yield replace(said, kind="vote", rater=who, value=vote, evidence=())
 
 
 _OF_CHECK = (

@@ -111,6 +111,13 @@ def document_of(document_set: str, group: str) -> str:
     return f"group {group}" if group else f"set {document_set}"
 
 
+class _SampledAnswer(NamedTuple):
+    """The answer to a sampled check, None while it is awaited, and who gave it."""
+
+    value: float | None = None
+    rater: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _DrawnItems:
     """What a sample drew: the place of each item in sampled order, its answer, None while it is awaited, and the chance
@@ -118,7 +125,7 @@ class _DrawnItems:
     """
 
     turns: Mapping[str, int]
-    answers: Mapping[str, float | None]
+    answers: Mapping[str, _SampledAnswer]
     chances: Mapping[str, float]
     look: int
 
@@ -144,11 +151,17 @@ def chances_of(draw: Draw, drawn: Collection[float]) -> dict[str, float] | None:
 def _drawn(draws: Sequence[Draw]) -> list[_DrawnItems]:
     """Of each sample what was drawn on the reference side, in sampled order."""
     rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=Check.Side.REFERENCE).order_by("pk")
-    columns = ("draw_id", "check_row__public_id", "inclusion_probability", "verdict__label")
-    answers: dict[int, dict[str, float | None]] = defaultdict(dict)
+    columns = (
+        "draw_id",
+        "check_row__public_id",
+        "inclusion_probability",
+        "verdict__label",
+        "verdict__person_id",
+    )
+    answers: dict[int, dict[str, _SampledAnswer]] = defaultdict(dict)
     chances: dict[int, dict[str, float]] = defaultdict(dict)
-    for draw, public_id, chance, label in rows.values_list(*columns):
-        answers[draw][public_id] = None if label is None else _as_number(label)
+    for draw, public_id, chance, label, rater in rows.values_list(*columns):
+        answers[draw][public_id] = _SampledAnswer(None if label is None else as_number(label), rater)
         chances[draw][public_id] = chance
     return [
         _DrawnItems(
@@ -269,27 +282,29 @@ def _check_item(
     document: str,
     share: float,
     probabilities: Mapping[str, float | None],
-    answers: Mapping[str, float | None],
+    answers: Mapping[str, _SampledAnswer],
     *,
     claim: int | None,
 ) -> DrawnItem:
     if row.public_id not in probabilities:
-        known = _as_number(row.label)
+        known = as_number(row.label)
         return DrawnItem(
             document, share, judge=known, probability=1.0, is_drawn=True, answer=known, is_settled=True
         )
+    value, rater = answers.get(row.public_id, _SampledAnswer())
     return DrawnItem(
         document,
         share,
         judge=probabilities[row.public_id],
         probability=1.0,
         is_drawn=False,
-        answer=answers.get(row.public_id),
+        answer=value,
         claim=claim,
+        rater=rater,
     )
 
 
-def _as_number(label: str | None) -> float:
+def as_number(label: str | None) -> float:
     """What an answer counts: unsure is not yes."""
     return 1.0 if label == Label.YES else 0.0
 

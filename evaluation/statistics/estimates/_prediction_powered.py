@@ -138,7 +138,7 @@ def check_confidence(confidence: float) -> None:
         raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
 
 
-def quantile(confidence: float, degrees: int | None) -> float:
+def quantile(confidence: float, degrees: float | None) -> float:
     """How many standard errors an interval reaches, by the normal or, with degrees of freedom, Student's t."""
     tail = (1 + confidence) / 2
     return float(scipy.special.ndtri(tail) if degrees is None else scipy.special.stdtrit(degrees, tail))

@@ -74,6 +74,29 @@ def test_labels_are_read(tmp_path: Path, given: Any, label: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("votes", "verdict", "label", "raters"),
+    [
+        ([0, 1, 0], 1, "yes", [("rater 1", "no"), ("rater 2", "yes"), ("rater 3", "no")]),
+        ([0, 1, 0], None, "no", [("rater 1", "no"), ("rater 2", "yes"), ("rater 3", "no")]),
+        # Nobody leads.
+        ([0, 1], None, "unsure", [("rater 1", "no"), ("rater 2", "yes")]),
+        # A gap keeps the place of those after it.
+        ([None, 1], None, "yes", [("rater 2", "yes")]),
+        ({"ann": 1, "ben": None, "cid": "unsure"}, 1, "yes", [("ann", "yes"), ("cid", "unsure")]),
+        ([], 1, "yes", None),
+        (None, 0, "no", None),
+    ],
+)
+def test_votes_of_raters_are_read_and_the_files_verdict_stays(
+    tmp_path: Path, votes: Any, verdict: Any, label: str, raters: list[tuple[str, str]] | None
+) -> None:
+    line = nested(claims=[_claim(verdicts={"alder": verdict}, raw_votes={"alder": votes})])
+    [claim] = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].claims
+    assert claim.verdicts["alder"] == label
+    assert claim.votes == ({"alder": tuple(raters)} if raters else {})
+
+
+@pytest.mark.parametrize(
     ("changes", "column", "fragment"),
     [
         ({"doc_id": ...}, "doc_id", "is missing"),
@@ -92,6 +115,11 @@ def test_labels_are_read(tmp_path: Path, given: Any, label: str) -> None:
         ({"claims": [_claim(verdicts={"oak": 1})]}, "claims[1].verdicts", "names the system 'oak'"),
         ({"claims": [_claim(verdicts={"alder": 2})]}, "claims[1].verdicts", "something else than 0 or 1"),
         ({"claims": [_claim(verdicts={"alder": [1]})]}, "claims[1].verdicts", "something else than 0 or 1"),
+        ({"claims": [_claim(raw_votes=[1])]}, "claims[1].raw_votes", "must be an object"),
+        ({"claims": [_claim(raw_votes={"oak": [1]})]}, "claims[1].raw_votes", "names the system 'oak'"),
+        ({"claims": [_claim(raw_votes={"alder": 1})]}, "claims[1].raw_votes", "no list of votes"),
+        ({"claims": [_claim(raw_votes={"alder": [1, 2]})]}, "claims[1].raw_votes", "among its votes"),
+        ({"claims": [_claim(raw_votes={"alder": {" ": 1}})]}, "claims[1].raw_votes", "or not at all"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, changes: Any, column: str, fragment: str) -> None:
@@ -108,9 +136,9 @@ def test_document_twice_names_both_lines(tmp_path: Path) -> None:
 
 
 def test_fields_that_were_not_read_are_told(tmp_path: Path) -> None:
-    line = nested(split="dev", claims=[_claim(raw_votes={"alder": [1, 1]})], systems=[_system(length=2)])
+    line = nested(split="dev", claims=[_claim(scope="all")], systems=[_system(length=2)])
     assert read_dataset(jsonl(tmp_path, line)).warnings.shown == [
-        "Not read: `split`, `systems[].length`, `claims[].raw_votes`."
+        "Not read: `split`, `systems[].length`, `claims[].scope`."
     ]
 
 

@@ -1,0 +1,93 @@
+"""Votes of several raters in a file: kept with their verdict, and raters of their own where people are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.analysis.agreement.agreement import agreement
+from annotation.analysis.agreement.ratings import check_answers
+from annotation.core.tables.pseudonyms import People
+from annotation.exports.judgments.of_checks import verdicts
+from annotation.imports.services import import_dataset
+from annotation.models import Check, Project, Summary, Verdict
+from tests.annotation.imports.files import jsonl, nested
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLAIMS = [
+    {
+        "claim_text": "It rained",
+        "verdicts": {"alder": 0, "birch": 1},
+        "raw_votes": {"alder": [0, 0, 1], "birch": [1, 1, 1]},
+    },
+    {"claim_text": "Trams stopped", "raw_votes": {"alder": [1, 1, 1], "birch": [0, 1]}},
+]
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(slug="trams", name="Trams")
+
+
+def bring(project: Project, folder: Path, claims: list[dict[str, Any]], name: str = "votes.jsonl") -> Any:
+    path = jsonl(folder, nested(claims=claims), name=name)
+    return import_dataset(project=project, path=path, by=None)
+
+
+def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Path) -> None:
+    report = bring(project, tmp_path, CLAIMS)
+    assert report.counts.verdicts.created == 4
+    verdict = Verdict.objects.get(check_row__claim__text="It rained", check_row__peer__system__name="alder")
+    assert (verdict.person, verdict.origin_name, verdict.label) == (None, "import:votes.jsonl", "no")
+    assert verdict.votes == [["rater 1", "no"], ["rater 2", "no"], ["rater 3", "yes"]]
+    labels = Check.objects.order_by("claim__position", "peer__system__name").values_list(
+        "human_label", flat=True
+    )
+    # The two without a verdict: all say yes; one of two does.
+    assert list(labels) == ["no", "yes", "yes", "unsure"]
+
+
+def test_a_file_that_is_read_again_changes_nothing(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, CLAIMS)
+    again = bring(project, tmp_path, CLAIMS)
+    assert not again.counts.has_changes
+    assert again.counts.verdicts.unchanged == 4
+
+
+def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, CLAIMS)
+    # Coincidences: of 0 0 1 one no-no and two unlike; of both 1 1 1 three yes-yes; of 0 1 two unlike. Of 11 votes 3 are
+    # no and 8 yes: observed disagreement 4/11, expected 2 * 3 * 8 / (11 * 10), so alpha is 1 - 40/48.
+    [scale] = agreement(project)["scales"]
+    assert scale["alpha"]["value"] == pytest.approx(1 / 6)
+    assert (scale["items"], scale["answers"]) == (4, 11)
+    assert scale["raters"] == tuple(f"import:votes.jsonl rater {number}" for number in (1, 2, 3))
+
+
+def test_votes_that_come_later_take_the_place_of_the_verdict_alone(project: Project, tmp_path: Path) -> None:
+    without = [{key: value for key, value in claim.items() if key != "raw_votes"} for claim in CLAIMS[:1]]
+    bring(project, tmp_path, without)
+    assert [each.rater for each in check_answers(project, by_rater=True)] == ["import:votes.jsonl"] * 2
+    assert bring(project, tmp_path, CLAIMS[:1]).counts.verdicts.created == 2
+    assert len(check_answers(project, by_rater=True)) == 6
+    # Beside a judge they are what they made together.
+    assert [(each.rater, each.label) for each in check_answers(project)] == [
+        ("import:votes.jsonl", "no"),
+        ("import:votes.jsonl", "yes"),
+    ]
+
+
+def test_each_vote_is_exported_beside_its_verdict(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, CLAIMS[:1])
+    peers = list(Summary.objects.filter(is_peer=True).values_list("pk", flat=True))
+    rows = [(row.kind, row.rater, row.value) for row in verdicts(peers, People(project, named=True))]
+    assert rows[:4] == [
+        ("check", "import:votes.jsonl", "no"),
+        ("vote", "import:votes.jsonl rater 1", "no"),
+        ("vote", "import:votes.jsonl rater 2", "no"),
+        ("vote", "import:votes.jsonl rater 3", "yes"),
+    ]
+    assert [kind for kind, *_ in rows].count("vote") == 6
