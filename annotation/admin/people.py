@@ -12,7 +12,16 @@ from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
-from annotation.models import Comment, Event, Guideline, Invitation, MailTurn, Notice, SetupLink
+from annotation.models import (
+    Comment,
+    Event,
+    Guideline,
+    ImportedPerson,
+    Invitation,
+    MailTurn,
+    Notice,
+    SetupLink,
+)
 
 TAKEN_BACK = "(taken back)"
 
@@ -47,6 +56,17 @@ class InvitationAdmin(Rows):
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
     exclude = ("secret_hash",)
+
+
+@admin.register(ImportedPerson)
+class ImportedPersonAdmin(Rows):
+    """Names behind answers that came with an archive; none of them has an account."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS,)
+    list_display = ("name", "project")
+    list_select_related = ("project",)
+    search_fields = ("name",)
 
 
 @admin.register(SetupLink)
