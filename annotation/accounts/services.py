@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.refusals import Conflict, NotFound
-from annotation.models import SetupLink
+from annotation.models import SetupLink, accounts
 from annotation.projects.services.accept_invitation import new_account
 from annotation.projects.services.invite import hash_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 GOOD_FOR = timedelta(hours=24)
 _SECRET_BYTES = 32
@@ -24,7 +27,7 @@ def issue_setup_link() -> str | None:
 
     None where there is an account. A link that was issued before opens nothing any more.
     """
-    if User.objects.exists():
+    if accounts().exists():
         return None
     SetupLink.objects.all().delete()
     secret = secrets.token_urlsafe(_SECRET_BYTES)
@@ -57,7 +60,7 @@ def make_first_account(*, secret: str, username: str, password: str, full_name: 
 
 
 def _usable(link: SetupLink | None) -> SetupLink:
-    if link is None or User.objects.exists():
+    if link is None or accounts().exists():
         raise NotFound("There is no such setup link. It works once, while nobody has an account here.")
     if link.expires_at <= timezone.now():
         raise Conflict(

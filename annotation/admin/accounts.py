@@ -27,6 +27,10 @@ admin.site.unregister(User)
 class AccountAdmin(Accounts):
     actions = ("make_reset_link",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Without the people of archives, who are never let in."""
+        return super().get_queryset(request).filter(imported__isnull=True)
+
     @admin.action(description="Make a link by which they choose a new password")
     def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:
         if people.count() != 1:

@@ -16,6 +16,7 @@ from annotation.models import (
     Comment,
     Event,
     Guideline,
+    ImportedPerson,
     Invitation,
     KeptReply,
     MailTurn,
@@ -57,6 +58,17 @@ class InvitationAdmin(Rows):
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
     exclude = ("secret_hash",)
+
+
+@admin.register(ImportedPerson)
+class ImportedPersonAdmin(Rows):
+    """Names behind answers that came with an archive; none of them has an account."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS,)
+    list_display = ("name", "project")
+    list_select_related = ("project",)
+    search_fields = ("name",)
 
 
 @admin.register(SetupLink)

@@ -118,7 +118,7 @@ class MembershipForm(MembershipModelForm):
         name: str = self.cleaned_data["username"]
         if not self.instance._state.adding:
             return name
-        person = User.objects.filter(username=name).first()
+        person = User.objects.filter(username=name, is_active=True).first()
         if person is None:
             raise ValidationError("There is nobody of that username.")
         self.instance.user = person

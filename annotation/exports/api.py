@@ -16,7 +16,7 @@ from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
-from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.queries import exports_of, job_of, state_of
 from annotation.exports.services import EXPORT_CONTENT_TYPES, manifest_of, open_export, request_export
 from annotation.models import Export, Job
@@ -35,7 +35,7 @@ class StateOfJob(NamedChoice):
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in DUC_FORMATS.values())))
+    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
     named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
     state = StateOfJob(source="*", help_text="Of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
@@ -53,7 +53,7 @@ class NewExport(serializers.Serializer[Any]):
     format = serializers.ChoiceField(
         choices=FORMAT_NAMES,
         required=False,
-        help_text=f"Left out for {', '.join(DUC_FORMATS)}, which have a format of their own.",
+        help_text=f"Left out for {', '.join(OWN_FORMATS)}, which have a format of their own.",
     )
     named_people = serializers.BooleanField(
         default=False, help_text="People by name instead of by a stable pseudonym; owners alone may ask."

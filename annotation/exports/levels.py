@@ -5,8 +5,9 @@ from __future__ import annotations
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
 from annotation.exports import claims, scores, units
+from annotation.exports.archive import write as archive
 from annotation.exports.duc import nist_2002, pyramid, see_html
-from annotation.exports.duc.duc_files import DucFormat
+from annotation.exports.duc.duc_files import OwnFormat
 from annotation.exports.judgments import level as judgments
 
 LEVELS: dict[str, Level] = {
@@ -17,9 +18,10 @@ LEVELS: dict[str, Level] = {
 BUNDLE = "bundle"
 """All levels in one zip."""
 
-DUC_FORMATS: dict[str, DucFormat] = {
-    form.level: form for form in (see_html.FORMAT, nist_2002.FORMAT, pyramid.FORMAT)
+OWN_FORMATS: dict[str, OwnFormat] = {
+    form.level: form
+    for form in (archive.FORMAT_OF_ARCHIVES, see_html.FORMAT, nist_2002.FORMAT, pyramid.FORMAT)
 }
-"""Files of DUC and TAC, each in a format of its own and in no other."""
+"""Archives, and files of DUC and TAC: each in a format of its own and in no other."""
 
-LEVEL_NAMES = (*LEVELS, BUNDLE, *DUC_FORMATS)
+LEVEL_NAMES = (*LEVELS, BUNDLE, *OWN_FORMATS)

@@ -20,7 +20,7 @@ from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.atomic_file import checked_path
 from annotation.exports.duc import pyramid
-from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.levels import BUNDLE, LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.manifest import Manifest
 from annotation.exports.write import write_file
 from annotation.models import Export, Job, Notice, Role
@@ -196,8 +196,8 @@ def _format_of(level: str, format_name: str) -> str:
     """The format that a level is written in. Raises Invalid for a level or format that there is not."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
-    if level in DUC_FORMATS:
-        own = DUC_FORMATS[level].format
+    if level in OWN_FORMATS:
+        own = OWN_FORMATS[level].format
         if format_name not in {"", own}:
             raise Invalid(
                 f"The level {level} is written as {own} alone, not as {format_name!r}. Leave the format out.",
@@ -215,8 +215,8 @@ def _file_of(export: Export) -> Path:
     form = _format_of(export.level, export.format)
     folder = Path(settings.VAR_DIR) / "exports" / export.public_id
     suffix = "zip" if export.level == BUNDLE else form
-    if export.level in DUC_FORMATS:
-        suffix = DUC_FORMATS[export.level].suffix
+    if export.level in OWN_FORMATS:
+        suffix = OWN_FORMATS[export.level].suffix
     return folder / f"{export.project.slug}-{export.level}.{suffix}"
 
 

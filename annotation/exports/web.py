@@ -11,7 +11,7 @@ from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.formats import FORMAT_NAMES
-from annotation.exports.levels import DUC_FORMATS, LEVEL_NAMES
+from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.queries import exports_of, state_of
 from annotation.exports.services import manifest_of, open_export
 from annotation.exports.services import request_export as ask
@@ -30,6 +30,7 @@ LEVEL_WORDS = {
     "judgments": "one row per judgment of a person or judge",
     "systems": "means and intervals per system",
     "bundle": "all of these in one zip",
+    "archive": "everything, sources and log included, in one zip that can be restored",
     "see": "model and peer summaries as SEE HTML files, in a zip",
     "nist2002": "assessors' results as a table in the layout of DUC 2002",
     "pyramid": "pyramids and annotated peers as DUCView files, in a zip",
@@ -54,7 +55,7 @@ def request_export(request: Request, slug: str) -> HttpResponse:
             project=room.project,
             level=form["level"],
             # The page offers what and as what beside each other; these have a format of their own.
-            format="" if form["level"] in DUC_FORMATS else form["format"],
+            format="" if form["level"] in OWN_FORMATS else form["format"],
             by=request.user,
             named_people=form["named"] == "1",
         )

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from annotation.core.tables.formats import writer
 from annotation.exports.atomic_file import atomic_file
-from annotation.exports.levels import BUNDLE, DUC_FORMATS, LEVELS
+from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
 from annotation.exports.manifest import Manifest, about, about_columns
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def write_file(*, project: Project, people: People, level: str, format_name: str
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
         with atomic_file(path) as stream:
-            if level in DUC_FORMATS:
-                written = DUC_FORMATS[level].write(project, people, stream)
+            if level in OWN_FORMATS:
+                written = OWN_FORMATS[level].write(project, people, stream)
                 made |= {
                     "rows": written.rows,
                     "left_out": written.left_out.told(),

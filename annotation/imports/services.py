@@ -20,6 +20,7 @@ from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.core.squeezed import Stretch
+from annotation.imports.archive.read import is_archive
 from annotation.imports.dataset import Dataset, FlatRow, Side
 from annotation.imports.existing import (
     judged_claim_sets,
@@ -34,7 +35,7 @@ from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
-from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy
+from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy, unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.pushed import add_known_documents, read_pushed
 from annotation.imports.read import FileReading, read_files
@@ -72,6 +73,11 @@ if TYPE_CHECKING:
 BYTES_WRITTEN_AT_ONCE = 256 * 1024
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
+
+A_PROJECT_OF_ITS_OWN = (
+    "is the archive of a whole project, which becomes a project of its own. Restore it at the machine itself: "
+    "manage.py import_dataset NAME FILE --create, with a name that no project has."
+)
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -378,6 +384,9 @@ def _read(
     skip_invalid: bool,
     progress: Progress,
 ) -> FileReading:
+    for file in files:
+        if file.path.is_file() and is_archive(file.path):
+            raise unreadable(f"{file.name} {A_PROJECT_OF_ITS_OWN}")
     reading = read_files(
         files,
         layout=layout,

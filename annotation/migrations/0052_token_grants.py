@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0048_suggested_verdicts'),
+        ('annotation', '0051_imported_people'),
         ('knox', '0009_extend_authtoken_field'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -31,7 +31,15 @@ from annotation.models.judge import (
     TextPermission,
 )
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
-from annotation.models.people import Comment, Invitation, MailTurn, Notice, SetupLink
+from annotation.models.people import (
+    Comment,
+    ImportedPerson,
+    Invitation,
+    MailTurn,
+    Notice,
+    SetupLink,
+    accounts,
+)
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
@@ -66,6 +74,7 @@ __all__ = [
     "Export",
     "Guideline",
     "Import",
+    "ImportedPerson",
     "Invitation",
     "Job",
     "Judge",
@@ -103,4 +112,5 @@ __all__ = [
     "Webhook",
     "WebhookDelivery",
     "Worker",
+    "accounts",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from annotation.core.events import log
 from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
+from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.judging.queries.runs import is_worker_alive, run_progress
 from annotation.judging.services.judge_many import judge_run
@@ -17,7 +18,6 @@ from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Project, Run
 from annotation.sample import harbour, newsroom
-from annotation.sample.remove import remove_rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

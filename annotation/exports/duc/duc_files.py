@@ -58,7 +58,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class DucFormat:
+class OwnFormat:
     """A format of whole files: its name as a level of export, its own format and file ending, who writes it."""
 
     level: str

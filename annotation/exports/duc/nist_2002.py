@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from annotation.exports.duc.duc_files import DucFormat, LeftOut, Written
+from annotation.exports.duc.duc_files import LeftOut, OwnFormat, Written
 from annotation.exports.duc.nist_names import UNKNOWN_SELECTOR, NistNames, SetName
 from annotation.exports.peers import peer_batches
 from annotation.models import (
@@ -292,4 +292,4 @@ def _figures(statistics: CoverageStatistics) -> list[str]:
     return [DASH if figure is None else f"{figure:.3f}" for figure in figures]
 
 
-FORMAT = DucFormat(level="nist2002", format="table", suffix="txt", write=write)
+FORMAT = OwnFormat(level="nist2002", format="table", suffix="txt", write=write)

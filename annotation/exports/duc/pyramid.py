@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from annotation.core.refusals import Invalid
 from annotation.core.squeezed import Squeezed, Stretch
-from annotation.exports.duc.duc_files import DucFormat, LeftOut, Written, write_zip
+from annotation.exports.duc.duc_files import LeftOut, OwnFormat, Written, write_zip
 from annotation.exports.duc.nist_names import NistNames
 from annotation.models import Check, Claim, Comparison, Label, Summary, Unit, Verdict
 from annotation.models.pyramid import (
@@ -270,4 +270,4 @@ def _quoted(value: str) -> str:
     return html.escape(_CONTROLS.sub(" ", value)).replace("\n", "&#10;").replace("\t", "&#9;")
 
 
-FORMAT = DucFormat(level="pyramid", format="ducview", suffix="zip", write=write)
+FORMAT = OwnFormat(level="pyramid", format="ducview", suffix="zip", write=write)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db.models import Count
 
 from annotation.core.paging import batches
-from annotation.exports.duc.duc_files import DucFormat, LeftOut, Written, write_zip
+from annotation.exports.duc.duc_files import LeftOut, OwnFormat, Written, write_zip
 from annotation.exports.duc.nist_names import UNKNOWN_SELECTOR, NistNames, SetName
 from annotation.models import DocumentSet, Summary, Unit
 from annotation.models.pyramid import pyramid_of
@@ -95,4 +95,4 @@ def _page(title: str, summary: Summary, units: list[Unit], seen: Counter[str]) -
     return "\n".join([*lines, "</body>", "</html>", ""])
 
 
-FORMAT = DucFormat(level="see", format="html", suffix="zip", write=write)
+FORMAT = OwnFormat(level="see", format="html", suffix="zip", write=write)

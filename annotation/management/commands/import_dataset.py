@@ -11,6 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
+from annotation.imports.archive.read import is_archive
+from annotation.imports.archive.restore import restore_project
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import NamedFile
@@ -20,6 +22,7 @@ from annotation.imports.services import ImportReport, import_files, import_new_p
 from annotation.models import Project
 
 SECONDS_BETWEEN_LINES = 2.0
+MEMBERS_TO_COME = "Nobody is a member yet; to see it in the browser: manage.py add_member {} NAME owner"
 
 REMEDY_WORDS = {
     Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
@@ -34,7 +37,8 @@ class Command(BaseCommand):
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
-        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."
+        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing. With --create, an archive of "
+        "a project becomes a project again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -95,6 +99,9 @@ class Command(BaseCommand):
             "skip_invalid": options["skip_invalid"],
             "progress": _Told(self),
         }
+        if create and len(file) == 1 and file[0].is_file() and is_archive(file[0]):
+            self._restore(project, file[0])
+            return
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
             raise CommandError(f"There is no project {project!r}. Add --create to make it.")
@@ -110,9 +117,19 @@ class Command(BaseCommand):
         for line in _report_lines(report, project):
             self.stdout.write(line)
         if there is None and not report.dry_run:
-            self.stdout.write(
-                f"Nobody is a member yet; to see it in the browser: manage.py add_member {project} NAME owner"
-            )
+            self.stdout.write(MEMBERS_TO_COME.format(project))
+
+    def _restore(self, slug: str, path: Path) -> None:
+        try:
+            report = restore_project(slug=slug, path=path, by=None, progress=_Told(self))
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        self.stdout.write(f"{path.name}: archive, restored as {slug}")
+        for kind, count in report.rows.items():
+            if count:
+                self.stdout.write(f"  {kind.replace('_', ' '):<20}{count:>11,}")
+        self.stdout.write(f"  {'people, as names':<20}{report.people:>11,}")
+        self.stdout.write(MEMBERS_TO_COME.format(slug))
 
 
 class _Told(Progress):

@@ -48,6 +48,12 @@ class ProjectRules(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
+    licence = serializers.CharField(
+        allow_blank=True, max_length=100, help_text="Of the project's data; archives name it."
+    )
+    provenance = serializers.CharField(
+        allow_blank=True, help_text="Where its texts and judgments come from; archives tell it."
+    )
     compares = serializers.ChoiceField(
         choices=Project.Compares.choices,
         help_text="What the project's files hold; pages go by it in what they propose.",

@@ -64,8 +64,8 @@ def change_roles(
 def set_roles(*, project: Project, person: User, roles: Collection[str], by: User | None) -> Membership:
     """Make the person a member with exactly these roles, or change the roles of a member.
 
-    Setting what is set is no act. Raises Invalid for an unknown role, Conflict (code `last_owner`) where
-    the project would be left without an owner.
+    Setting what is set is no act. Raises Invalid for an unknown role or a closed account,
+    Conflict (code `last_owner`) where the project would be left without an owner.
     """
     project = _locked(project, by)
     _refuse_unknown(roles)
@@ -75,6 +75,8 @@ def set_roles(*, project: Project, person: User, roles: Collection[str], by: Use
     if membership is not None and before == wanted:
         return membership
     if membership is None:
+        if not person.is_active:
+            raise Invalid(f"The account of {person.get_username()} is closed.", field="username")
         membership, verb = Membership.objects.create(project=project, user=person, roles=wanted), "add member"
     else:
         if Role.OWNER not in wanted:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 RULES = (
     "name",
     "description",
+    "licence",
+    "provenance",
     "compares",
     "blend",
     "blend_human_weight",
@@ -79,6 +81,8 @@ UNSCORED_RULES = frozenset(
     {
         "name",
         "description",
+        "licence",
+        "provenance",
         "compares",
         "percent_scale",
         "question_set",

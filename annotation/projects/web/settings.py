@@ -63,6 +63,16 @@ class RulesForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text="What the project is about. It stands in for guidelines until some are written.",
     )
+    licence = forms.CharField(
+        required=False,
+        max_length=100,
+        help_text="Of its data, best as an SPDX identifier such as CC-BY-4.0. Archives name it.",
+    )
+    provenance = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Where its texts and judgments come from. Archives tell it.",
+    )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Decides what import and runs propose first."
     )
@@ -178,7 +188,10 @@ class RuleGroup:
 
 GROUPS = (
     RuleGroup(
-        "general", "Project", "What the project is called and holds.", ("name", "description", "compares")
+        "general",
+        "Project",
+        "What the project is called and holds.",
+        ("name", "description", "licence", "provenance", "compares"),
     ),
     RuleGroup(
         "scores",

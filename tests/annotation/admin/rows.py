@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
 from knox.models import AuthToken
@@ -21,6 +22,7 @@ from annotation.models import (
     DrawnCheck,
     Export,
     Import,
+    ImportedPerson,
     Job,
     Judge,
     JudgeCall,
@@ -176,3 +178,5 @@ def fill(world: World) -> None:
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
+    came = User.objects.create(username="person-1@harbour", is_active=False)
+    ImportedPerson.objects.create(user=came, project=world.project, name="person-1")

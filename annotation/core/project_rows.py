@@ -1,4 +1,4 @@
-"""Take away everything of a project, the log included: for sample projects alone."""
+"""Which rows hang on a project, and by which ways: told from the models. And all of them taken away, with the log."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ REMOVED = "coverdict.removed_project"
 def remove_rows(project: Project) -> None:
     """Delete all rows that hang on a project, and the project. A number of statements that does not grow with rows.
 
-    By models, those that hang on others first: the rows protect each other, and one by one nothing could go.
+    For sample projects, and for one whose restoring failed before anybody saw it. By models, those that hang on others
+    first: the rows protect each other, and one by one nothing could go.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config(%s, %s, true)", [REMOVED, str(project.pk)])
-    held = _held_by_projects()
+    held = held_by_projects()
     order = TopologicalSorter(
         {model: {parent for _, parent in up if parent is not model} for model, up in held.items()}
     )
     for model in reversed(list(order.static_order())):
-        rows = model._base_manager.filter(_of(model, project.pk, held))
+        rows = model._base_manager.filter(of_project(model, project.pk, held))
         for field in _loose_ends(model, held):
             field.model._base_manager.filter(**{f"{field.name}__in": rows}).update(**{field.name: None})
         rows._raw_delete(using=rows.db)
 
 
-_Held = dict[Model, list[tuple[str, Model]]]
+Held = dict[Model, list[tuple[str, Model]]]
 
 
-def _held_by_projects() -> _Held:
+def held_by_projects() -> Held:
     """Each model whose rows go with a project, and by which of its columns it hangs on which others."""
     known = list(apps.get_app_config("annotation").get_models(include_auto_created=True))
-    held: _Held = {Project: []}
+    held: Held = {Project: []}
     while found := {
         model: up
         for model in known
@@ -55,7 +56,7 @@ def _held_by_projects() -> _Held:
     return held
 
 
-def _up(model: Model, held: _Held) -> list[tuple[str, Model]]:
+def _up(model: Model, held: Held) -> list[tuple[str, Model]]:
     return [
         (field.name, field.related_model)
         for field in _keys_of(model)
@@ -63,7 +64,7 @@ def _up(model: Model, held: _Held) -> list[tuple[str, Model]]:
     ]
 
 
-def _of(model: Model, project: int, held: _Held) -> Q:
+def of_project(model: Model, project: int, held: Held) -> Q:
     """Which rows of the model hang on the project, by whichever way."""
     found = Q()
     for path in _paths(model, held):
@@ -71,7 +72,7 @@ def _of(model: Model, project: int, held: _Held) -> Q:
     return found
 
 
-def _paths(model: Model, held: _Held) -> list[str]:
+def _paths(model: Model, held: Held) -> list[str]:
     """The ways up to the project: one by which every row hangs on it, or all of them."""
     if model is Project:
         return ["pk"]
@@ -86,7 +87,7 @@ def _paths(model: Model, held: _Held) -> list[str]:
     ]
 
 
-def _loose_ends(model: Model, held: _Held) -> Iterator[models.ForeignKey[models.Model, models.Model]]:
+def _loose_ends(model: Model, held: Held) -> Iterator[models.ForeignKey[models.Model, models.Model]]:
     """The columns of rows that stay and name rows of the model."""
     for other in apps.get_app_config("annotation").get_models():
         for field in _keys_of(other):

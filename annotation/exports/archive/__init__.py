@@ -1,0 +1,1 @@
+"""A whole project as one file that can be restored."""

@@ -1,0 +1,1 @@
+"""Archives of whole projects, checked and restored."""
