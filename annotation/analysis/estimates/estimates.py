@@ -17,6 +17,7 @@ from annotation.analysis.estimates.pooling import (
     samples_and_pools,
     shown_pool,
 )
+from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
 from annotation.models import Check, Draw
@@ -27,6 +28,7 @@ from evaluation.statistics import (
     TOO_FEW_DOCUMENTS,
     DrawEstimate,
     PairComparison,
+    RaterSpread,
     compare_estimates,
     estimate_systems_from_draw,
 )
@@ -72,6 +74,8 @@ class EstimateTable:
     sample. `labels_saved` is the mean over the systems, None where people stand alone. Intervals are computed at
     `confidence`, so that those of all looks and samples together hold 95 times in 100; `compared` are the systems'
     differences.
+    `several` counts the checks that several people rated; `rater_error` is the mean standard error that raters'
+    leniency adds to the systems' estimates, None where too few were to tell it.
     `learns_across` tells whether answers to a claim in one system's summary sharpen what is expected of others', which
     takes a sample that was drawn by system and is all answered; None where it is no question.
     """
@@ -85,6 +89,8 @@ class EstimateTable:
     is_all_answered: bool = False
     has_judge: bool = True
     came_after: int = 0
+    several: int = 0
+    rater_error: float | None = None
     learns_across: bool | None = None
     labels_saved: float | None = None
     documents: int = 0
@@ -139,8 +145,10 @@ def estimates(project: Project) -> Estimates:
     framed = framed_items(project, *pool.draws, look=pool.look)
     newer = newest if newest != pool.latest else None
     waits = newer is not None and newer.look > 0 and all(each.latest != newer for each in found)
+    raters = spread_of_raters(project) if pool.latest.item == Draw.Item.CHECK else None
     tables = {
-        target: estimate_table(pool, framed, target, newer=newer, waits=waits) for target in framed.items
+        target: estimate_table(pool, framed, target, raters=raters, newer=newer, waits=waits)
+        for target in framed.items
     }
     return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=pool.latest))
 
@@ -163,24 +171,31 @@ def estimate_table(
     framed: SampleFrame,
     target_words: int | None,
     *,
+    raters: RaterSpread | None = None,
     newer: SampleProgress | None = None,
     waits: bool = False,
 ) -> EstimateTable:
-    """The estimates at one target length from pooled samples as of their last look; `newer` and `waits` as there."""
+    """The estimates at one target length from pooled samples as of their last look; `newer` and `waits` as there.
+
+    `raters` is how people differ who answer checks; None of percents, which several assessors may give to each.
+    """
     draw, confidence = pool.latest, pool.confidence
     found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=covariates(framed), confidence=confidence
+        framed.items[target_words], covariates=covariates(framed), raters=raters, confidence=confidence
     )
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
     if from_people:
-        found = estimate_systems_from_draw(framed.items[target_words], confidence=confidence, tuning=0.0)
+        found = estimate_systems_from_draw(
+            framed.items[target_words], raters=raters, confidence=confidence, tuning=0.0
+        )
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
     by_system = all(each.by_system for each in (*pool.earlier, draw))
     asks_alike = draw.item == Draw.Item.CHECK and draw.is_complete
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
+    knows_raters = raters is not None and raters.is_enough
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
     return EstimateTable(
         state=state,
@@ -191,6 +206,10 @@ def estimate_table(
         waits=waits,
         has_judge=framed.has_judge,
         came_after=framed.came_after,
+        several=raters.items if raters is not None else 0,
+        rater_error=math.fsum(each.rater_error for each in found.values()) / len(found)
+        if knows_raters
+        else None,
         learns_across=by_system if asks_alike and len(found) > 1 else None,
         labels_saved=math.fsum(saved) / len(saved) if saved else None,
         documents=max(result.documents for result in found.values()),

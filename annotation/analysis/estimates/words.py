@@ -81,6 +81,7 @@ def estimate_in_words(table: EstimateTable) -> str:
         _state_in_words(table),
         _saved_in_words(table),
         LOOKED_AT,
+        _raters_in_words(table),
         _across_in_words(table),
         after,
         newer,
@@ -145,6 +146,19 @@ def _saved_in_words(table: EstimateTable) -> str:
         f"{what} the precision of {table.labels_saved:,.0f} more human answers for each system, on average. The "
         "measure is people alone in a simple random sample of the same size."
     )
+
+
+def _raters_in_words(table: EstimateTable) -> str:
+    """Whether the interval holds that people differ in how readily they say yes; nothing of assessors' work."""
+    if table.sample is None or table.sample.item != Draw.Item.CHECK:
+        return ""
+    if not table.several:
+        return "No check has blind answers of several people, so intervals leave out how raters differ."
+    rated = f"{table.several:,} {'check has' if table.several == 1 else 'checks have'} blind answers of several people"
+    if table.rater_error is None:
+        return f"{rated}: too few to tell how raters differ, which intervals leave out."
+    points = f"{100 * table.rater_error:.1f} points"
+    return f"{rated}. Intervals allow for raters who differ: a standard error of {points}, on average."
 
 
 def _across_in_words(table: EstimateTable) -> str:

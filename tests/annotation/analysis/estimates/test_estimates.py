@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.analysis.estimates.estimates import estimate_table, estimates
+from annotation.analysis.estimates.estimates import EstimateTable, estimate_table, estimates
 from annotation.analysis.estimates.pooling import HeldSample, Pool, SampleProgress
+from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
@@ -16,7 +17,7 @@ from annotation.models import Assignment, Check, Draw, DrawnCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
-from evaluation.statistics import DrawnItem, look_confidence
+from evaluation.statistics import DrawnItem, Rating, look_confidence, rater_spread
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
 from tests.annotation.laying import judge_and_close
@@ -275,6 +276,50 @@ def test_it_is_told_whether_answers_on_other_systems_are_used(
     )
     assert told in sentence
     assert ("other systems'" in sentence) is bool(told)
+
+
+def test_raters_who_differ_widen_the_interval_and_it_says_so() -> None:
+    # Each check has two raters of ten: half of them say yes to what the others deny, but for every fourth check.
+    ratings = [
+        Rating(f"set {number}", number, rater, float((rater % 2 == 0) ^ (number % 4 == 0)))
+        for number in range(200)
+        for rater in (number % 10, (number + 1) % 10)
+    ]
+    spread = rater_spread(ratings)
+    assert spread.is_enough
+    sample = framed(200, answered=60)
+    sample.items[20]["alder"] = [replace(item, rater=0) for item in sample.items[20]["alder"]]
+    alone = estimate_table(pool_of(DRAW), sample, 20).average("alder")
+    found = estimate_table(pool_of(DRAW), sample, 20, raters=spread)
+    assert alone.low is not None
+    assert alone.high is not None
+    assert found.average("alder").low < alone.low < alone.high < found.average("alder").high
+    assert found.rater_error is not None
+    told = f"a standard error of {100 * found.rater_error:.1f} points"
+    assert (
+        f"200 checks have blind answers of several people. Intervals allow for raters who differ: {told}"
+        in (estimate_in_words(found))
+    )
+
+
+@pytest.mark.django_db
+def test_raters_are_known_from_what_several_answered_blind(world: World) -> None:
+    assert "intervals leave out how raters differ" in estimate_in_words(complete(world))
+    # Rex said yes; what Cleo says of it is the second answer of one check.
+    override(check=world.check("alder", 1), by=world.cleo, label="no")
+    spread = spread_of_raters(world.project)
+    # Yes and no lie .5 from their mean: .25 + .25 over one degree of freedom.
+    assert (spread.items, spread.raters, spread.noise) == (1, 2, 0.5)
+    assert "1 check has blind answers of several people: too few" in estimate_in_words(
+        estimates(world.project).at(20)
+    )
+
+
+def complete(world: World) -> EstimateTable:
+    draw_of(world)
+    answer(world, "alder")
+    answer(world, "birch")
+    return estimates(world.project).at(20)
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
