@@ -114,6 +114,11 @@ class PlanTarget(serializers.Serializer[Any]):
         help_text="Why no width is forecast, where too few answers show how far document sets differ; else empty."
     )
     least_in_words = serializers.CharField(help_text="What the least widths rest on; may be empty.")
+    second_rating = _number(
+        help_text="What a second person's answer to a check narrows intervals by, as a share of what one to a new "
+        "check does; null where no check has answers of several people, or nothing is forecast."
+    )
+    second_in_words = serializers.CharField(help_text="The same in a sentence; may be empty.")
     systems = KnownOfSystem(many=True)
     outlooks = serializers.DictField(
         child=serializers.DictField(child=PlanOutlook()), help_text="By size of the sample and design."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates, is_all_answered
 from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, Forecasts, TargetSystem, forecasts
+from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import Average, Observation, averages
 from annotation.analysis.leaderboard.leaderboard import means_at
@@ -95,6 +96,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     ids = dict(System.objects.filter(project=project).values_list("name", "public_id"))
     held = _document_sets(project, found.framed)
     is_complete = is_all_answered(project)
+    noise = spread_of_raters(project).noise
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
         "basis": found.basis,
@@ -124,6 +126,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
                 alone,
                 ids,
                 held.get(target, 0),
+                noise=noise,
                 answered=people_widths(project, target) if is_complete else None,
             )
             for target in targets
@@ -140,9 +143,12 @@ def _at_target(
     ids: Mapping[str, str],
     sets: int,
     *,
+    noise: float | None,
     answered: Mapping[str, float] | None,
 ) -> dict[str, Any]:
-    """`answered` are the widths that people's answers to everything give, None where some are missing."""
+    """`noise` is the variance of several people's answers to one check, None where no check has several; `answered` are
+    the widths that people's answers to everything give, None where some are missing.
+    """
     foretold = {
         system: found.of[target, system]
         for system in found.framed.items[target]
@@ -173,6 +179,9 @@ def _at_target(
         # For want of knowing how far document sets differ.
         "is_unknown": bool(systems) and not any(each.knows_documents for each in systems.values()),
         "least_widest": None if answered is not None else _least_widest(foretold, least),
+        "second_rating": None
+        if noise is None
+        else worth_of_second(noise, found.framed.items[target], systems),
         "systems": [
             _now(target, system, table, alone, least.get(system)) | {"system_id": ids.get(system, "")}
             for system in found.framed.items[target]
@@ -180,6 +189,19 @@ def _at_target(
         "outlooks": outlooks,
         "wanted": [_wanted(width, outlooks, systems, now) for width in WIDTHS] if systems else [],
     }
+
+
+def worth_of_second(
+    noise: float, items: Mapping[str, Sequence[DrawnItem]], foretold: Mapping[str, Forecast]
+) -> float | None:
+    """How much a second rating of a check narrows intervals, as a share of what a new check does; at most a half.
+
+    None without a forecast. With e the expected squared error of a check, n of them leave an error of e/n: one more
+    takes e/n² from it, a second rating halves the `noise` of one check and takes noise/2/n².
+    """
+    errors = math.fsum(float(each.errors.sum()) for each in foretold.values())
+    shares = math.fsum(item.share**2 for system in foretold for item in items[system])
+    return min(0.5, noise / 2 * shares / errors) if errors > 0 else None
 
 
 def _document_sets(project: Project, framed: SampleFrame) -> dict[int | None, int]:

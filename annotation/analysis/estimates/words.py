@@ -294,6 +294,16 @@ def least_in_words(basis: str, least: Sequence[float], widest: float | None, *, 
     )
 
 
+def second_in_words(worth: float | None) -> str:
+    """What a second rating of a check is worth; empty where nothing is foretold or no check has two."""
+    if worth is None:
+        return ""
+    return (
+        f"A second person's answer to a check narrows intervals by about {100 * worth:.0f} % of what one to a new "
+        "check does. It is worth asking for to learn how raters differ."
+    )
+
+
 def wanted_in_words(
     width: float,
     sizes: Mapping[Design, int | None],
@@ -490,6 +500,7 @@ def _told_target(plan: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str,
         },
         "warning": documents_in_words(clusters),
         "unknown": unknown,
+        "second_in_words": second_in_words(table["second_rating"]),
         "least_in_words": least_in_words(
             plan["basis"], least, table["least_widest"], is_complete=plan["is_complete"]
         ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +13,11 @@ from scipy.stats import beta, norm
 from scipy.stats import t as student
 
 from annotation.analysis.estimates.forecasts import DESIGNS, doubt, forecasts, planned_chances
-from annotation.analysis.estimates.plan import ladder, plan
+from annotation.analysis.estimates.plan import ladder, plan, worth_of_second
 from annotation.analysis.estimates.words import told
 from annotation.analysis.leaderboard.leaderboard import means_at
 from annotation.models import Check, Draw, Verdict
+from annotation.reviewing.services.review import override
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.queries.sampled_items import framed_now
 from annotation.sampling.services.sample_checks import sample_checks
@@ -268,6 +271,31 @@ def test_the_estimate_stands_beside_the_judge_once_a_draw_is_answered(world: Wor
     table = table_of(world)
     assert table["known"]["state"] == "people"
     assert all(system["estimate"]["mean"] is not None for system in table["systems"])
+
+
+def test_a_second_rating_is_worth_its_part_of_the_error_of_a_check(world: World) -> None:
+    lay_sets(world, 6)
+    pilot(world)
+    assert (table_of(world)["second_rating"], table_of(world)["second_in_words"]) == (None, "")
+    items, of = framed_now(world.project).items[20], forecasts(world.project).of
+    alder = {"alder": replace(of[20, "alder"], errors=np.array([0.03, 0.02]))}
+    halves = {"alder": [replace(item, share=0.5) for item in items["alder"][:2]]}
+    # Two checks of half a share each err by .05 together: .05 / (.25 + .25) a check, .1. Half of a noise of .1 is .05.
+    assert worth_of_second(0.1, halves, alder) == pytest.approx(0.5)
+    assert worth_of_second(0.04, halves, alder) == pytest.approx(0.2)
+    assert worth_of_second(0.1, halves, {}) is None
+
+
+def test_what_a_second_rating_is_worth_is_told_once_some_checks_have_two(world: World) -> None:
+    lay_sets(world, 6)
+    draw = pilot(world)
+    drawn = draw.drawn_checks.filter(check_row__side="reference").order_by("pk")
+    for place, row in enumerate(drawn[:6]):
+        override(check=row.check_row, by=world.cleo, label="no" if place % 2 else "yes")
+    table = table_of(world)
+    assert 0 < table["second_rating"] <= 0.5
+    percent = f"{100 * table['second_rating']:.0f} %"
+    assert f"narrows intervals by about {percent} of what one to a new check does" in table["second_in_words"]
 
 
 def test_of_systems_together_the_variance_of_document_sets_is_one(world: World) -> None:
