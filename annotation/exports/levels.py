@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
-from annotation.exports import claims, scores, units
+from annotation.exports import claims, scores, texts, units
 from annotation.exports.archive import write as archive
 from annotation.exports.duc import nist_2002, pyramid, see_html
 from annotation.exports.duc.duc_files import OwnFormat
@@ -12,7 +12,14 @@ from annotation.exports.judgments import level as judgments
 
 LEVELS: dict[str, Level] = {
     level.name: level
-    for level in (scores.LEVEL, units.LEVEL, claims.LEVEL, judgments.LEVEL, systems.SYSTEMS_LEVEL)
+    for level in (
+        scores.LEVEL,
+        units.LEVEL,
+        claims.LEVEL,
+        judgments.LEVEL,
+        systems.SYSTEMS_LEVEL,
+        texts.LEVEL,
+    )
 }
 
 BUNDLE = "bundle"

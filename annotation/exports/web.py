@@ -29,6 +29,7 @@ LEVEL_WORDS = {
     "claims": "one row per claim compared with a text, with every label",
     "judgments": "one row per judgment of a person or judge",
     "systems": "means and intervals per system",
+    "texts": "source documents, model and peer summaries, whole",
     "bundle": "all of these in one zip",
     "archive": "everything, sources and log included, in one zip that can be restored",
     "see": "model and peer summaries as SEE HTML files, in a zip",
