@@ -41,31 +41,28 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _rows_of(project: Project, batch: Sequence[DocumentSet]) -> Iterator[TableRow]:
-    texts: defaultdict[int, list[TableRow]] = defaultdict(list)
+    texts: defaultdict[int, list[tuple[TableRow, TableRow, str]]] = defaultdict(list)
     documents = Document.objects.filter(document_set__in=batch).order_by("document_set_id", "position")
     for key, position, text in documents.values_list("document_set_id", "position", "text"):
-        texts[key].append((None, None, "document", position, None, text))
+        texts[key].append(((None, None), ("document", position, None), text))
     written = Summary.objects.filter(document_set__in=batch).order_by(
         "system__name", F("target_words").asc(nulls_first=True), "external_id", "pk"
     )
-    for kind, of_kind in (
+    for kind, of_this in (
         ("reference", written.filter(is_model=True)),
         ("summary", written.filter(is_peer=True)),
     ):
         columns = ("document_set_id", "system__name", "target_words", "external_id", "text")
-        for key, system, target, name, text in of_kind.values_list(*columns):
+        for key, system, target, name, text in of_this.values_list(*columns):
             reference = (name or None) if kind == "reference" else None
-            texts[key].append((system, target, kind, None, reference, text))
+            texts[key].append(((system, target), (kind, None, reference), text))
     for each in batch:
-        for system, target, kind, position, reference, text in texts[each.pk]:
+        for of_system, of_kind, text in texts[each.pk]:
             yield (
                 project.slug,
                 each.external_id,
-                system,
-                target,
-                kind,
-                position,
-                reference,
+                *of_system,
+                *of_kind,
                 each.group or None,
                 each.language,
                 text,

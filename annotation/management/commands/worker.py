@@ -1,4 +1,4 @@
-"""Work on runs, imports, exports and statistics until told to stop."""
+"""Work on runs, imports, exports and statistics until it is stopped."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from annotation.workers import worker_command, worker_environment
 class Command(BaseCommand):
     requires_system_checks = ()
     help = (
-        "Work on runs, imports, exports and statistics until told to stop. What it has begun is finished first; told "
-        "twice it stops at once, and another worker goes on."
+        "Work on runs, imports, exports and statistics until it is stopped. It finishes first what it has started; a "
+        "second signal ends it at once, and another worker goes on."
     )
 
     def handle(self, *_: Any, **__: Any) -> None:

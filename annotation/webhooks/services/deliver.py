@@ -57,15 +57,15 @@ def deliver(taken: Sequence[Claimed]) -> None:
             _write_down(claimed, delivery, outcome)
 
 
-def signature(*, secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+def signed(*, secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """The value of the header `webhook-signature`.
 
-    >>> signature(secret="whsec_c2VjcmV0", message_id="a", timestamp=1, body=b"{}")
+    >>> signed(secret="whsec_c2VjcmV0", message_id="a", timestamp=1, body=b"{}")
     'v1,DH9+vItb05LF5AmGVxmIk2XJE76uu57Vhud93LDFWM4='
     """
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
-    signed = b".".join((message_id.encode(), str(timestamp).encode(), body))
-    return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+    content = b".".join((message_id.encode(), str(timestamp).encode(), body))
+    return "v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
 
 
 def _delivery(claimed: Claimed) -> WebhookDelivery:
@@ -102,21 +102,20 @@ async def _post(delivery: WebhookDelivery) -> Attempted:
         "User-Agent": f"Coverdict/{__version__}",
         "webhook-id": delivery.public_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature(
+        "webhook-signature": signed(
             secret=hook.secret, message_id=delivery.public_id, timestamp=timestamp, body=body
         ),
     }
     # To the address that was checked, with the certificate of the name.
     checked = url.copy_with(host=reached.address, port=reached.port)
-    async with httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=SECONDS_FOR_ONE) as client:
-        request = client.build_request(
-            "POST", checked, content=body, headers=headers, extensions={"sni_hostname": reached.host}
-        )
-        # The answer's body is nobody's business and may be endless: it is never read.
-        response = await client.send(request, stream=True)
-        await response.aclose()
-    status = response.status_code
-    return Attempted(status, "" if response.is_success else f"The receiver answered {status}.")
+    client = httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=SECONDS_FOR_ONE)
+    sent = client.stream(
+        "POST", checked, content=body, headers=headers, extensions={"sni_hostname": reached.host}
+    )
+    # The answer's body is nobody's business and may be endless: it is never read.
+    async with client, sent as response:
+        status = response.status_code
+        return Attempted(status, "" if response.is_success else f"The receiver answered {status}.")
 
 
 def _write_down(claimed: Claimed, delivery: WebhookDelivery, outcome: Attempted) -> None:

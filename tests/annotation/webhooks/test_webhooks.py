@@ -121,7 +121,7 @@ def test_a_message_is_signed_over_its_id_its_time_and_its_body(world: World, the
 def test_the_signature_of_the_specification_s_example() -> None:
     # Published with Standard Webhooks for testing libraries.
     assert (
-        sending.signature(
+        sending.signed(
             secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             message_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
             timestamp=1614265330,
