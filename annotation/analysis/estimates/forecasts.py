@@ -1,6 +1,6 @@
 """How wide intervals would be with answers to more claims, and which chance each claim would have in such a draw.
 
-A forecast goes by the latest samples of checks that are answered, else by the judge's probabilities (see
+A forecast goes by the sampled answers that estimates of checks show, else by the judge's probabilities (see
 `ForecastBasis`).
 Sizes count the checks of a whole draw over all systems and target lengths; a system gets its share of them.
 """
@@ -14,7 +14,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.estimates import covariates
-from annotation.analysis.estimates.pooling import Pool, next_confidence, samples_and_pools, would_join
+from annotation.analysis.estimates.pooling import (
+    Pool,
+    next_confidence,
+    samples_and_pools,
+    shown_pool,
+    would_join,
+)
 from annotation.models import Check, Draw
 from annotation.sampling.queries import check_samples
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items, framed_now
@@ -98,15 +104,15 @@ class Forecasts:
 
 
 def forecasts(project: Project) -> Forecasts:
-    """What the plan goes by: the latest samples of checks that are answered, or the judge's own probabilities."""
+    """What the plan goes by: sampled answers to checks up to their last look, or the judge's own probabilities."""
     drawable = drawable_checks(project)
     _, pools = samples_and_pools(project)
-    answered = [pool for pool in pools if pool.latest.item == Draw.Item.CHECK and pool.latest.is_complete]
-    pilot = answered[-1] if answered else None
+    # What estimates show, so that no forecast of more answers is wider for want of some that there are.
+    pilot = shown_pool([pool for pool in pools if pool.latest.item == Draw.Item.CHECK])
     joins = pilot is not None and would_join(project, pilot, drawable)
     confidence = next_confidence(project, pilot if joins else None, drawable)
     if pilot is not None:
-        framed = framed_items(project, *pilot.draws)
+        framed = framed_items(project, *pilot.draws, look=pilot.look)
         known = covariates(framed)
         places = _places(framed, drawable)
         try:

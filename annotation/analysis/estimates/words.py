@@ -76,8 +76,7 @@ def estimate_in_words(table: EstimateTable) -> str:
         else ""
     )
     told = (
-        _sample_in_words(table.sample),
-        _pooled_in_words(table),
+        _sample_in_words(table, table.sample),
         _state_in_words(table),
         _saved_in_words(table),
         LOOKED_AT,
@@ -89,29 +88,23 @@ def estimate_in_words(table: EstimateTable) -> str:
     return " ".join(filter(None, told))
 
 
-def _sample_in_words(sample: SampleProgress) -> str:
+def _sample_in_words(table: EstimateTable, sample: SampleProgress) -> str:
+    """What the estimates rest on: the sample, or those that are pooled with it, and whether more is to come."""
+    of_checks = sample.item == Draw.Item.CHECK
+    rests = f"the random sample of {sample.day}"
+    count = f"{sample.drawn:,} {'checks' if of_checks else f'blind judgments of {ITEM_NOUNS[sample.item]}'}"
+    if table.earlier:
+        days = f"{', '.join(each.day for each in table.earlier)} and {sample.day}"
+        rests = f"{1 + len(table.earlier)} random samples taken together, of {days}"
+        count = f"{table.answers:,} {'checks' if of_checks else 'judged summaries'}"
     if not sample.is_complete:
         upcoming = f"; the next comes at {sample.next_look:,}" if sample.next_look else ""
         return (
             f"{sample.look:,} of {sample.drawn:,} answered in sampled order, so this estimate is interim{upcoming}. "
-            f"It rests on the random sample of {sample.day}."
+            f"It rests on {rests}{f': {count}' if table.earlier else ''}."
         )
-    if sample.item == Draw.Item.CHECK:
-        return (
-            f"From the random sample of {sample.day}: {sample.drawn:,} checks, answered before the judge's answer was "
-            "shown."
-        )
-    return f"From the random sample of {sample.day}: {sample.drawn:,} blind judgments of {ITEM_NOUNS[sample.item]}."
-
-
-def _pooled_in_words(table: EstimateTable) -> str:
-    """Which samples are one, and how many answers that is; empty of a single one."""
-    if not table.earlier:
-        return ""
-    count = 1 + len(table.earlier)
-    days = ", ".join(each.day for each in table.earlier)
-    answers = "answers" if table.sample and table.sample.item == Draw.Item.CHECK else "judged summaries"
-    return f"Pooled with {'that' if count == 2 else 'those'} of {days}: {table.answers:,} {answers} of {count} samples."
+    blind = ", answered before the judge's answer was shown" if of_checks else ""
+    return f"From {rests}: {count}{blind}."
 
 
 def _state_in_words(table: EstimateTable) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.analysis.estimates.estimates import estimates
+from annotation.analysis.estimates.plan import plan
 from annotation.analysis.estimates.pooling import (
     HeldSample,
     Pool,
@@ -69,8 +70,23 @@ def test_a_further_sample_of_the_same_checks_is_pooled(world: World, method: str
     # The looks go on: 20 of the first 20, then as many as the second adds.
     assert found.confidence == look_confidence(len(both), (len(both),), before=((20,),))
     table = estimates(world.project).at(20)
+    day = found.latest.day
     assert (table.draw_id, table.answers) == (second.public_id, len(both))
-    assert f"{len(both)} answers of 2 samples" in estimate_in_words(table)
+    assert f"2 random samples taken together, of {day} and {day}: {len(both)} checks" in estimate_in_words(
+        table
+    )
+
+
+@pytest.mark.django_db
+def test_the_plan_goes_by_what_estimates_show_while_a_further_sample_is_answered(world: World) -> None:
+    add_checks(world, 234)
+    answer_draw(world, draw_of(world, 1))
+    answer_first(world, draw_of(world, 2), 110)
+    shown = shown_pool(pools(world))
+    assert shown is not None
+    assert [each.is_complete for each in (*shown.earlier, shown.latest)] == [True, False]
+    found = plan(world.project)
+    assert (found["pilot"]["answers"], found["pilot"]["samples"]) == (shown.answers, 2)
 
 
 @pytest.mark.django_db
