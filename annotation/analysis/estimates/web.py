@@ -78,8 +78,8 @@ class SystemLine(NamedTuple):
 
     system: str
     width: float | None
-    strata: list[tuple[str, float]]
-    checks: float
+    strata: list[tuple[str, int]]
+    checks: int
 
 
 @screen("GET")
@@ -130,28 +130,31 @@ def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> Ht
     stored = figures(room.project, Analysis.Kind.PLAN)
     found = stored.payload or EMPTY
     table = opened_table(request, room.project, found["targets"])
+    draws = open_samples(room.project)
+    waiting = sum(draw.drawn - draw.answered for draw in draws)
     context = {
         "table": table,
         "target": target_word(table["target_words"]) if table else "",
         "targets": target_choices(found["targets"]),
-        "draws": open_samples(room.project),
+        "draws": draws,
         "refusal": refusal,
-        **(_forecast(request, found, table) if table and table["outlooks"] else {}),
+        **(_forecast(request, found, table, waiting) if table and table["outlooks"] else {}),
     }
     status = status_of(refusal) if refusal else 200
     return figures_page(request, room, "estimates", stored, PLAN_TABLES, context, status=status)
 
 
-def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str, Any]:
-    """What draws of all sizes would bring, and what the chosen one would ask of whom."""
+def _forecast(request: Request, found: Figures, table: LengthTable, waiting: int) -> dict[str, Any]:
+    """What draws of all sizes would bring, and what the chosen one would ask of whom; `waiting` checks are open."""
     chosen = _chosen(request, found, table)
     wish = {"width": chosen.width} if chosen.is_wished else {}
+    wanted = wanted_of(table, chosen.width)
     return {
         "query": urlencode({"target": target_word(table["target_words"]), **wish}),
         "chosen": chosen,
         "widths": WIDTHS,
-        "lead": _answer(found, chosen.size) if chosen.size else "",
-        "say": found["complete"] or wanted_of(table, chosen.width)["sentence"],
+        "lead": _answer(found, chosen.size, waiting, is_reached=wanted["is_reached"]),
+        "say": found["complete"] or wanted["sentence"],
         "lines": _lines(found, table, chosen),
         "designs": [DESIGN_NAMES[design] for design in DESIGNS],
         "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
@@ -161,10 +164,17 @@ def _forecast(request: Request, found: Figures, table: LengthTable) -> dict[str,
     }
 
 
-def _answer(found: Figures, size: int) -> str:
-    """What the chosen sample asks of people, before what it rests on."""
+def _answer(found: Figures, size: int | None, waiting: int, *, is_reached: bool) -> str:
+    """What is asked of people next, before what it rests on: first what is sampled already."""
+    if waiting:
+        return f"First finish what is sampled: {_work(found, waiting)}."
+    # Where the width is reached, that is what is said first.
+    return "" if is_reached or not size else f"Answer {_work(found, size)}."
+
+
+def _work(found: Figures, size: int) -> str:
     what = "1 claim" if size == 1 else f"{size:,} claims"
-    return f"Answer {what}, {time_in_words(size, found['seconds'])}."
+    return f"{what}, {time_in_words(size, found['seconds'])}"
 
 
 def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[str, Any]:
@@ -253,15 +263,25 @@ def _lines(found: Figures, table: LengthTable, chosen: ChosenDraw) -> list[SizeL
 
 
 def _systems(outlook: Mapping[str, Any], widths: Mapping[str, float | None]) -> list[SystemLine]:
-    return [
-        SystemLine(
-            system=system,
-            width=widths[system],
-            strata=[(name, strata[name]) for name in DOUBTS],
-            checks=sum(strata.values()),
+    lines = []
+    for system, strata in outlook["strata"].items():
+        counts = whole_parts([strata[name] for name in DOUBTS])
+        lines.append(
+            SystemLine(
+                system, widths[system], strata=list(zip(DOUBTS, counts, strict=True)), checks=sum(counts)
+            )
         )
-        for system, strata in outlook["strata"].items()
-    ]
+    return lines
+
+
+def whole_parts(expected: Sequence[float]) -> list[int]:
+    """Expected numbers as whole ones that add up to their rounded sum: the largest remainders are rounded up."""
+    parts = [math.floor(each) for each in expected]
+    short = round(math.fsum(expected)) - sum(parts)
+    largest = sorted(range(len(parts)), key=lambda place: parts[place] - expected[place])
+    for place in largest[:short]:
+        parts[place] += 1
+    return parts
 
 
 def _whole(words: str, field: str) -> int:

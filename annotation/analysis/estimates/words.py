@@ -13,6 +13,7 @@ from annotation.analysis.estimates.pooling import SampleProgress
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.stored import read
 from annotation.models import Draw
+from annotation.sampling.words import UNKNOWN_SECONDS
 from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design
 
 DESIGN_NAMES: dict[Design, str] = {
@@ -236,7 +237,7 @@ def _joining_in_words(pilot: PilotSamples) -> str:
 def hours_in_words(seconds: float | None, timed: int) -> str:
     """How long a check takes people, and how that is known."""
     if seconds is None:
-        return "Nobody's time at a check is known yet, so no hours are told."
+        return f"Nobody's time at a check is known yet: {UNKNOWN_SECONDS:.0f} s each are assumed."
     answers = "the 1 timed answer" if timed == 1 else f"the {timed:,} newest timed answers"
     return f"Hours are at {seconds:.0f} s a check, the median of {answers} in this project."
 
@@ -266,24 +267,29 @@ def unknown_in_words(clusters: Clusters) -> str:
 
 
 def least_in_words(basis: str, least: Sequence[float], widest: float | None, *, is_complete: bool) -> str:
-    """What the least widths rest on; empty where nothing needs to be said, or there is none.
+    """How wide intervals would be with every check answered, and what that rests on; empty where nobody can say.
 
     `widest` is what none of the systems is expected to exceed in half of cases (`median_widest`).
     """
     if is_complete:
-        return "Least width: that of people's own scores, which no further answer can change."
+        return (
+            "Intervals of people alone are those of people's own scores, which no further answer can change."
+        )
     if not least:
         return ""
+    low, high = (f"{width:.2f}" for width in (min(least), max(least)))
+    wide = f"about {low}" if low == high else f"{low} to {high}"
+    told = f"If people answered every check, intervals would be {wide} wide, for document sets differ."
     if basis != ForecastBasis.PILOT:
         return (
-            "Least width: as if the judge's probabilities were right and answers within a document independent, so it "
-            "is rather more."
+            f"{told} This takes the judge's probabilities as right and answers within a document as independent; "
+            "where they are not, intervals are rather wider."
         )
     if len(least) == 1 or widest is None:
-        return ""
+        return told
     return (
-        "Least width: document sets of all systems are taken to differ alike, as far as the answers show it of all "
-        f"together. A system's own will be less or more, the widest of {len(least):,} probably about {widest:.2f}."
+        f"{told} Document sets are taken to differ alike for all systems, so a system's own interval may be narrower "
+        f"or wider: the widest of {len(least):,} probably about {widest:.2f}."
     )
 
 
@@ -412,10 +418,8 @@ def documents_in_words(clusters: Clusters) -> str:
 def width_in_words(reachable: float | None) -> str:
     """How the width was found that is shown where nobody asked for one."""
     if reachable is None:
-        return (
-            "Nobody has asked for a width, and half of all checks reach none of these: the widest is shown."
-        )
-    return f"Nobody has asked for a width: {reachable:g} is the narrowest of these that half of all checks reach."
+        return "No width is chosen, and a sample of half of all checks reaches none of these: the widest is shown."
+    return f"No width is chosen. {reachable:g} is the narrowest of these that a sample of half of all checks reaches."
 
 
 def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool, pooled: int) -> str:
@@ -463,19 +467,9 @@ def told(plan: Mapping[str, Any]) -> dict[str, Any]:
         "pilot_samples": pilot.samples if pilot else 0,
         "joins": bool(pilot and pilot.joins),
         "complete": complete_in_words(plan["checks"]) if plan["is_complete"] else "",
-        "least_title": _least_title(plan),
         "pace_in_words": hours_in_words(plan["seconds"], plan["timed"]),
         "targets": [_told_target(plan, table) for table in plan["targets"]],
     }
-
-
-def _least_title(plan: Mapping[str, Any]) -> str:
-    """What the least width is."""
-    if plan["is_complete"]:
-        return "Width of the interval that people's answers to every check of these document sets give"
-    premise = ", as if the judge's probabilities were right and answers within a document independent"
-    every = "Width of the interval if people answered every check of these document sets"
-    return every if plan["basis"] == ForecastBasis.PILOT else every + premise
 
 
 def _told_target(plan: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:

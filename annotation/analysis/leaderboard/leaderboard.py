@@ -361,7 +361,14 @@ class _Gathered:
             for name in SCORES:
                 of_system[name] = _with_interval(of_system[name], before.get(name, NO_AVERAGE))
         rows = tuple(self.rows(found, score))
-        return replace(known, target_words=target_words, rows=rows, summarized_by=dict(self.parts))
+        return replace(
+            known,
+            target_words=target_words,
+            rows=rows,
+            summarized_by=dict(self.parts),
+            # Where nobody had decided anything then, somebody may have by now.
+            changed=known.changed if known.changed and known.changed.share else None,
+        )
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
         placed = _ranks({system: scores[score].mean for system, scores in found.items()})

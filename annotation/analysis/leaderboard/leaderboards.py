@@ -31,11 +31,17 @@ def board_key(score: str) -> str:
 
 
 def board(
-    project: Project, *, score: str = RANKED, target_words: int | Targets | None = ALL, wait: bool = False
+    project: Project,
+    *,
+    score: str = RANKED,
+    target_words: int | Targets | None = ALL,
+    wait: bool = False,
+    other: Leaderboard | None = None,
 ) -> tuple[Leaderboard, Made]:
     """The leaderboard ranked by a score, and how fresh its intervals and tests are.
 
     Means and counts are those of this moment, also while a worker makes the rest; who waits has it all, or NotReady.
+    Until the first one is made, intervals and estimates are those of the `other` one, by another score.
     Raises Invalid (code `unknown_score`) with the scores that there are.
     """
     if score not in RANKABLE:
@@ -46,7 +52,10 @@ def board(
         )
     found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait)
     stored = None if found.payload is None else read(Leaderboard, found.payload)
-    if stored is None or found.is_stale:
+    if stored is None and other is not None:
+        unranked = tuple(replace(table, ranking=None) for table in other.tables)
+        stored = as_it_stands(project, score=score, computed=replace(other, score=score, tables=unranked))
+    elif stored is None or found.is_stale:
         stored = as_it_stands(project, score=score, computed=stored)
     if isinstance(target_words, Targets):
         return stored, found
@@ -62,7 +71,7 @@ def opening_board(
     score = opening_score(found.foremost)
     if score == found.score:
         return found, made
-    return board(project, score=score, target_words=target_words, wait=wait)
+    return board(project, score=score, target_words=target_words, wait=wait, other=found)
 
 
 def differences(

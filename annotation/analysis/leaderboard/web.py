@@ -48,7 +48,7 @@ from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import SCORES, Judge, Project, System
+from annotation.models import SCORES, Project, System
 from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
@@ -126,7 +126,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": _say(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
+        "say": headline(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [(name, SCORE_VIEWS[name][0], name == column) for name in _views(table)],
         "more_views": [
@@ -405,13 +405,8 @@ def shown_table(request: Request, project: Project) -> ShownTable:
     table = _table(board, target)
     column = asked or opening_score(table)
     if column != (asked or RANKED):
-        found = boards.board(project, score=column)
-        if column == ESTIMATE and found[1].is_missing:
-            # A worker is at it: until then the page opens on what there is.
-            column = RANKED
-        else:
-            board, made = found
-            table = _table(board, target)
+        board, made = boards.board(project, score=column, other=board)
+        table = _table(board, target)
     return ShownTable(board=board, made=made, table=table, column=column)
 
 
@@ -421,13 +416,6 @@ def _asked(request: Request) -> str:
     if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
         raise Invalid(f"The leaderboard cannot be ordered by {asked!r}.", field="by")
     return asked
-
-
-def _say(table: TargetTable, judge: Judge | None, *, is_made: bool) -> str:
-    """What the table shows, in a sentence: nothing leads before a worker has looked."""
-    if not is_made and (table.ranking is None or table.ranking.front is None):
-        return "The ranking is being computed."
-    return headline(table, judge)
 
 
 def _table(board: Leaderboard, target: str) -> TargetTable | None:

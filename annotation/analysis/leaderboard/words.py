@@ -83,12 +83,21 @@ def ranking_in_words(ranking: Ranking) -> str:
     return _told_apart(first, front)
 
 
-def headline(table: TargetTable, judge: Judge | None) -> str:
-    """What the order says and who says so: `judge` is the project's deciding judge."""
+def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -> str:
+    """What the order says and who says so: `judge` is the project's deciding judge.
+
+    Nothing leads before a worker has looked, who has not where it is not `is_made`.
+    """
+    if not is_made and (table.ranking is None or table.ranking.front is None):
+        return "The ranking is being computed."
     if table.ranking is None:
         return ""
+    score = table.ranking.score
     said = ranking_in_words(table.ranking)
-    by = _said_by(table, table.ranking.score, judge) if table.ranking.front else ""
+    by = _said_by(table, score, judge) if table.ranking.front else ""
+    # Beside an estimate, what leaves the judge's errors out must not be read as what people would say.
+    if by and table.is_estimated and score != ESTIMATE and CAPTIONS[score] == JUDGED:
+        said += " The judge's errors are left out of this; the estimate includes them."
     return f"According to {by}, {said}" if by else said
 
 
@@ -109,7 +118,7 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
         asides = ", ".join(filter(None, (baseline, "not checked by people")))
         return f"{name} ({asides})"
     aside = f" ({baseline})" if baseline else ""
-    return f"{name}{aside} and people, who decided {_percent(share)}"
+    return f"{name}{aside} and people, who decided {_percent(share)} of coverage"
 
 
 def _told_apart(first: str, front: Front) -> str:

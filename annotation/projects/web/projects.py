@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from annotation.analysis.leaderboard.blanks import blanks_of
-from annotation.analysis.leaderboard.leaderboards import board
+from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.analysis.pictures.charts import league
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import latest_run, run_progress
@@ -99,12 +99,18 @@ def _excerpt(room: Room) -> dict[str, object]:
     """The foremost table of the leaderboard, and why it lacks what it lacks."""
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
-    stored, made = board(room.project)
+    stored, made = opening_board(room.project)
     table = stored.foremost
     if table is None:
         return {"excerpt": None}
     return {
-        "excerpt": league(table, most=EXCERPT, is_made=made.is_current, judge=room.project.deciding_judge),
+        "excerpt": league(
+            table,
+            column=stored.score,
+            most=EXCERPT,
+            is_made=made.is_current,
+            judge=room.project.deciding_judge,
+        ),
         "blanks": [
             ("Coverage" if blank.scores else "", blank.reason, blank.reason.verb in room.verbs)
             for blank in blanks_of(room.project, table, ["coverage"])

@@ -102,7 +102,7 @@ def league(
             )
             for row in shown
         ),
-        sentence=headline(table, judge),
+        sentence=headline(table, judge, is_made=is_made),
         left_out=len(rows) - len(shown),
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.estimates.plan import plan
+from annotation.analysis.estimates.web import whole_parts
 from annotation.assessing.services.assign import assign
 from annotation.models import Analysis, Check, DocumentSet, Draw, Summary, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
@@ -81,7 +82,7 @@ def test_what_is_no_planned_number_is_not_found(laid: World, signed_in: SignedIn
 def test_without_a_pilot_the_page_says_what_its_figures_rest_on(laid: World, signed_in: SignedIn) -> None:
     html = told(signed_in(laid.olga).get(PLAN).content.decode())
     assert "If the judge's probabilities are right and answers within a document are independent, no" in html
-    assert "answers within a document independent, so it is rather more." in html
+    assert "answers within a document as independent; where they are not, intervals are rather wider." in html
 
 
 def told(html: str) -> str:
@@ -139,9 +140,26 @@ def test_where_people_have_answered_all_no_draw_is_offered(laid: World, signed_i
     assert "People have answered all 38 checks: coverage on the leaderboard is theirs alone" in html
     assert "Expected interval width by sample size" not in html
     assert "checks for reviewers</button>" not in client.get(f"{PLAN}?size=20").content.decode()
-    assert "Least width: that of people's own scores, which no further answer can change." in told(html)
+    assert (
+        "Intervals of people alone are those of people's own scores, which no further answer can change."
+        in told(html)
+    )
     assert "with the judge's errors in it" not in told(html)
     assert "There is no estimate and none is needed: people answered every check." in told(html)
+
+
+def test_numbers_of_checks_add_up() -> None:
+    # .7 + .7 + .6 is 2: the two largest remainders are rounded up.
+    assert whole_parts([0.7, 0.7, 0.6]) == [1, 1, 0]
+    assert whole_parts([2.4, 3.3, 2.2]) == [3, 3, 2]
+    assert whole_parts([0.0, 0.0, 1.0]) == [0, 0, 1]
+
+
+def test_what_is_sampled_already_comes_first(laid: World, signed_in: SignedIn) -> None:
+    sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.5, seed=3)
+    html = signed_in(laid.olga).get(PLAN).content.decode()
+    # Half of 38 checks, at 30 s each while nobody's time is known.
+    assert "First finish what is sampled: 19 claims, about 10 minutes." in html
 
 
 def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(

@@ -143,13 +143,15 @@ def test_what_is_reached_on_average_alone_takes_more_document_sets() -> None:
 
 def test_the_least_widths_say_what_they_rest_on() -> None:
     assert least_in_words(ForecastBasis.JUDGE, [0.1, 0.1], 0.13, is_complete=False) == (
-        "Least width: as if the judge's probabilities were right and answers within a document independent, so it is "
-        "rather more."
+        "If people answered every check, intervals would be about 0.10 wide, for document sets differ. This takes the "
+        "judge's probabilities as right and answers within a document as independent; where they are not, intervals "
+        "are rather wider."
     )
     assert least_in_words(ForecastBasis.PILOT, [0.165] * 25, 0.2074, is_complete=False).endswith(
-        "A system's own will be less or more, the widest of 25 probably about 0.21."
+        "so a system's own interval may be narrower or wider: the widest of 25 probably about 0.21."
     )
-    assert least_in_words(ForecastBasis.PILOT, [0.165], 0.165, is_complete=False) == ""
+    assert "0.12 to 0.17 wide" in least_in_words(ForecastBasis.PILOT, [0.12, 0.165], 0.2, is_complete=False)
+    assert least_in_words(ForecastBasis.PILOT, [0.165], 0.165, is_complete=False).endswith("sets differ.")
     assert least_in_words(ForecastBasis.JUDGE, [], None, is_complete=False) == ""
     assert "people's own scores" in least_in_words(ForecastBasis.JUDGE, [0.1, 0.2], None, is_complete=True)
 
@@ -225,7 +227,7 @@ def test_enough_document_sets_are_no_reason_to_warn() -> None:
 
 
 def test_no_time_no_hours() -> None:
-    assert "no hours are told" in hours_in_words(None, 0)
+    assert "30 s each are assumed" in hours_in_words(None, 0)
     assert (
         hours_in_words(12.4, 1)
         == "Hours are at 12 s a check, the median of the 1 timed answer in this project."
@@ -234,9 +236,9 @@ def test_no_time_no_hours() -> None:
 
 def test_a_width_that_nobody_asked_for_says_so() -> None:
     assert width_in_words(0.2) == (
-        "Nobody has asked for a width: 0.2 is the narrowest of these that half of all checks reach."
+        "No width is chosen. 0.2 is the narrowest of these that a sample of half of all checks reaches."
     )
-    assert width_in_words(None).endswith("half of all checks reach none of these: the widest is shown.")
+    assert width_in_words(None).endswith("half of all checks reaches none of these: the widest is shown.")
 
 
 def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:

@@ -486,6 +486,9 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     assert cells(page, "alder")[0] == "1 1–2"
     blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
     assert "whose errors its interval leaves out; the estimate has them in it" in blend
+    assert "errors are left out of this; the estimate includes them." in blend
+    overview = " ".join(vic.get("/p/harbour/").content.decode().split())
+    assert "According to the estimate of what people would say, alder is ahead" in overview
     # Its file, the API and the command go by the same rule.
     lines = vic.get("/p/harbour/scores/file/?format=json").json()
     assert [row["rank"] for row in lines if row["score"] == "coverage_estimate"] == [1, 2]
@@ -494,6 +497,14 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     said = StringIO()
     call_command("leaderboard", "harbour", stdout=said)
     assert said.getvalue().splitlines()[1].split()[:4] == ["rank", "system", "estimate", "interval"]
+    # While a worker is still at its ranking nothing else is said to lead.
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    Analysis.objects.filter(key="board coverage_estimate").delete()
+    for address in ("/p/harbour/scores/", "/p/harbour/"):
+        page = vic.get(address).content.decode()
+        assert "The ranking is being computed." in page
+        assert "is ahead" not in page
+        assert "leads" not in page
 
 
 def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
