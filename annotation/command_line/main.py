@@ -35,6 +35,8 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "evaluate": ServerCommand("evaluate", "let a judge work through a project"),
     "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
     "export": ServerCommand("export_dataset", "write one level of a project's data"),
+    "backup": ServerCommand("backup", "write one file with everything that the installation holds"),
+    "restore": ServerCommand("restore", "fill an empty database from a backup"),
     "verify": ServerCommand("verify_scores", "compute every stored score again"),
 }
 """By what `coverdict` calls them."""
@@ -113,7 +115,7 @@ def _django(command: str, rest: list[str]) -> int:
     words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
     django.setup()
     # The first command on a machine of one's own needs no other before it.
-    needs_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
+    needs_tables = command not in {"manage", "migrate", "restore"} and not {"-h", "--help"} & set(rest)
     if needs_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
         call_command("migrate", interactive=False, verbosity=0)
     execute_from_command_line(["coverdict", *words])

@@ -1,0 +1,258 @@
+"""A backup: one zip with the database, the files that rows name, and a manifest that tells what must be in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+import annotation
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+FOLDERS = ("exports", "imports")
+"""What rows name below COVERDICT_VAR; all else there can be made again."""
+STAMP = "last-backup.json"
+"""Below COVERDICT_VAR: when the last backup was made, and of what size."""
+_DUMPS = {"postgresql": "database.dump", "sqlite": "database.sqlite3"}
+_BLOCK = 1024 * 1024
+
+
+class BackupError(Exception):
+    """A backup cannot be made or restored; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupManifest:
+    """What a backup is of, when it was made, by which version, and the SHA-256 of every file in it.
+
+    `migrations` are the newest of each app: a version that does not know them must not restore it.
+    """
+
+    format: int
+    version: str
+    made_at: str
+    database: str
+    migrations: dict[str, str]
+    files: dict[str, str]
+
+
+def write_backup(path: Path) -> BackupManifest:
+    """Write a backup of the whole installation while it runs. Raises BackupError; a file that is there stays."""
+    if path.exists():
+        raise BackupError(f"{path} exists already. Name another file; a backup replaces none.")
+    if not path.parent.is_dir():
+        raise BackupError(f"The folder {path.parent} does not exist.")
+    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    part = path.with_name(f"{path.name}.part")
+    # Beside the backup, where there is room for it: a copy of the database may be large.
+    with TemporaryDirectory(prefix=".coverdict-backup-", dir=path.parent) as folder:
+        dump = Path(folder) / _DUMPS[connection.vendor]
+        _dump_database(dump)
+        try:
+            with zipfile.ZipFile(part, "x") as target:
+                files = {name: _put(target, name, source) for name, source in _sources(dump)}
+                manifest = BackupManifest(
+                    FORMAT, annotation.__version__, made_at, connection.vendor, _newest_migrations(), files
+                )
+                target.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1))
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
+            part.rename(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    stamp = {"made_at": made_at, "file": path.name, "bytes": path.stat().st_size, "version": manifest.version}
+    (Path(settings.VAR_DIR) / STAMP).write_text(json.dumps(stamp))
+    return manifest
+
+
+def restore_backup(path: Path) -> BackupManifest:
+    """Fill an empty installation from a backup, and bring its tables up to date.
+
+    Everything in the file is checked before anything is written. Raises BackupError where the file is damaged or of
+    a newer version, and where the database or the folders hold anything.
+    """
+    try:
+        with zipfile.ZipFile(path) as source:
+            manifest = _manifest(source)
+            _check_files(source, manifest)
+            _check_version(manifest)
+            _check_emptiness(manifest)
+            with TemporaryDirectory(prefix="coverdict-restore-", dir=settings.VAR_DIR) as folder:
+                dump = source.extract(_DUMPS[manifest.database], folder)
+                _fill_database(Path(dump))
+            for name in manifest.files:
+                if name.startswith(FOLDERS):
+                    source.extract(name, settings.VAR_DIR)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise BackupError(f"{path} cannot be read as a backup: {error}") from error
+    call_command("migrate", interactive=False, verbosity=0)
+    return manifest
+
+
+# Writing
+
+
+def _sources(dump: Path) -> Iterator[tuple[str, Path]]:
+    """What goes into the zip, by its name there."""
+    yield dump.name, dump
+    root = Path(settings.VAR_DIR)
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file():
+                yield path.relative_to(root).as_posix(), path
+
+
+def _put(target: zipfile.ZipFile, name: str, source: Path) -> str:
+    """Store the file and return its SHA-256."""
+    # What comes out of pg_dump is compressed; the rest is worth it.
+    packed = zipfile.ZIP_STORED if name == _DUMPS["postgresql"] else zipfile.ZIP_DEFLATED
+    info = zipfile.ZipInfo.from_file(source, name)
+    info.compress_type = packed
+    with source.open("rb") as stream, target.open(info, "w", force_zip64=True) as stored:
+        return _copied(stream, stored)
+
+
+def _copied(source: IO[bytes], target: IO[bytes] | None = None) -> str:
+    found = hashlib.sha256()
+    while block := source.read(_BLOCK):
+        found.update(block)
+        if target is not None:
+            target.write(block)
+    return found.hexdigest()
+
+
+def _dump_database(path: Path) -> None:
+    """One consistent state of the database, without holding up whoever works."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(connection.settings_dict["NAME"])) as database:
+            database.execute("VACUUM INTO ?", [str(path)])
+        return
+    run_on_database("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={path}")
+
+
+def _newest_migrations() -> dict[str, str]:
+    loader = MigrationLoader(connection)
+    applied = dict(sorted(loader.applied_migrations or {}))
+    return {app: name for app, name in applied.items() if app in loader.migrated_apps}
+
+
+# Restoring
+
+
+def _manifest(source: zipfile.ZipFile) -> BackupManifest:
+    try:
+        read: dict[str, Any] = json.loads(source.read(MANIFEST))
+        manifest = BackupManifest(**read)
+    except (KeyError, ValueError, TypeError) as error:
+        raise BackupError(f"{source.filename} is no backup of Coverdict: it has no {MANIFEST}.") from error
+    if manifest.format > FORMAT:
+        raise BackupError(
+            f"{source.filename} was made by version {manifest.version}, in a form that version "
+            f"{annotation.__version__} does not read. Install that version first."
+        )
+    return manifest
+
+
+def _check_files(source: zipfile.ZipFile, manifest: BackupManifest) -> None:
+    held = set(source.namelist()) - {MANIFEST}
+    if held != set(manifest.files):
+        missing = ", ".join(sorted(set(manifest.files) ^ held)[:3])
+        raise BackupError(f"{source.filename} does not hold what its {MANIFEST} lists: {missing}.")
+    for name, expected in manifest.files.items():
+        if name != _DUMPS.get(manifest.database) and not name.startswith(
+            tuple(f"{each}/" for each in FOLDERS)
+        ):
+            raise BackupError(f"{source.filename} holds {name}, which no backup has.")
+        with source.open(name) as stream:
+            if _copied(stream) != expected:
+                raise BackupError(
+                    f"{name} in {source.filename} is not what was backed up: its SHA-256 differs."
+                )
+
+
+def _check_version(manifest: BackupManifest) -> None:
+    known = MigrationLoader(None).disk_migrations
+    newer = [f"{app}.{name}" for app, name in manifest.migrations.items() if (app, name) not in known]
+    if newer:
+        raise BackupError(
+            f"The backup was made by version {manifest.version}, and this is {annotation.__version__}, which does not "
+            f"know {newer[0]}. Install that version or a newer one first."
+        )
+
+
+def _check_emptiness(manifest: BackupManifest) -> None:
+    if manifest.database != connection.vendor:
+        raise BackupError(
+            f"The backup is of a {manifest.database} database, and DATABASE_URL names a {connection.vendor} one. "
+            "Restore it into its own kind; `export --level archive` takes a project from one kind to another."
+        )
+    if connection.introspection.table_names():
+        raise BackupError(
+            "The database holds tables already. Restore into an empty one; nothing is replaced."
+        )
+    for folder in FOLDERS:
+        held = Path(settings.VAR_DIR) / folder
+        if held.is_dir() and any(held.iterdir()):
+            raise BackupError(f"{held} holds files already. Move them away; nothing is replaced.")
+
+
+def _fill_database(dump: Path) -> None:
+    if connection.vendor == "sqlite":
+        path = Path(connection.settings_dict["NAME"])
+        connection.close()
+        for beside in ("-wal", "-shm"):
+            path.with_name(path.name + beside).unlink(missing_ok=True)
+        shutil.move(dump, path)
+        return
+    connection.close()
+    name = str(connection.settings_dict["NAME"])
+    run_on_database(
+        "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error",
+        f"--dbname={name}", str(dump),
+    )  # fmt: skip
+
+
+def run_on_database(program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL's on the database of the settings; its password is on no command line."""
+    found = shutil.which(program)
+    if found is None:
+        raise BackupError(f"{program} is not installed. On Debian: apt install postgresql-client.")
+    done = subprocess.run(
+        [found, "--no-password", *arguments], env=_environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise BackupError(f"{program} failed: {said[0] if said else f'it ended with {done.returncode}'}")
+
+
+def _environment() -> Mapping[str, str]:
+    """This process's own, with what libpq reads of the database."""
+    database = connection.settings_dict
+    named = {
+        "PGHOST": database["HOST"],
+        "PGPORT": database["PORT"],
+        "PGUSER": database["USER"],
+        "PGPASSWORD": database["PASSWORD"],
+        "PGDATABASE": database["NAME"],
+        "PGSSLMODE": database["OPTIONS"].get("sslmode"),
+        "PGSSLROOTCERT": database["OPTIONS"].get("sslrootcert"),
+    }
+    return {**os.environ, **{name: str(value) for name, value in named.items() if value}}

@@ -1,0 +1,28 @@
+"""Back up the whole installation."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.backups import BackupError, write_backup
+
+
+class Command(BaseCommand):
+    help = "Write one file with the database and the files that it names, while Coverdict runs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path, help="the zip to write; one that exists stays")
+
+    def handle(self, *_: Any, file: Path, **__: Any) -> None:
+        try:
+            manifest = write_backup(file)
+        except (BackupError, OSError) as error:
+            raise CommandError(str(error)) from error
+        size = file.stat().st_size / 1e6
+        self.stdout.write(
+            f"Wrote {file}: the database and {len(manifest.files) - 1:,} files, {size:,.1f} MB."
+        )

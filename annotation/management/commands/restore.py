@@ -1,0 +1,31 @@
+"""Restore a backup into an empty installation."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.backups import BackupError, restore_backup
+from annotation.models import Project
+
+
+class Command(BaseCommand):
+    requires_system_checks = ()
+    help = "Fill an empty database from a backup, and bring its tables up to date."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path, help="what `backup` wrote")
+
+    def handle(self, *_: Any, file: Path, **__: Any) -> None:
+        try:
+            manifest = restore_backup(file)
+        except (BackupError, OSError) as error:
+            raise CommandError(str(error)) from error
+        count = Project.objects.count()
+        self.stdout.write(
+            f"Restored {count:,} {'project' if count == 1 else 'projects'} as of {manifest.made_at}, from version "
+            f"{manifest.version}. Prove the scores of each with `verify_scores PROJECT`, then start Coverdict."
+        )

@@ -1,0 +1,149 @@
+"""Backup and restore: an empty installation at another place becomes the same one, and damaged files change nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from annotation.backups import MANIFEST, BackupError, restore_backup, run_on_database, write_backup
+from annotation.models import Project
+from tests import postgres
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import assess_and_close
+
+ROOT = Path(settings.BASE_DIR)
+PROGRAMS = postgres.binaries()
+
+
+@pytest.fixture
+def installation(subprocess_env: dict[str, str]) -> dict[str, str]:
+    """The environment of the installation that holds the world: its database, and a folder of its own."""
+    path = f"{PROGRAMS}{os.pathsep}{subprocess_env['PATH']}"
+    Path(subprocess_env["COVERDICT_VAR"]).mkdir()
+    return {**subprocess_env, "PATH": path}
+
+
+@pytest.fixture
+def empty(installation: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of another installation, with an empty database of the same kind."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    there = {**installation, "COVERDICT_VAR": str(elsewhere)}
+    if connection.vendor == "sqlite":
+        yield {**there, "DATABASE_URL": f"sqlite:///{elsewhere / 'new.sqlite3'}"}
+        return
+    name = f"restored_{uuid4().hex[:8]}"
+    server, _, _ = installation["DATABASE_URL"].rpartition("/")
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+        yield {**there, "DATABASE_URL": f"{server}/{name}"}
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def manage(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
+
+
+def scores(env: dict[str, str], path: Path) -> bytes:
+    done = manage(env, "export_dataset", "harbour", "--level", "scores", "--format", "csv", "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    return path.read_bytes()
+
+
+def test_a_restored_installation_is_the_same(
+    world: World, installation: dict[str, str], empty: dict[str, str], tmp_path: Path
+) -> None:
+    assess_and_close(
+        world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+    )
+    exported = Path(installation["COVERDICT_VAR"]) / "exports" / "one" / "file.csv"
+    exported.parent.mkdir(parents=True)
+    exported.write_text("kept\n")
+    backup = tmp_path / "coverdict.zip"
+    done = manage(installation, "backup", str(backup))
+    assert (done.returncode, done.stderr) == (0, "")
+    stamp = json.loads((Path(installation["COVERDICT_VAR"]) / "last-backup.json").read_text())
+    assert (stamp["file"], stamp["bytes"]) == ("coverdict.zip", backup.stat().st_size)
+    # A backup replaces nothing, and leaves nothing half written beside it.
+    again = manage(installation, "backup", str(backup))
+    assert "exists already" in again.stderr
+    assert sorted(path.name for path in tmp_path.glob("*coverdict*")) == ["coverdict.zip"]
+
+    done = manage(empty, "restore", str(backup))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Restored {Project.objects.count()} projects" in done.stdout
+    assert (Path(empty["COVERDICT_VAR"]) / "exports" / "one" / "file.csv").read_text() == "kept\n"
+    proved = manage(empty, "verify_scores", "harbour")
+    assert proved.stdout == "The scores of harbour follow from its statements.\n"
+    assert scores(empty, tmp_path / "new.csv") == scores(installation, tmp_path / "old.csv")
+    # Not twice into the same place.
+    assert "The database holds tables already" in manage(empty, "restore", str(backup)).stderr
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_no_sound_backup_is_refused(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+    backup = tmp_path / "coverdict.zip"
+    write_backup(backup)
+    whole = backup.read_bytes()
+    with zipfile.ZipFile(backup) as source:
+        held = {name: source.read(name) for name in source.namelist()}
+    manifest = json.loads(held[MANIFEST])
+    (dump,) = (name for name in held if name.startswith("database"))
+
+    def refused(changed: dict[str, bytes | None]) -> str:
+        with zipfile.ZipFile(backup, "w") as target:
+            for name, content in (held | changed).items():
+                if content is not None:
+                    target.writestr(name, content)
+        with pytest.raises(BackupError) as refusal:
+            restore_backup(backup)
+        return str(refusal.value)
+
+    def with_manifest(**changed: object) -> dict[str, bytes | None]:
+        return {MANIFEST: json.dumps(manifest | changed).encode()}
+
+    # All is looked at before the database, which is not empty here.
+    assert "The database holds tables already" in refused({})
+    flipped = bytearray(held[dump])
+    flipped[len(flipped) // 2] ^= 1
+    assert "its SHA-256 differs" in refused({dump: bytes(flipped)})
+    assert f"does not hold what its manifest.json lists: {dump}" in refused({dump: None})
+    assert "is no backup of Coverdict" in refused({MANIFEST: None})
+    assert "is no backup of Coverdict" in refused({MANIFEST: b"[1]"})
+    assert "does not know annotation.9999" in refused(with_manifest(migrations={"annotation": "9999_later"}))
+    assert "in a form that version" in refused(with_manifest(format=2))
+    stray = manifest["files"] | {"../stray": "0" * 64}
+    assert "which no backup has" in refused({"../stray": b"x"} | with_manifest(files=stray))
+    other = "sqlite" if connection.vendor == "postgresql" else "postgresql"
+    moved = {{"sqlite": "database.sqlite3", "postgresql": "database.dump"}[other]: manifest["files"][dump]}
+    mixed = {dump: None, next(iter(moved)): held[dump]}
+    assert f"The backup is of a {other} database" in refused(
+        mixed | with_manifest(database=other, files=moved)
+    )
+    backup.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(BackupError, match="cannot be read as a backup"):
+        restore_backup(backup)
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(
+        BackupError, match=r"pg_dump is not installed\. On Debian: apt install postgresql-client"
+    ):
+        run_on_database("pg_dump")
