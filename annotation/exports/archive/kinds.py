@@ -106,12 +106,16 @@ class CellKind(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One field of a kind as it stands in the file. `holds_ids`, `holds_names`: inside of a text or of JSON."""
+    """One field of a kind as it stands in the file. `holds_ids`, `holds_names`: inside of a text or of JSON.
+
+    `holds_votes`: lists of names and labels, of raters where the row is people's.
+    """
 
     field: models.Field[Any, Any] | models.ManyToManyField[Any, Any]
     kind: CellKind
     holds_ids: bool = False
     holds_names: bool = False
+    holds_votes: bool = False
 
     @property
     def name(self) -> str:
@@ -137,7 +141,7 @@ class Cell:
                 return (f"{self.field.name}_id", f"{self.field.name}__username")
             case CellKind.REFERENCES | CellKind.PEOPLE:
                 return ()
-        return (self.field.name,)
+        return (self.field.name, "source") if self.holds_votes else (self.field.name,)
 
 
 INTEGER_LISTS = frozenset({"evidence", "marks"})
@@ -158,6 +162,8 @@ class Kind:
     """Fields in whose text or JSON public ids stand."""
     holds_names: tuple[str, ...] = ()
     """Fields in whose text or JSON usernames may stand."""
+    holds_votes: tuple[str, ...] = ()
+    """Fields in whose JSON raters of an imported file are named, or the judges of a panel."""
 
     @property
     def file(self) -> str:
@@ -178,7 +184,13 @@ class Kind:
             and field.name not in self.left_out
         ]
         return tuple(
-            Cell(field, _kind_of(field), field.name in self.holds_ids, field.name in self.holds_names)
+            Cell(
+                field,
+                _kind_of(field),
+                holds_ids=field.name in self.holds_ids,
+                holds_names=field.name in self.holds_names,
+                holds_votes=field.name in self.holds_votes,
+            )
             for field in wanted
         )
 
@@ -269,7 +281,12 @@ KINDS: tuple[Kind, ...] = (
         holds_ids=("filters",),
         holds_names=("filters",),
     ),
-    Kind("verdicts", Verdict, "answers of judges and reviewers, with evidence and reasons"),
+    Kind(
+        "verdicts",
+        Verdict,
+        "answers of judges and reviewers, with evidence and reasons",
+        holds_votes=("votes",),
+    ),
     Kind("check_looks", CheckLook, "what reviewers were shown of checks, and when"),
     Kind("draws", Draw, "random samples: frame, seed and method", holds_ids=("frame",)),
     Kind("drawn_checks", DrawnCheck, "checks of samples, with inclusion probabilities and answers"),
