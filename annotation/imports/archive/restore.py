@@ -16,7 +16,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.core.bulk_rows import insert, reserve
+from annotation.core.bulk_rows import insert, refresh_statistics, reserve
 from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import may_create_projects
@@ -72,6 +72,7 @@ def restore_project(
     with open_archive(path, name=file_name or path.name) as archive, _home() as project:
         restored = _Restored(archive, project, slug, progress or Progress())
         restored.all_rows()
+        refresh_statistics(kind.model for kind in KINDS)
         # Nothing says meanwhile that it is alive.
         Project.all_projects.filter(pk=project.pk).update(staged_until=timezone.now() + SCORED_WITHIN)
         rescore(project=project)
