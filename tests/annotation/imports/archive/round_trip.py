@@ -7,12 +7,16 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.tables.pseudonyms import People, pseudonym
 from annotation.exports.levels import LEVELS
 from annotation.exports.services import write_export
 from annotation.exports.write import write_file
 from annotation.imports.archive.cells import Ids
-from annotation.models import ImportedPerson
+from annotation.models import ImportedPerson, Sitting
+from annotation.scoring.rescore import rescore
+from tests.annotation.admin.rows import fill
+from tests.annotation.cast import World, finish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +26,21 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MANIFEST = "manifest.json"
+
+
+def filled(world: World) -> World:
+    """The project with a row of nearly every kind, submitted percents among them."""
+    fill(world)
+    sitting = Sitting.objects.get()
+    for assignment in sitting.assignments.all():
+        for unit in world.units("bridge"):
+            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
+    finish(sitting)
+    world.project.licence, world.project.provenance = "CC-BY-4.0", "Made up for tests."
+    world.project.save()
+    # Some of these rows were written past the services.
+    rescore(project=world.project)
+    return world
 
 
 def archived(project: Project, path: Path, **changes: bool) -> Path:
@@ -90,7 +109,10 @@ def same_rows(before: Project, after: Project, folder: Path) -> None:
         wanted = exported(before, level, folder)
         for row in wanted:
             for name, value in row.items():
-                row[name] = ids.inside(value) if name == "claim_id" else mapped(value)
+                if name in ("claim_id", "item"):
+                    row[name] = value and ":".join(map(ids.inside, value.split(":")))
+                else:
+                    row[name] = mapped(value)
             row["project"] = after.slug
         came = exported(after, level, folder)
         assert len(came) == len(wanted) > 0, level

@@ -16,7 +16,6 @@ from django.test import Client
 
 from annotation.accounts.own_account import reset_path
 from annotation.accounts.services import issue_setup_link
-from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.exports.archive.kinds import KINDS, PEOPLE, VERSION
@@ -34,17 +33,15 @@ from annotation.models import (
     Project,
     Role,
     Run,
-    Sitting,
     accounts,
 )
 from annotation.projects.services.change_members import set_roles
-from annotation.scoring.rescore import rescore
-from tests.annotation.admin.rows import fill
-from tests.annotation.cast import World, finish
+from tests.annotation.cast import World
 from tests.annotation.imports.archive.round_trip import (
     MANIFEST,
     archived,
     files_of,
+    filled,
     names_after,
     packed_again,
     rows_in,
@@ -68,17 +65,7 @@ CHANGED = {
 @pytest.fixture
 def full(world: World) -> World:
     """A project with a row of nearly every kind, submitted percents among them."""
-    fill(world)
-    sitting = Sitting.objects.get()
-    for assignment in sitting.assignments.all():
-        for unit in world.units("bridge"):
-            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
-    finish(sitting)
-    world.project.licence, world.project.provenance = "CC-BY-4.0", "Made up for tests."
-    world.project.save()
-    # Some of these rows were written past the services.
-    rescore(project=world.project)
-    return world
+    return filled(world)
 
 
 def restored(world: World, path: Path, **changes: Any) -> RestoreReport:
