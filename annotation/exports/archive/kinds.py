@@ -77,7 +77,7 @@ from annotation.models import (
 )
 
 VERSION = 1
-"""Of the archives that are written; raised where an older installation could not read them."""
+"""Of the archives that are written; raised where a kind or a field is added, which then says `since` when."""
 
 FORMAT = "coverdict-archive"
 MANIFEST = "manifest.json"
@@ -116,6 +116,7 @@ class Cell:
     holds_ids: bool = False
     holds_names: bool = False
     holds_votes: bool = False
+    since: int = 1
 
     @property
     def name(self) -> str:
@@ -164,6 +165,10 @@ class Kind:
     """Fields in whose text or JSON usernames may stand."""
     holds_votes: tuple[str, ...] = ()
     """Fields in whose JSON raters of an imported file are named, or the judges of a panel."""
+    since: int = 1
+    """The version of archives in which it came."""
+    added: Mapping[str, int] = field(default_factory=dict)
+    """Fields that came in later versions than it, with these."""
 
     @property
     def file(self) -> str:
@@ -190,6 +195,7 @@ class Kind:
                 holds_ids=field.name in self.holds_ids,
                 holds_names=field.name in self.holds_names,
                 holds_votes=field.name in self.holds_votes,
+                since=self.added.get(field.name, self.since),
             )
             for field in wanted
         )

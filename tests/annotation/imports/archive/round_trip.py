@@ -19,7 +19,7 @@ from tests.annotation.admin.rows import fill
 from tests.annotation.cast import World, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from annotation.models import Project
@@ -96,9 +96,24 @@ def names_after(project: Project) -> dict[str, str]:
     return {row.name: pseudonym(project, row.user_id) for row in rows}
 
 
-def same_rows(before: Project, after: Project, folder: Path) -> None:
-    """Every row of every level says the same once slug, ids and pseudonyms are mapped."""
-    ids, people = Ids(after.public_id), names_after(after)
+def same_rows(
+    before: Project,
+    after: Project,
+    folder: Path,
+    *,
+    through: Sequence[str] = (),
+    people: Mapping[str, str] | None = None,
+) -> None:
+    """Every row of every level says the same once slug, ids and pseudonyms are mapped.
+
+    `through` are ids of the projects that it was restored as before; `people` maps pseudonyms then.
+    """
+    people = names_after(after) if people is None else people
+
+    def renamed(value: str) -> str:
+        for project in (*through, after.public_id):
+            value = Ids(project).inside(value)
+        return value
 
     def mapped(value: Any) -> Any:
         if isinstance(value, list):
@@ -110,7 +125,7 @@ def same_rows(before: Project, after: Project, folder: Path) -> None:
         for row in wanted:
             for name, value in row.items():
                 if name in ("claim_id", "item"):
-                    row[name] = value and ":".join(map(ids.inside, value.split(":")))
+                    row[name] = value and ":".join(map(renamed, value.split(":")))
                 else:
                     row[name] = mapped(value)
             row["project"] = after.slug
