@@ -18,6 +18,9 @@ from django.urls import resolve
 
 from annotation.command_line.gate import gate_parser
 from annotation.command_line.main import SERVER_COMMANDS, main
+from annotation.core.tables.columns import HEAD
+from annotation.exports.archive.kinds import KINDS, PEOPLE
+from annotation.exports.levels import LEVELS
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.judging.recipes import RECIPES
@@ -46,8 +49,9 @@ EXAMPLES = [
     pytest.param(example, id=f"{path.stem}-{number}")
     for path, text in TEXTS.items()
     for number, example in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL), 1)
-    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one.
-    if "evaluation.client" not in example
+    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one. Those of exports read a file:
+    # `tests/annotation/exports/test_ratings.py` has it.
+    if "evaluation.client" not in example and "ratings.parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
 FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}
@@ -196,6 +200,24 @@ def test_the_columns_of_files_are_those_that_are_read() -> None:
     told = re.search(r"^(.*) may stand in a line too\.", TEXTS[DOCS / "columns.md"], re.MULTILINE)
     assert told
     assert tuple(re.findall(r"`(\w+)`", told[1])) == NESTED_OPTIONAL
+
+
+def test_the_columns_of_exports_are_those_that_are_written() -> None:
+    assert exported_columns("All levels") == [(column.name, column.kind) for column in HEAD]
+    for name, level in LEVELS.items():
+        told = exported_columns(f"`{name}`")
+        assert told == [(column.name, column.kind) for column in level.columns[len(HEAD) :]], name
+
+
+def exported_columns(heading: str) -> list[tuple[str, str]]:
+    """Names and types, of which a row may have several names."""
+    part = TEXTS[DOCS / "exports.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \| (\w+) \|", part, re.MULTILINE)
+    return [(name, kind) for names, kind in rows for name in re.findall(r"`(\w+)`", names)]
+
+
+def test_the_files_of_archives_are_those_that_are_written() -> None:
+    assert first_column("archive", "Files") == [*(kind.name for kind in KINDS), PEOPLE]
 
 
 def test_the_metrics_are_those_of_the_scores() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
-from annotation.exports import claims, scores, texts, units
+from annotation.exports import claims, ratings, scores, texts, units
 from annotation.exports.archive import write as archive
 from annotation.exports.duc import nist_2002, pyramid, see_html
 from annotation.exports.duc.duc_files import OwnFormat
@@ -17,6 +17,7 @@ LEVELS: dict[str, Level] = {
         units.LEVEL,
         claims.LEVEL,
         judgments.LEVEL,
+        ratings.LEVEL,
         systems.SYSTEMS_LEVEL,
         texts.LEVEL,
     )

@@ -28,6 +28,7 @@ LEVEL_WORDS = {
     "units": "one row per model unit compared with a summary",
     "claims": "one row per claim compared with a text, with every label",
     "judgments": "one row per judgment of a person or judge",
+    "ratings": "one row per item and rater, for libraries that compute agreement",
     "systems": "means and intervals per system",
     "texts": "source documents, model and peer summaries, whole",
     "bundle": "all of these in one zip",

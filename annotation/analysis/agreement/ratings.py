@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Q
 
+from annotation.core.tables.pseudonyms import People
 from annotation.models import (
     Check,
     PublishedPercent,
@@ -139,15 +140,26 @@ def touched_count(project: Project) -> int:
     return touched.count()
 
 
-def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
+def check_answers(
+    project: Project,
+    *,
+    by_rater: bool = False,
+    peer_ids: Sequence[int] | None = None,
+    people: People | None = None,
+) -> list[CheckAnswer]:
     """The first untouched answer of each person to each check, in the order in which they were given. One query.
 
     What an imported file says of a check counts as one person's answer, without a time; `by_rater` as those of its
-    raters, where it has their votes. A file that was imported again counts as it says now.
+    raters, where it has their votes. A file that was imported again counts as it says now. `peer_ids` asks for some
+    peer summaries alone; `people` says how people are called, by name unless given.
     """
+    people = people or People(project, named=True)
     rows = untouched_verdicts(project).order_by("pk")
+    if peer_ids is not None:
+        rows = rows.filter(check_row__peer_id__in=peer_ids)
     columns = (
         "check_row_id",
+        "person_id",
         "person__username",
         "origin_name",
         "label",
@@ -156,11 +168,12 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
         "created_at",
     )
     found: dict[tuple[int, str], list[CheckAnswer]] = {}
-    for check, person, origin, label, votes, error, at in rows.values_list(*columns):
-        if person:
-            found.setdefault((check, person), [CheckAnswer(check, person, label or "", error, at)])
+    for check, person_id, person, origin, label, votes, error, at in rows.values_list(*columns):
+        if person_id is not None:
+            who = people.name(person_id, person or "")
+            found.setdefault((check, who), [CheckAnswer(check, who, label or "", error, at)])
             continue
-        said = [(f"{origin} {name}", vote) for name, vote in votes] if by_rater else []
+        said = [(f"{origin} {people.rater(name)}", vote) for name, vote in votes] if by_rater else []
         found[check, origin] = [
             CheckAnswer(check, rater, vote, error, None) for rater, vote in said or [(origin, label or "")]
         ]
@@ -187,19 +200,26 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
     return {row[0]: CheckFacts(*row) for row in rows.values_list(*columns)}
 
 
-def percent_ratings(project: Project) -> list[RatedItem]:
+def percent_ratings(
+    project: Project, *, peer_ids: Sequence[int] | None = None, people: People | None = None
+) -> list[RatedItem]:
     """Assessors' percents, and those of published tables. Two queries.
 
     An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
-    repeats, and units that were joined, split or reworded since, are left out.
+    repeats, and units that were joined, split or reworded since, are left out. `peer_ids` and `people` as of
+    `check_answers`.
     """
+    people = people or People(project, named=True)
     said = UnitJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, assignment__comparison__peer__document_set__project=project
     ).order_by("pk")
+    if peer_ids is not None:
+        said = said.filter(assignment__comparison__peer_id__in=peer_ids)
     rows = said.values_list(
         "assignment__comparison_id",
         "unit__public_id",
         "claim__public_id",
+        "assignment__sitting__assessor_id",
         "assignment__sitting__assessor__username",
         "percent",
         "assignment__comparison__peer__document_set__external_id",
@@ -207,14 +227,22 @@ def percent_ratings(project: Project) -> list[RatedItem]:
         "created_at",
     )
     found = [
-        RatedItem(f"{comparison}:{unit or claim}", person or "", percent or 0, group or name, at)
-        for comparison, unit, claim, person, percent, name, group, at in rows
+        RatedItem(
+            f"{comparison}:{unit or claim}",
+            people.name(person_id, person or ""),
+            percent or 0,
+            group or name,
+            at,
+        )
+        for comparison, unit, claim, person_id, person, percent, name, group, at in rows
     ]
-    return found + _published(project)
+    return found + _published(project, peer_ids)
 
 
-def _published(project: Project) -> list[RatedItem]:
+def _published(project: Project, peer_ids: Sequence[int] | None) -> list[RatedItem]:
     rows = PublishedPercent.objects.filter(score__project=project, unit__retired_by__isnull=True)
+    if peer_ids is not None:
+        rows = rows.filter(comparison__peer_id__in=peer_ids)
     columns = (
         "comparison_id",
         "unit__public_id",
@@ -231,11 +259,15 @@ def _published(project: Project) -> list[RatedItem]:
     return list(first.values())
 
 
-def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
+def whole_ratings(
+    project: Project, *, peer_ids: Sequence[int] | None = None, people: People | None = None
+) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
     """What assessors said of summaries as wholes: by quality question, and the unmarked percents. One query.
 
     An item is the public id of the peer summary. Answers that the question does not offer any more are left out.
+    `peer_ids` and `people` as of `check_answers`.
     """
+    people = people or People(project, named=True)
     questions = {
         question.id: question for question in quality_questions(project.question_set, project.own_questions)
     }
@@ -245,10 +277,13 @@ def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[Ra
         is_current=True,
         is_repeat=False,
     ).order_by("pk")
+    if peer_ids is not None:
+        said = said.filter(peer_id__in=peer_ids)
     by_question: dict[str, list[RatedItem]] = {question: [] for question in questions}
     unmarked: list[RatedItem] = []
-    for peer, person, answers, percent, name, group, at in said.values_list(
+    for peer, person_id, person, answers, percent, name, group, at in said.values_list(
         "peer__public_id",
+        "sitting__assessor_id",
         "sitting__assessor__username",
         "quality_answers",
         "unmarked_percent",
@@ -256,11 +291,12 @@ def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[Ra
         "sitting__document_set__group",
         "created_at",
     ):
+        who = people.name(person_id, person or "")
         for question, value in answers.items():
             if question in questions and value in questions[question].values:
-                by_question[question].append(RatedItem(peer, person or "", value, group or name, at))
+                by_question[question].append(RatedItem(peer, who, value, group or name, at))
         if percent is not None:
-            unmarked.append(RatedItem(peer, person or "", percent, group or name, at))
+            unmarked.append(RatedItem(peer, who, percent, group or name, at))
     return by_question, unmarked
 
 

@@ -1,7 +1,11 @@
-"""Parquet: typed columns, zstd, written one row group at a time; a missing value is null."""
+"""Parquet: typed columns, zstd, written one row group at a time; a missing value is null.
+
+The file tells pandas to read whole numbers as `Int64`, which knows missing values: else they would become floats.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
@@ -26,7 +30,8 @@ _TYPES: dict[ColumnKind, Any] = {
 
 def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
     """Write the rows to a binary stream, which stays open; returns their number."""
-    schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
+    fields = [(column.name, _TYPES[column.kind]) for column in columns]
+    schema = pa.schema(fields, metadata={"pandas": json.dumps(_for_pandas(columns))})
     count = 0
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         for group in batches(rows, _ROWS_IN_A_GROUP):
@@ -37,3 +42,22 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
             writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
             count += len(group)
     return count
+
+
+def _for_pandas(columns: Sequence[Column]) -> dict[str, Any]:
+    """What pandas writes of a frame without an index, as far as it reads columns by it."""
+    whole = [column.name for column in columns if column.kind is ColumnKind.INTEGER]
+    return {
+        "index_columns": [],
+        "column_indexes": [],
+        "columns": [
+            {
+                "name": name,
+                "field_name": name,
+                "pandas_type": "int64",
+                "numpy_type": "Int64",
+                "metadata": None,
+            }
+            for name in whole
+        ],
+    }

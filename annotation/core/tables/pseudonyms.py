@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 # 40 bits: two of a thousand people share a pseudonym once in two million projects.
 _DIGITS = 10
+_NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
+"""Raters that were numbered when a file was read, and pseudonyms that came in an archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,12 @@ class People:
     # A few people name every row, and to make a pseudonym takes longer than the rest of a row.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def rater(self, name: str) -> str:
+        """What one of several raters is called whose votes a file brought."""
+        if self.named or _NAMES_NOBODY.match(name):
+            return name
+        return pseudonym(self.project, name)
+
     def name(self, user_id: int, username: str) -> str:
         if self.named:
             return username
@@ -35,9 +44,14 @@ class People:
         return self._known[user_id]
 
 
-def pseudonym(project: Project, user_id: int) -> str:
-    """A stable name that tells nothing of the person, such as "person-3f2a9c01de"."""
+def pseudonym(project: Project, who: int | str) -> str:
+    """A stable name that tells nothing of the person, such as "person-3f2a9c01de".
+
+    `who` is the key of a user, or the name that a file gave a rater.
+    """
     # The salt never changes, wherever this module stands: files that people hold already name others by it.
     salt = f"annotation.exports.people.{project.public_id}"
-    digest = salted_hmac(salt, str(user_id), algorithm="sha256").hexdigest()
+    digest = salted_hmac(
+        salt, str(who) if isinstance(who, int) else f"rater:{who}", algorithm="sha256"
+    ).hexdigest()
     return f"person-{digest[:_DIGITS]}"

@@ -77,7 +77,7 @@ from annotation.models import (
 )
 
 VERSION = 1
-"""Of the archives that are written; raised where an older installation could not read them."""
+"""Of the archives that are written; raised where a kind or a field is added, which then says `since` when."""
 
 FORMAT = "coverdict-archive"
 MANIFEST = "manifest.json"
@@ -106,12 +106,17 @@ class CellKind(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One field of a kind as it stands in the file. `holds_ids`, `holds_names`: inside of a text or of JSON."""
+    """One field of a kind as it stands in the file. `holds_ids`, `holds_names`: inside of a text or of JSON.
+
+    `holds_votes`: lists of names and labels, of raters where the row is people's.
+    """
 
     field: models.Field[Any, Any] | models.ManyToManyField[Any, Any]
     kind: CellKind
     holds_ids: bool = False
     holds_names: bool = False
+    holds_votes: bool = False
+    since: int = 1
 
     @property
     def name(self) -> str:
@@ -137,7 +142,7 @@ class Cell:
                 return (f"{self.field.name}_id", f"{self.field.name}__username")
             case CellKind.REFERENCES | CellKind.PEOPLE:
                 return ()
-        return (self.field.name,)
+        return (self.field.name, "source") if self.holds_votes else (self.field.name,)
 
 
 INTEGER_LISTS = frozenset({"evidence", "marks"})
@@ -158,6 +163,12 @@ class Kind:
     """Fields in whose text or JSON public ids stand."""
     holds_names: tuple[str, ...] = ()
     """Fields in whose text or JSON usernames may stand."""
+    holds_votes: tuple[str, ...] = ()
+    """Fields in whose JSON raters of an imported file are named, or the judges of a panel."""
+    since: int = 1
+    """The version of archives in which it came."""
+    added: Mapping[str, int] = field(default_factory=dict)
+    """Fields that came in later versions than it, with these."""
 
     @property
     def file(self) -> str:
@@ -178,7 +189,14 @@ class Kind:
             and field.name not in self.left_out
         ]
         return tuple(
-            Cell(field, _kind_of(field), field.name in self.holds_ids, field.name in self.holds_names)
+            Cell(
+                field,
+                _kind_of(field),
+                holds_ids=field.name in self.holds_ids,
+                holds_names=field.name in self.holds_names,
+                holds_votes=field.name in self.holds_votes,
+                since=self.added.get(field.name, self.since),
+            )
             for field in wanted
         )
 
@@ -269,7 +287,12 @@ KINDS: tuple[Kind, ...] = (
         holds_ids=("filters",),
         holds_names=("filters",),
     ),
-    Kind("verdicts", Verdict, "answers of judges and reviewers, with evidence and reasons"),
+    Kind(
+        "verdicts",
+        Verdict,
+        "answers of judges and reviewers, with evidence and reasons",
+        holds_votes=("votes",),
+    ),
     Kind("check_looks", CheckLook, "what reviewers were shown of checks, and when"),
     Kind("draws", Draw, "random samples: frame, seed and method", holds_ids=("frame",)),
     Kind("drawn_checks", DrawnCheck, "checks of samples, with inclusion probabilities and answers"),

@@ -121,6 +121,8 @@ def _spelling(cell: Cell, names: Names) -> Callable[..., Any]:
     if cell.kind is CellKind.JSON:
         if cell.field.model is Project and cell.field.name == "recalibration":
             return _recalibration
+        if cell.holds_votes:
+            return partial(_votes, names)
         return partial(_json, names) if cell.holds_names else _json_alone
     return names.in_text if cell.holds_names else _same
 
@@ -139,6 +141,13 @@ def _moment(value: Any) -> str | None:
 
 def _json(names: Names, value: object) -> str | None:
     return _json_alone(names.in_json(value))
+
+
+def _votes(names: Names, votes: list[tuple[str, str | None]], source: str) -> str:
+    """Raters of a file are people; members of a panel are judges."""
+    if source == Verdict.Source.REVIEWER:
+        votes = [(names.people.rater(name), label) for name, label in votes]
+    return as_json(votes)
 
 
 def _json_alone(value: object) -> str | None:

@@ -83,7 +83,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
         yield said
         if row.source == Verdict.Source.REVIEWER:
             for name, vote in row.votes:
-                who = f"{row.origin_name} {name}"
+                who = f"{row.origin_name} {people.rater(name)}"
                 yield replace(said, kind="vote", rater=who, value=vote, evidence=())
 
 

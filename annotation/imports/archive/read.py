@@ -23,7 +23,6 @@ _ZIP = b"PK\x03\x04"
 _FIRST = KINDS[0].file.encode()
 """The name of an archive's first file, which stands at the beginning of the zip."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-NEEDED = (*(kind.file for kind in KINDS), f"{PEOPLE}.jsonl")
 
 
 class ArchiveLine(NamedTuple):
@@ -38,6 +37,11 @@ class Archive:
     path: Path
     manifest: dict[str, Any]
     packed: zipfile.ZipFile
+
+    @property
+    def version(self) -> int:
+        version: int = self.manifest["version"]
+        return version
 
     def lines(self, file: str) -> Iterator[ArchiveLine]:
         """The rows of a file, one at a time. Raises ImportRefused with file and line."""
@@ -115,7 +119,8 @@ def _check_files(packed: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
         raise unreadable("lists no files.", file=MANIFEST, column="files")
     by_name = {each["file"]: each for each in listed}
     there = [each for each in packed.namelist() if each != MANIFEST]
-    for file in (*by_name, *NEEDED):
+    needed = [kind.file for kind in KINDS if kind.since <= manifest["version"]]
+    for file in (*by_name, *needed, f"{PEOPLE}.jsonl"):
         if file not in there:
             raise unreadable("is missing. Fetch the archive again.", file=file)
     for file in there:

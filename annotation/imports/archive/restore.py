@@ -14,14 +14,15 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
+from django.db.models import ManyToManyField
 from django.utils import timezone
 
-from annotation.core.bulk_rows import insert, reserve
+from annotation.core.bulk_rows import insert, refresh_statistics, reserve
 from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import may_create_projects
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.exports.archive.kinds import BY_MODEL, KINDS, PEOPLE, Cell, CellKind, Kind, between
+from annotation.exports.archive.kinds import BY_MODEL, KINDS, PEOPLE, VERSION, Cell, CellKind, Kind, between
 from annotation.imports.archive.cells import Ids, Read, reader
 from annotation.imports.archive.read import Archive, ArchiveLine, open_archive
 from annotation.imports.problems import unreadable
@@ -72,6 +73,7 @@ def restore_project(
     with open_archive(path, name=file_name or path.name) as archive, _home() as project:
         restored = _Restored(archive, project, slug, progress or Progress())
         restored.all_rows()
+        refresh_statistics(kind.model for kind in KINDS)
         # Nothing says meanwhile that it is alive.
         Project.all_projects.filter(pk=project.pk).update(staged_until=timezone.now() + SCORED_WITHIN)
         rescore(project=project)
@@ -167,7 +169,9 @@ class _Restored:
     def all_rows(self) -> None:
         self._add_people()
         for kind in KINDS:
-            if kind.model is Project:
+            if kind.since > self.archive.version:
+                self.counts[kind.name] = 0
+            elif kind.model is Project:
                 self._set_rules(kind)
             else:
                 self._add(kind)
@@ -210,7 +214,7 @@ class _Restored:
         lines = list(self.archive.lines(kind.file))
         if len(lines) != 1:
             raise unreadable(f"has {len(lines)} rows and not one.", file=kind.file)
-        values = self._values(kind, lines[0], _readers(kind, self.ids))
+        values = self._values(kind, lines[0], self._readers(kind))
         self._later = {name: values.pop(name) for name in ("deciding_judge", "recalibration")}
         for name, value in values.items():
             if name not in ("public_id", "slug"):
@@ -238,7 +242,7 @@ class _Restored:
         self.project.save(update_fields=["deciding_judge", "recalibration"])
 
     def _add(self, kind: Kind) -> None:
-        readers = _readers(kind, self.ids)
+        readers = self._readers(kind)
         count = 0
         for batch in batches(self.archive.lines(kind.file), ROWS_AT_ONCE):
             rows = [self._values(kind, line, readers) for line in batch]
@@ -250,13 +254,26 @@ class _Restored:
             self.progress.step()
         self.counts[kind.name] = count
 
+    def _readers(self, kind: Kind) -> dict[str, tuple[Cell, Read]]:
+        return {
+            cell.name: (cell, reader(cell, self.ids))
+            for cell in kind.cells
+            if cell.since <= self.archive.version
+        }
+
+    def _lacking(self, kind: Kind) -> list[Cell]:
+        """What the archive is too old to have."""
+        if self.archive.version == VERSION:
+            return []
+        return [cell for cell in kind.cells if cell.since > self.archive.version]
+
     def _values(self, kind: Kind, line: ArchiveLine, readers: dict[str, tuple[Cell, Read]]) -> dict[str, Any]:
-        """A line's values by field, checked one by one."""
+        """A line's values by field, checked one by one; what came after the archive's version is as in a new row."""
         if line.row.keys() != readers.keys():
             odd = sorted(line.row.keys() ^ readers.keys())[0]
             fault = "is not a field of this file" if odd in line.row else "is missing"
             raise unreadable(f"{fault}.", file=kind.file, line=line.number, column=odd)
-        values = {}
+        values = {cell.field.name: _as_in_a_new_row(cell) for cell in self._lacking(kind)}
         for name, (cell, read) in readers.items():
             try:
                 values[cell.field.name] = read(line.row[name])
@@ -403,8 +420,8 @@ class _Restored:
         return made
 
 
-def _readers(kind: Kind, ids: Ids) -> dict[str, tuple[Cell, Read]]:
-    return {cell.name: (cell, reader(cell, ids)) for cell in kind.cells}
+def _as_in_a_new_row(cell: Cell) -> Any:
+    return [] if isinstance(cell.field, ManyToManyField) else cell.field.get_default()
 
 
 def _person_name(line: ArchiveLine, file: str) -> str:

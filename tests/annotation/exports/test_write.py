@@ -20,6 +20,7 @@ from annotation.exports.atomic_file import atomic_file, checked_path
 from annotation.exports.levels import LEVELS
 from annotation.exports.write import manifest_path, write_file
 from annotation.scoring.records import score_rules
+from tests.annotation.answering import say
 from tests.annotation.cast import World
 from tests.annotation.exports.reading import read
 
@@ -40,6 +41,7 @@ def test_the_manifest_tells_what_is_in_the_file(
     world: World, tmp_path: Path, level: str, format_name: str
 ) -> None:
     path = tmp_path / "export"
+    say(world.check("alder", 1), world.rex, "no")
     manifest = write(world, path, level, format_name)
     assert json.loads(manifest_path(path).read_text()) == manifest
     rows = read(path, format_name)
@@ -90,6 +92,7 @@ def test_systems_say_what_their_intervals_cover(world: World, tmp_path: Path) ->
 @pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
 def test_a_bundle_holds_every_level_and_one_manifest(world: World, tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "all.zip"
+    say(world.check("alder", 1), world.rex, "no")
     manifest = write(world, path, "bundle", format_name)
     assert manifest["sha256"] == sha256(path.read_bytes())
     with zipfile.ZipFile(path) as bundle:

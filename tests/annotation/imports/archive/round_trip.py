@@ -7,21 +7,40 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.tables.pseudonyms import People, pseudonym
 from annotation.exports.levels import LEVELS
 from annotation.exports.services import write_export
 from annotation.exports.write import write_file
 from annotation.imports.archive.cells import Ids
-from annotation.models import ImportedPerson
+from annotation.models import ImportedPerson, Sitting
+from annotation.scoring.rescore import rescore
+from tests.annotation.admin.rows import fill
+from tests.annotation.cast import World, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from annotation.models import Project
 
 Row = dict[str, Any]
 MANIFEST = "manifest.json"
+
+
+def filled(world: World) -> World:
+    """The project with a row of nearly every kind, submitted percents among them."""
+    fill(world)
+    sitting = Sitting.objects.get()
+    for assignment in sitting.assignments.all():
+        for unit in world.units("bridge"):
+            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
+    finish(sitting)
+    world.project.licence, world.project.provenance = "CC-BY-4.0", "Made up for tests."
+    world.project.save()
+    # Some of these rows were written past the services.
+    rescore(project=world.project)
+    return world
 
 
 def archived(project: Project, path: Path, **changes: bool) -> Path:
@@ -77,9 +96,24 @@ def names_after(project: Project) -> dict[str, str]:
     return {row.name: pseudonym(project, row.user_id) for row in rows}
 
 
-def same_rows(before: Project, after: Project, folder: Path) -> None:
-    """Every row of every level says the same once slug, ids and pseudonyms are mapped."""
-    ids, people = Ids(after.public_id), names_after(after)
+def same_rows(
+    before: Project,
+    after: Project,
+    folder: Path,
+    *,
+    through: Sequence[str] = (),
+    people: Mapping[str, str] | None = None,
+) -> None:
+    """Every row of every level says the same once slug, ids and pseudonyms are mapped.
+
+    `through` are ids of the projects that it was restored as before; `people` maps pseudonyms then.
+    """
+    people = names_after(after) if people is None else people
+
+    def renamed(value: str) -> str:
+        for project in (*through, after.public_id):
+            value = Ids(project).inside(value)
+        return value
 
     def mapped(value: Any) -> Any:
         if isinstance(value, list):
@@ -90,7 +124,10 @@ def same_rows(before: Project, after: Project, folder: Path) -> None:
         wanted = exported(before, level, folder)
         for row in wanted:
             for name, value in row.items():
-                row[name] = ids.inside(value) if name == "claim_id" else mapped(value)
+                if name in ("claim_id", "item"):
+                    row[name] = value and ":".join(map(renamed, value.split(":")))
+                else:
+                    row[name] = mapped(value)
             row["project"] = after.slug
         came = exported(after, level, folder)
         assert len(came) == len(wanted) > 0, level

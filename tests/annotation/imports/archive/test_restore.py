@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -16,10 +18,10 @@ from django.test import Client
 
 from annotation.accounts.own_account import reset_path
 from annotation.accounts.services import issue_setup_link
-from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.exports.archive.kinds import KINDS, PEOPLE, VERSION
+from annotation.imports.archive import read, restore
 from annotation.imports.archive.cells import Ids
 from annotation.imports.archive.restore import NOT_FINISHED, RestoreReport, restore_project
 from annotation.imports.problems import ImportRefused
@@ -34,17 +36,15 @@ from annotation.models import (
     Project,
     Role,
     Run,
-    Sitting,
     accounts,
 )
 from annotation.projects.services.change_members import set_roles
-from annotation.scoring.rescore import rescore
-from tests.annotation.admin.rows import fill
-from tests.annotation.cast import World, finish
+from tests.annotation.cast import World
 from tests.annotation.imports.archive.round_trip import (
     MANIFEST,
     archived,
     files_of,
+    filled,
     names_after,
     packed_again,
     rows_in,
@@ -68,17 +68,7 @@ CHANGED = {
 @pytest.fixture
 def full(world: World) -> World:
     """A project with a row of nearly every kind, submitted percents among them."""
-    fill(world)
-    sitting = Sitting.objects.get()
-    for assignment in sitting.assignments.all():
-        for unit in world.units("bridge"):
-            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
-    finish(sitting)
-    world.project.licence, world.project.provenance = "CC-BY-4.0", "Made up for tests."
-    world.project.save()
-    # Some of these rows were written past the services.
-    rescore(project=world.project)
-    return world
+    return filled(world)
 
 
 def restored(world: World, path: Path, **changes: Any) -> RestoreReport:
@@ -256,6 +246,42 @@ def test_a_newer_version_is_refused(full: World, tmp_path: Path) -> None:
     newer = {**json.loads(files[MANIFEST]), "version": VERSION + 1}
     files[MANIFEST] = json.dumps(newer).encode()
     assert refusal(packed_again(path, files, signed=False)) == (MANIFEST, None, "version")
+
+
+def test_an_older_version_lacks_what_came_later(
+    full: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = archived(full.project, tmp_path / "a.zip")
+    files = files_of(path)
+    [about] = rows_in(path, "project")
+    del about["licence"]
+    files["project.jsonl"] = f"{json.dumps(about)}\n".encode()
+    manifest = json.loads(files.pop(MANIFEST))
+    manifest["files"] = [each for each in manifest["files"] if each["file"] != "comments.jsonl"]
+    del files["comments.jsonl"]
+    older = packed_again(path, {**files, MANIFEST: json.dumps(manifest).encode()}, signed=True)
+    # As long as nothing says that these came later they are missing.
+    assert refusal(older)[0] == "comments.jsonl"
+    later = {"project": {"added": {"licence": VERSION + 1}}, "comments": {"since": VERSION + 1}}
+    kinds = tuple(replace(kind, **later.get(kind.name, {})) for kind in KINDS)
+    for module in (read, restore):
+        monkeypatch.setattr(module, "KINDS", kinds)
+        monkeypatch.setattr(module, "VERSION", VERSION + 1)
+    report = restore_project(slug="again", path=older, by=None)
+    assert (report.project.licence, report.project.provenance) == ("", "Made up for tests.")
+    assert (report.rows["comments"], report.rows["verdicts"] > 0) == (0, True)
+    assert list(differences(report.project)) == []
+
+
+def test_what_an_archive_holds_changes_with_its_version_alone() -> None:
+    """Whoever adds a field or a kind raises VERSION, and says there since when it is there."""
+    held = [
+        [kind.name, [cell.name for cell in kind.cells if cell.since == 1]]
+        for kind in KINDS
+        if kind.since == 1
+    ]
+    assert hashlib.sha256(json.dumps(held).encode()).hexdigest()[:12] == "4163da7fe536"
+    assert max(cell.since for kind in KINDS for cell in kind.cells) == VERSION
 
 
 @pytest.mark.parametrize(

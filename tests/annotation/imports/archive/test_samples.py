@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import override_settings
 
+from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.analysis.estimates.estimates import estimates
+from annotation.imports.archive.cells import Ids
 from annotation.imports.archive.restore import restore_project
 from annotation.management.commands.verify_scores import differences
-from annotation.models import ImportedPerson, Membership
+from annotation.models import Check, ImportedPerson, Membership, Role
 from annotation.sample.sample_projects import add_sample_project
-from tests.annotation.imports.archive.round_trip import archived, same_rows
+from tests.annotation.imports.archive.round_trip import archived, names_after, rows_in, same_rows
+from tests.annotation.judging.processes import manage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +34,12 @@ pytestmark = pytest.mark.slow
 def demo(transactional_db: None) -> Iterator[None]:
     with override_settings(DEMO_SIGN_IN=True):
         yield
+
+
+def works(environment: dict[str, str], *arguments: str) -> str:
+    done = manage(environment, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def figures(project: Project) -> dict[str, Any]:
@@ -53,3 +64,50 @@ def test_a_sample_comes_back_as_it_was(demo: None, tmp_path: Path, name: str) ->
     assert came.count() == report.people == ImportedPerson.objects.count() > 0
     assert not any(person.is_active or person.has_usable_password() for person in came)
     assert not Membership.objects.filter(project=report.project).exists()
+
+
+SAID = {
+    "harbour": ("unit_judgments", "summary_judgments"),
+    "newsroom": ("draws", "drawn_checks", "verdicts", "check_looks"),
+}
+"""What a sample has that is not to be lost: percents, marks and quality answers; a finished random sample."""
+
+
+def decide_one(project: Project) -> None:
+    """A decision on a check, which the samples have none of."""
+    person = User.objects.create(username="decider")
+    Membership.objects.create(project=project, user=person, roles=[Role.ADJUDICATOR])
+    check = Check.objects.filter(project=project, is_current=True).order_by("pk")[0]
+    decide_check(check=check, by=person, label="unsure", reason="It may be meant.")
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_sample_goes_from_postgresql_to_sqlite_and_back(
+    demo: None, tmp_path: Path, subprocess_env: dict[str, str], name: str
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("this run of the tests is on SQLite")
+    project = add_sample_project(name=name, by=None)
+    project.refresh_from_db()
+    decide_one(project)
+    there, back = archived(project, tmp_path / "there.zip"), tmp_path / "back.zip"
+    for kind in (*SAID[name], "adjudications"):
+        assert rows_in(there, kind) != [], kind
+
+    elsewhere = {**subprocess_env, "DATABASE_URL": f"sqlite:///{tmp_path / 'other.sqlite3'}"}
+    works(elsewhere, "migrate", "--verbosity", "0")
+    works(elsewhere, "import_dataset", "elsewhere", str(there), "--create")
+    works(elsewhere, "verify_scores", "elsewhere")
+    # By name, which is there the pseudonym of the first archive: so it can be told who is who.
+    works(elsewhere, "export_dataset", "elsewhere", "--level", "archive", "--names", "-o", str(back))
+
+    [passed] = rows_in(back, "project")
+    ranked = json.loads(works(elsewhere, "leaderboard", "elsewhere", "--format", "json"))
+    before = json.loads(works(subprocess_env, "leaderboard", project.slug, "--format", "json"))
+    assert ranked == {**Ids(passed["id"]).inside(before), "project": "elsewhere"}
+
+    came = restore_project(slug="returned", path=back, by=None).project
+    assert list(differences(came)) == []
+    people = {who.removesuffix("@elsewhere"): now for who, now in names_after(came).items()}
+    same_rows(project, came, tmp_path, through=[passed["id"]], people=people)
+    assert figures(came) == figures(project)
