@@ -223,6 +223,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
             "JudgeCall",
             "JudgeShare",
             "CallClaim",
+            "CachedValue",
             "CallStart",
             "KeptReply",
             "MailTurn",
