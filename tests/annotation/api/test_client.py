@@ -19,9 +19,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from annotation import perform_job
 from annotation.accounts.own_account import make_token
 from annotation.core import jobs
-from annotation.exports.background import perform_claimed
 from annotation.exports.services import cancel_export, perform, request_export
 from annotation.models import Export, Project, Summary, Verdict
 from evaluation import client as clients
@@ -246,7 +246,8 @@ def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def write_exports() -> None:
     """As a worker does, once there is one to write."""
     try:
-        wait_until(lambda: bool(taken := jobs.take()) and not perform_claimed(taken[0]))
+        wait_until(lambda: jobs.is_something_due(jobs.Lane.EXPORTS))
+        perform_job.pull(jobs.Lane.EXPORTS)
     finally:
         connection.close()
 
