@@ -13,7 +13,7 @@ from django.db import connection
 from annotation.core import jobs
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Refusal
-from annotation.exports import services as export_dataset
+from annotation.exports import background as exports
 from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
 from annotation.models import Job
@@ -129,9 +129,7 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
 
 
 def _export(claimed: jobs.Claimed) -> None:
-    export = claimed.job.export
-    assert export is not None, "a job of a run or of an export"
-    _carry_out(claimed, lambda: export_dataset.perform(export))
+    _carry_out(claimed, lambda: exports.perform_claimed(claimed))
 
 
 def _import(claimed: jobs.Claimed) -> None:

@@ -13,6 +13,7 @@ no answer are repeated; changes carry an idempotency key, so that none is carrie
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import sys
@@ -20,14 +21,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import IO, Any, ClassVar, Literal, Self, cast
 
 import httpx2
 
 from evaluation.errors import EvaluationError
 
-__all__ = ["ApiError", "Coverdict", "Project", "PushResult", "Run", "RunEnded"]
+__all__ = ["ApiError", "Coverdict", "ExportEnded", "Project", "PushResult", "Run", "RunEnded"]
 
 Frames = Literal["auto", "pandas", "arrow", "rows"]
 Progress = Callable[[str, int, int], None]
@@ -65,6 +67,16 @@ class RunEnded(EvaluationError):
         told = run.facts.get("stop_reason") or "See its page."
         super().__init__(f"The run ended as {run.state}. {told}")
         self.run = run
+
+
+class ExportEnded(EvaluationError):
+    """An export was cancelled or failed. `facts` are what the server told of it."""
+
+    code: ClassVar[str] = "export_ended"
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        super().__init__(f"The export ended as {facts['state']}. {facts['error']}".rstrip())
+        self.facts = facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,30 +152,64 @@ class Coverdict:
         An answer that does not come is waited for and asked for again, with the same idempotency key.
         """
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
-        until, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        patience = _Patience(self.patience)
         while True:
-            error, wait = None, pause
             try:
                 answer = self._http.request(method, path, json=body, params=params, headers=headers)
             except httpx2.TransportError as broken:
-                error = ApiError(
-                    f"{self._http.base_url} did not answer: {broken}",
-                    status=None,
-                    reason="no_answer",
-                    details={},
-                )
-            else:
-                if answer.is_success:
-                    return answer.json() if answer.content else None
-                error = _refusal(answer)
-                is_passing = answer.status_code in PASSING or error.reason == "under_way"
-                if not is_passing:
-                    raise error
-                wait = _seconds(answer.headers.get("Retry-After")) or pause
-            if time.monotonic() + wait > until:
-                raise error
-            time.sleep(wait)
-            pause = min(2 * pause, LONGEST_PAUSE)
+                patience.wait(self._no_answer(broken))
+                continue
+            if answer.is_success:
+                return answer.json() if answer.content else None
+            patience.wait_after(answer)
+
+    def download(self, path: str, to: Path) -> None:
+        """Write a file of the server, below `/api/v1/`, to `to`, which is there once it is whole.
+
+        A download that breaks off goes on where it stopped, unless the file is another by then. Raises ApiError and
+        OSError.
+        """
+        part = to.with_name(f".{to.name}.part")
+        try:
+            with part.open("w+b") as out:
+                tag = self._download(path, out, to.name)
+                out.seek(0)
+                if hashlib.file_digest(out, "sha256").hexdigest() != tag.strip('"'):
+                    told = f"{to.name} came otherwise than the server has it. Download it again."
+                    raise ApiError(told, status=None, reason="damaged", details={})
+            part.replace(to)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _download(self, path: str, out: IO[bytes], name: str) -> str:
+        """Write what the server has; its entity tag."""
+        patience, tag, size = _Patience(self.patience), "", -1
+        # Unpacked on the way, parts would not fit together.
+        headers = {"Accept-Encoding": "identity"}
+        while out.tell() != size:
+            if done := out.tell():
+                headers |= {"Range": f"bytes={done}-", "If-Range": tag}
+            try:
+                with self._http.stream("GET", path, headers=headers) as answer:
+                    if not answer.is_success:
+                        answer.read()
+                        patience.wait_after(answer)
+                        continue
+                    if answer.status_code != httpx2.codes.PARTIAL_CONTENT:
+                        out.seek(0)
+                        out.truncate()
+                    tag = answer.headers["ETag"]
+                    size = out.tell() + int(answer.headers["Content-Length"])
+                    for block in answer.iter_raw():
+                        out.write(block)
+                        self.tell(name, out.tell(), size)
+            except httpx2.TransportError as broken:
+                patience.wait(self._no_answer(broken))
+        return tag
+
+    def _no_answer(self, broken: Exception) -> ApiError:
+        told = f"{self._http.base_url} did not answer: {broken}"
+        return ApiError(told, status=None, reason="no_answer", details={})
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """The rows of a list, page by page."""
@@ -290,6 +336,34 @@ class Project:
             self.server.tell("answers", len(outcomes), len(given))
         return outcomes
 
+    def export(
+        self,
+        level: str,
+        to: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the API
+        timeout: float | None = None,
+    ) -> Path:
+        """Have a level of the project's data written (`scores`, …, `bundle`, `archive`), and download it to `to`.
+
+        `format` is csv, jsonl or parquet, and left out for levels that have one of their own. Gives the path. Raises
+        ExportEnded where the export was cancelled or failed, TimeoutError after `timeout` seconds; as `download`.
+        """
+        body = {"level": level} | ({} if format is None else {"format": format})
+        until = None if timeout is None else time.monotonic() + timeout
+        facts = self._ask("POST", "exports/", body)
+        while facts["state"] in ("waiting", "working"):
+            if until is not None and time.monotonic() > until:
+                raise TimeoutError(f"The export is not written after {timeout:g} seconds.")
+            time.sleep(LOOK_EVERY)
+            facts = self._ask("GET", f"exports/{facts['id']}/")
+            if facts["rows_expected"]:
+                self.server.tell("export", facts["rows_written"], facts["rows_expected"])
+        if facts["state"] != "done":
+            raise ExportEnded(facts)
+        self.server.download(f"projects/{self.slug}/exports/{facts['id']}/file/", Path(to))
+        return Path(to)
+
     def _ask(self, method: str, path: str, body: Any = None, params: Mapping[str, Any] | None = None) -> Any:
         return self.server.ask(method, f"projects/{self.slug}/{path}", body, params=params)
 
@@ -334,6 +408,28 @@ class Run:
                 raise TimeoutError(f"The run is not finished after {timeout:g} seconds.")
             time.sleep(LOOK_EVERY)
             self.refresh()
+
+
+class _Patience:
+    """For how long a request is repeated, and the pauses between."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until, self._pause = time.monotonic() + seconds, FIRST_PAUSE
+
+    def wait(self, error: ApiError, *, seconds: float = 0.0) -> None:
+        """Wait before the next attempt, for so long where that is given. Raises the error where that is too long."""
+        wait = seconds or self._pause
+        if time.monotonic() + wait > self._until:
+            raise error
+        time.sleep(wait)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def wait_after(self, answer: httpx2.Response) -> None:
+        """Wait after an answer that may be another soon. Raises what the server refused otherwise."""
+        error = _refusal(answer)
+        if answer.status_code not in PASSING and error.reason != "under_way":
+            raise error
+        self.wait(error, seconds=_seconds(answer.headers.get("Retry-After")))
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:

@@ -13,7 +13,6 @@ from rest_framework import serializers, status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import SimpleRateThrottle
 
 from annotation.accounts.own_account import (
     DAYS,
@@ -27,18 +26,18 @@ from annotation.accounts.own_account import (
 from annotation.api.access import ApiView
 from annotation.api.errors import BadCredentials, LockedOut
 from annotation.api.schema import operation
-from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
+from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress, PerMinute
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid
 from annotation.models import TokenGrant
 from annotation.models.access import LONGEST_TOKEN_NAME
 
 
-class PerName(SimpleRateThrottle):
+class PerName(PerMinute):
     """Per username, from wherever the attempts come."""
 
     scope = "tokens-name"
-    rate = "10/min"
+    most = 10
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
         given = request.data.get("username") if isinstance(request.data, dict) else None

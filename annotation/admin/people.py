@@ -13,6 +13,7 @@ from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
+    CachedValue,
     Comment,
     Event,
     Guideline,
@@ -87,6 +88,15 @@ class MailTurnAdmin(Rows):
     list_display = ("hour", "nth")
     search_fields = ("key__exact",)
     exclude = ("key",)
+
+
+@admin.register(CachedValue)
+class CachedValueAdmin(Rows):
+    """For superusers: what is counted here, where no Redis is; keys may hold network addresses."""
+
+    list_display = ("cache_key", "expires")
+    search_fields = ("cache_key__exact",)
+    exclude = ("value",)
 
 
 @admin.register(TokenGrant)

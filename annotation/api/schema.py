@@ -89,6 +89,7 @@ class ApiSchema(AutoSchema):
                 self._takes_key or (is_unsafe and "{" in self.path),
             ),
             ("412", "It was changed since the state that If-Match names", self._takes_match),
+            ("416", "The file ends before the range that was asked for", False),
             ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
             ("503", "A worker is still making it; Retry-After says when to ask again", False),

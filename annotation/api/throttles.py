@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
 from knox.models import AuthToken
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
+from rest_framework.throttling import BaseThrottle
+
+from annotation.core.limits import count, seconds_left
 
 MINUTE = 60
 
@@ -17,29 +17,40 @@ LONGEST_USERNAME = 150
 LONGEST_PASSWORD = 1000
 
 
-class PerAddress(SimpleRateThrottle):
+class PerMinute(BaseThrottle):
+    """So many requests with the same key in a minute of the clock, whichever process they come to."""
+
+    scope: str
+    most: int
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        key = self.get_cache_key(request, view)
+        return key is None or count(key, seconds=MINUTE) <= self.most
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        """What is counted; None where nothing is."""
+        raise NotImplementedError
+
+    def wait(self) -> float:
+        return seconds_left(MINUTE)
+
+
+class PerAddress(PerMinute):
     """The connection's own address: what a client claims in a header is not believed."""
 
     scope = "tokens-address"
-    rate = "60/min"
+    most = 60
 
     def get_cache_key(self, request: Request, view: Any) -> str:
         return f"{self.scope}:{request.META['REMOTE_ADDR']}"
 
 
-class PerToken(BaseThrottle):
-    """Requests of one token in a minute of the clock, counted by each process: one number, not a list of moments."""
+class PerToken(PerMinute):
+    """Requests of one token."""
 
-    def allow_request(self, request: Request, view: Any) -> bool:
-        if not isinstance(request.auth, AuthToken):
-            return True
-        key = f"token-calls:{request.auth.digest}:{int(time.time() // MINUTE)}"
-        cache.add(key, 0, timeout=2 * MINUTE)
-        try:
-            return int(cache.incr(key)) <= int(settings.TOKEN_CALLS_PER_MINUTE)
-        except ValueError:
-            # Emptied in between.
-            return True
+    @property
+    def most(self) -> int:  # type: ignore[override]
+        return int(settings.TOKEN_CALLS_PER_MINUTE)
 
-    def wait(self) -> float:
-        return MINUTE - time.time() % MINUTE
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        return f"token-calls:{request.auth.digest}" if isinstance(request.auth, AuthToken) else None

@@ -131,6 +131,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("exports/", exports.Exports.as_view()),
     path("exports/<slug:public_id>/", exports.OneExport.as_view()),
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),
+    path("exports/<slug:public_id>/cancel/", exports.ExportCancellation.as_view()),
     path("exports/<slug:public_id>/manifest/", exports.ExportManifest.as_view()),
     path("sittings/", sittings.Sittings.as_view()),
     path("sittings/pull/", assignments.SittingPull.as_view()),

@@ -23,9 +23,14 @@ POSTGRESQL_CONNECT_SECONDS = 5
 USES_BEFORE_PREPARED = 5
 FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
+REDIS = ("redis://", "rediss://")
+CACHE_SECONDS = 0.5
+"""A request waits no longer for a cache that says nothing."""
+MOST_CACHED = 20_000
+"""Above it those that ran out are deleted; each count of an address, a name or a token is one."""
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
+NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL")
 """Secrets of the installation itself: a judge would be sent them as its key."""
 
 
@@ -69,6 +74,29 @@ def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
         "data_folder_out": str(folders["messages"]),
         "control_folder": folders["control"],
     }
+
+
+def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]:
+    """Django's settings for the cache that holds what is counted for a while: the Redis that `url` names, else the
+    broker's, else a table of the database.
+
+    On SQLite it is the memory of each process: there every count would wait for whoever is writing. Raises
+    ImproperlyConfigured where `url` names no Redis.
+    """
+    if url and not url.startswith(REDIS):
+        raise ImproperlyConfigured("CACHE_URL names no Redis. Write redis://host:6379/1.")
+    if found := url or (broker if broker.startswith(REDIS) else ""):
+        waits = {"socket_timeout": CACHE_SECONDS, "socket_connect_timeout": CACHE_SECONDS}
+        redis = {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": found,
+            "OPTIONS": waits,
+        }
+        return {"default": {**redis, "KEY_PREFIX": "coverdict"}}
+    if database["ENGINE"].endswith("sqlite3"):
+        return {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    table = {"BACKEND": "annotation.config.table_cache.TableCache", "LOCATION": "annotation_cachedvalue"}
+    return {"default": {**table, "OPTIONS": {"MAX_ENTRIES": MOST_CACHED}}}
 
 
 def kept_secret(path: Path) -> str:

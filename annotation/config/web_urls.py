@@ -136,6 +136,7 @@ project_urls = [
     path("exports/", exports.exports, name="exports"),
     path("exports/request/", exports.request_export, name="request-export"),
     path("exports/<slug:export_id>/download/", exports.download_export, name="download-export"),
+    path("exports/<slug:export_id>/cancel/", exports.cancel_export, name="cancel-export"),
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
     path("settings/compared/", new_project.compared, name="compared"),

@@ -78,6 +78,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "name author": "said who wrote a summary",
     "import": "imported summaries",
     "request import": "asked for an import",
+    "cancel export": "cancelled an export",
     "cancel import": "cancelled an import",
     "request export": "asked for an export",
     "export": "exported",

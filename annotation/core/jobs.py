@@ -311,6 +311,16 @@ def cancel_waiting(run: Run) -> int:
     )
 
 
+def cancel(jobs: QuerySet[Job]) -> int:
+    """Cancel those of these jobs, which are of no run, that wait or are worked on; how many.
+
+    A worker that is at one finds that it is no longer its own.
+    """
+    return jobs.filter(state__in=OPEN).update(
+        state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
+    )
+
+
 def wait_again(run: Run) -> list[Job]:
     """Let the run's failed and cancelled jobs wait again, from the first attempt, inside the caller's
     transaction, which has locked the run; those jobs.

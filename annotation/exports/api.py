@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from django.http import FileResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
+from annotation.api.conditions import Stale
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
-from annotation.exports.queries import exports_of, job_of, state_of
-from annotation.exports.services import EXPORT_CONTENT_TYPES, manifest_of, open_export, request_export
+from annotation.exports.queries import exports_of, job_of, rows_of, state_of
+from annotation.exports.services import (
+    EXPORT_CONTENT_TYPES,
+    cancel_export,
+    manifest_of,
+    open_export,
+    request_export,
+)
 from annotation.models import Export, Job
+
+DOWNLOAD_HEADERS = {
+    "Range": "The bytes that are wanted: `bytes=1000-` for what follows the first thousand.",
+    "If-Range": "The ETag of what you have: where the file is another, all of it comes.",
+    "If-None-Match": "The ETag of what you have: 304 where nothing is new.",
+}
+
+
+class NoSuchPart(APIException):
+    status_code = status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE
+    default_code = "no_such_part"
+    default_detail = "The file ends before the range that was asked for."
+
+    def __init__(self, content_range: str) -> None:
+        super().__init__()
+        self.headers = {"Content-Range": content_range}
 
 
 class StateOfJob(NamedChoice):
@@ -39,6 +65,11 @@ class ExportRow(serializers.Serializer[Export]):
     named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
     state = StateOfJob(source="*", help_text="Of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
+    rows_written = serializers.SerializerMethodField()
+    rows_expected = serializers.SerializerMethodField(
+        help_text="About how many it will have, going by the document sets that are done; null as long as nothing can "
+        "be said."
+    )
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -46,6 +77,12 @@ class ExportRow(serializers.Serializer[Export]):
     def get_error(self, export: Export) -> str:
         job = job_of(export)
         return job.error if job else ""
+
+    def get_rows_written(self, export: Export) -> int:
+        return rows_of(export)[0]
+
+    def get_rows_expected(self, export: Export) -> int | None:
+        return rows_of(export)[1]
 
 
 class NewExport(serializers.Serializer[Any]):
@@ -96,25 +133,49 @@ class ExportFile(ApiView):
 
     @operation(
         "download_export",
+        parameters=[
+            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning)
+            for name, meaning in DOWNLOAD_HEADERS.items()
+        ],
         responses={
-            (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
-            for content_type in EXPORT_CONTENT_TYPES.values()
+            **{
+                (status_code, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, what)
+                for status_code, what in ((200, "The file."), (206, "The part that was asked for."))
+                for content_type in EXPORT_CONTENT_TYPES.values()
+            },
+            304: OpenApiResponse(description="It is still as If-None-Match says."),
         },
-        refusals=("409",),
+        refusals=("409", "412", "416"),
     )
-    def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
-        """Fetch the file of an export.
+    def get(self, request: Request, slug: str, public_id: str) -> HttpResponseBase:
+        """Fetch the file of an export, or the part of it that Range names.
 
         One that names people is for owners alone. A conflict (409) says that it is still being
-        written.
+        written. A download that broke off goes on with Range and with the ETag in If-Range.
         """
         project = self.enter(Verb.EXPORT)
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
-        answer = FileResponse(
-            opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
-        )
-        answer["X-Content-Type-Options"] = "nosniff"
+        answer = sent(cast("HttpRequest", request), opened)
+        if answer.status_code == status.HTTP_412_PRECONDITION_FAILED:
+            raise Stale
+        if answer.status_code == status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise NoSuchPart(answer["Content-Range"])
         return answer
+
+
+class ExportCancellation(ApiView):
+    tag = "exports"
+
+    @operation("cancel_export", request=None, responses=ExportRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Cancel an export that waits or is being written; nothing of it is left.
+
+        A conflict (409) says that it is over.
+        """
+        project = self.enter(Verb.EXPORT)
+        export = only(exports_of(project), public_id, "export")
+        cancel_export(export=export, by=self.person)
+        return Response(ExportRow(only(exports_of(project), public_id, "export")).data)
 
 
 class ExportManifest(ApiView):

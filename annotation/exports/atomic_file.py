@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from annotation.core.refusals import Invalid
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The first that a zip can tell."""
 
 
 def checked_path(path: Path) -> Path:
@@ -25,15 +33,28 @@ def checked_path(path: Path) -> Path:
     return path
 
 
+class _Watched(io.BufferedWriter):
+    """Calls somebody before each write."""
+
+    def __init__(self, raw: io.RawIOBase, watch: Callable[[], None]) -> None:
+        super().__init__(raw)
+        self._watch = watch
+
+    def write(self, content: ReadableBuffer) -> int:
+        self._watch()
+        return super().write(content)
+
+
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path, watch: Callable[[], None] = lambda: None) -> Iterator[BinaryIO]:
     """A stream whose bytes stand at `path` once the block has ended well, and nowhere if it has not.
 
-    What stood there before is replaced in one step. Raises OSError as the file system does.
+    `watch` is called before each write, and ends the block by what it raises. What stood there before is replaced in
+    one step. Raises OSError as the file system does.
     """
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
     try:
-        with part.open("xb") as stream:
+        with _Watched(part.open("xb", buffering=0), watch) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -42,6 +63,13 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def member_of_zip(name: str) -> zipfile.ZipInfo:
+    """A compressed file in a zip, without a time: the same whenever the same is written."""
+    member = zipfile.ZipInfo(name, _EPOCH)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
 
 
 def _sync_folder(folder: Path) -> None:

@@ -23,6 +23,15 @@ def job_of(export: Export) -> Job | None:
     return next(iter(export.jobs.all()), None)
 
 
+def rows_of(export: Export) -> tuple[int, int | None]:
+    """Rows written, and how many there will be: about, before it is done; None where nothing can be said of it."""
+    if export.finished_at is not None:
+        rows: int = export.manifest["rows"]
+        return rows, rows
+    job = job_of(export)
+    return (job.done, job.total or None) if job else (0, None)
+
+
 def state_of(export: Export) -> str:
     """The state of the job; done where the row says so, failed where nothing is left that could write it."""
     if export.finished_at is not None:

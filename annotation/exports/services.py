@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.jobs import enqueue
+from annotation.core.jobs import cancel, enqueue
 from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
@@ -22,6 +23,7 @@ from annotation.exports.atomic_file import checked_path
 from annotation.exports.duc import pyramid
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.manifest import Manifest
+from annotation.exports.progress import Progress
 from annotation.exports.write import write_file
 from annotation.models import Export, Job, Notice, Role
 
@@ -47,6 +49,8 @@ class OpenedExport:
     name: str
     content_type: str
     size: int
+    tag: str
+    """The entity tag: another one where a byte is another."""
 
 
 def write_export(
@@ -106,8 +110,21 @@ def request_export(
     return export
 
 
-def perform(export: Export) -> None:
+@transaction.atomic
+def cancel_export(*, export: Export, by: User | None) -> Export:
+    """End an export of which then nothing is left. Raises Conflict (code `over`) where it is over."""
+    require(by, export.project, Verb.EXPORT)
+    # Whoever finishes it locks its row first too.
+    held = Export.objects.select_for_update(of=("self",), no_key=True).get(pk=export.pk)
+    if held.finished_at is not None or not cancel(Job.objects.filter(export=held)):
+        raise Conflict("This export is over.", code="over")
+    log(project=export.project, actor=by, verb="cancel export", target=export)
+    return held
+
+
+def perform(export: Export, *, progress: Progress | None = None) -> None:
     """Write a requested export. A second call, by a worker that took the job over, changes nothing."""
+    progress = progress or Progress()
     export.refresh_from_db()
     if export.finished_at is not None:
         return
@@ -122,11 +139,13 @@ def perform(export: Export) -> None:
         level=export.level,
         format_name=export.format,
         path=path,
+        progress=progress,
     )
     with transaction.atomic():
         written = Export.objects.filter(pk=export.pk, finished_at=None).update(
             path=f"{export.public_id}/{path.name}", manifest=manifest, finished_at=timezone.now()
         )
+        progress.hold()
         if written:
             log(
                 project=project,
@@ -146,6 +165,11 @@ def perform(export: Export) -> None:
     export.refresh_from_db()
 
 
+def forget_file(export: Export) -> None:
+    """Take away what was written of an export that is not to be."""
+    shutil.rmtree(_file_of(export).parent, ignore_errors=True)
+
+
 def open_export(export: Export, *, by: User | None) -> OpenedExport:
     """Open a finished export for a person who may have it; one with names is for owners alone.
 
@@ -161,7 +185,7 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     except FileNotFoundError as error:
         raise NotFound("The file of this export is no longer there. Export again.", code="gone") from error
     suffix = path.suffix.removeprefix(".")
-    return OpenedExport(stream, path.name, EXPORT_CONTENT_TYPES[suffix], path.stat().st_size)
+    return OpenedExport(stream, path.name, EXPORT_CONTENT_TYPES[suffix], path.stat().st_size, _tag_of(export))
 
 
 def manifest_of(export: Export) -> Manifest:
@@ -218,6 +242,10 @@ def _file_of(export: Export) -> Path:
     if export.level in OWN_FORMATS:
         suffix = OWN_FORMATS[export.level].suffix
     return folder / f"{export.project.slug}-{export.level}.{suffix}"
+
+
+def _tag_of(export: Export) -> str:
+    return f'"{export.manifest["sha256"]}"'
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:

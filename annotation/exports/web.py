@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.formats import FORMAT_NAMES
+from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
-from annotation.exports.queries import exports_of, state_of
+from annotation.exports.queries import exports_of, rows_of, state_of
+from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of, open_export
 from annotation.exports.services import request_export as ask
 from annotation.judging.queries.runs import is_worker_alive
@@ -67,14 +70,18 @@ def request_export(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("GET")
-def download_export(request: Request, slug: str, export_id: str) -> HttpResponse | FileResponse:
+def download_export(request: Request, slug: str, export_id: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    opened = open_export(found(exports_of(room.project), export_id, "export"), by=request.user)
-    response = FileResponse(
-        opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
-    )
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
+    return sent(request, open_export(found(exports_of(room.project), export_id, "export"), by=request.user))
+
+
+@screen("POST")
+def cancel_export(request: Request, slug: str, export_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.EXPORT, here="exports")
+    cancel(export=found(exports_of(room.project), export_id, "export"), by=request.user)
+    if not request.htmx:
+        return redirect("exports", slug=slug)
+    return _show(request, room, form={}, fragment="exports/_list.html")
 
 
 @screen("GET")
@@ -89,14 +96,19 @@ def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse
 
 
 def _show(
-    request: Request, room: Room, *, form: dict[str, str], refusal: Invalid | None = None
+    request: Request,
+    room: Room,
+    *,
+    form: dict[str, str],
+    refusal: Invalid | None = None,
+    fragment: str = "",
 ) -> HttpResponse:
     rows = list(exports_of(room.project)[:EXPORTS_SHOWN])
     context = {
         "room": room,
         "form": form,
         "refusal": refusal,
-        "exports": [(export, state_of(export)) for export in rows],
+        "exports": [(export, state_of(export), *rows_of(export)) for export in rows],
         "is_waiting": any(state_of(export) in OPEN for export in rows),
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, LEVEL_TITLES.get(name, name.title()), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
@@ -107,7 +119,7 @@ def _show(
     return page_or_fragment(
         request,
         page="exports/page.html",
-        fragment="exports/_list.html" if is_poll else "exports/_room.html",
+        fragment=fragment or ("exports/_list.html" if is_poll else "exports/_room.html"),
         context=context,
         status=422 if refusal else 200,
     )

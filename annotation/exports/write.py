@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import connection, transaction
 
 from annotation.core.tables.formats import writer
-from annotation.exports.atomic_file import atomic_file
+from annotation.exports.atomic_file import atomic_file, member_of_zip
 from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
 from annotation.exports.manifest import Manifest, about, about_columns
+from annotation.exports.progress import Progress
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -30,41 +32,61 @@ def manifest_path(path: Path) -> Path:
     return path.with_name(path.name + MANIFEST_SUFFIX)
 
 
-def write_file(*, project: Project, people: People, level: str, format_name: str, path: Path) -> Manifest:
-    """Write the file and its manifest; returns the manifest.
+def write_file(
+    *,
+    project: Project,
+    people: People,
+    level: str,
+    format_name: str,
+    path: Path,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Write the file and its manifest; returns the manifest. The same data give the same bytes: the manifest beside the
+    file alone holds when it was made.
 
     The memory it takes does not grow with the rows, nor does the number of queries for each batch
     of them. Both files appear when they are whole.
     """
+    progress = progress or Progress()
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
-        with atomic_file(path) as stream:
+        with atomic_file(path, progress.step) as stream:
             if level in OWN_FORMATS:
-                written = OWN_FORMATS[level].write(project, people, stream)
+                written = OWN_FORMATS[level].write(project, people, stream, progress)
                 made |= {
                     "rows": written.rows,
                     "left_out": written.left_out.told(),
                     "renamed": written.renamed,
                 }
             elif level == BUNDLE:
-                made["members"] = _write_bundle(made, project, people, stream, beside=path)
+                made["members"] = _write_bundle(made, project, people, stream, progress, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:
                 made["columns"] = about_columns(level)
-                made["rows"] = _write_level(level, format_name, project, people, stream)
+                made["rows"] = _write_level(level, format_name, project, people, stream, progress)
     made |= _fingerprint(path)
     with atomic_file(manifest_path(path)) as stream:
         stream.write(_as_json(made))
     return made
 
 
-def _write_level(level: str, format_name: str, project: Project, people: People, stream: BinaryIO) -> int:
+def _write_level(
+    level: str,
+    format_name: str,
+    project: Project,
+    people: People,
+    stream: BinaryIO,
+    progress: Progress,
+    **part: int,
+) -> int:
     chosen = LEVELS[level]
-    return writer(format_name)(chosen.rows(project, people), chosen.columns, stream)
+    sets = project.document_sets.count()
+    rows = progress.counted(chosen.rows(project, people), sets=sets, **part)
+    return writer(format_name)(rows, chosen.columns, stream)
 
 
 def _write_bundle(
-    made: Manifest, project: Project, people: People, stream: BinaryIO, *, beside: Path
+    made: Manifest, project: Project, people: People, stream: BinaryIO, progress: Progress, *, beside: Path
 ) -> list[Manifest]:
     """Write every level into a zip, with a manifest of all of them; returns what each member is."""
     members: list[Manifest] = []
@@ -73,16 +95,23 @@ def _write_bundle(
         tempfile.TemporaryDirectory(dir=beside.parent, prefix=f".{beside.name[:100]}.") as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
     ):
-        for level in LEVELS:
+        for part, level in enumerate(LEVELS):
             member = Path(folder) / f"{level}.{made['format']}"
-            with member.open("wb") as out:
-                rows = _write_level(level, made["format"], project, people, out)
+            with atomic_file(member, progress.step) as out:
+                rows = _write_level(
+                    level, made["format"], project, people, out, progress, part=part, parts=len(LEVELS)
+                )
             members.append(
                 {"level": level, "columns": about_columns(level), "rows": rows, **_fingerprint(member)}
             )
-            bundle.write(member, member.name)
+            with (
+                member.open("rb") as source,
+                bundle.open(member_of_zip(member.name), "w", force_zip64=True) as packed,
+            ):
+                shutil.copyfileobj(source, packed)
             member.unlink()
-        bundle.writestr(MANIFEST_IN_BUNDLE, _as_json({**made, "members": members}))
+        timeless = {name: value for name, value in made.items() if name != "created_at"}
+        bundle.writestr(member_of_zip(MANIFEST_IN_BUNDLE), _as_json({**timeless, "members": members}))
     return members
 
 

@@ -5,17 +5,14 @@ whoever sent them sees how far it is.
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
 
@@ -23,6 +20,7 @@ from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
+from annotation.core.telling import every
 from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.planned import Count, ImportCounts
@@ -219,7 +217,8 @@ def perform(claimed: Claimed) -> None:
     if asked.finished_at is not None:
         return
     try:
-        with _Told(asked, claimed) as progress:
+        progress = _Told(asked, claimed)
+        with every(REPORT_SECONDS, progress.tell):
             _bring_in(asked, progress)
     except (StoppedJob, Refusal) as end:
         if getattr(end, "code", "") != "busy":
@@ -259,28 +258,14 @@ def _bring_in(asked: Import, progress: Progress) -> None:
         _forget_files(asked)
 
 
-class _Told(Progress, AbstractContextManager["_Told"]):
-    """Writes how far it is into the row, and learns there of a cancellation, from a thread and connection of its own:
-    what the import's own transaction writes is seen by nobody.
-    """
+class _Told(Progress):
+    """Writes how far it is into the row, and learns there of a cancellation."""
 
     def __init__(self, asked: Import, claimed: Claimed) -> None:
         super().__init__()
         self._row = Import.objects.filter(pk=asked.pk)
         self._claimed = claimed
         self._is_cancelled = asked.cancelled_at is not None
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell_on, name="import progress", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._ended.set()
-        self._thread.join()
 
     def step(self) -> None:
         if self._is_cancelled:
@@ -290,20 +275,9 @@ class _Told(Progress, AbstractContextManager["_Told"]):
         if self._is_cancelled or not hold([self._claimed]):
             raise StoppedJob
 
-    def _tell_on(self) -> None:
-        try:
-            while not self._ended.wait(REPORT_SECONDS):
-                self._tell()
-        finally:
-            connection.close()
-
-    def _tell(self) -> None:
-        try:
-            self._row.update(rows_read=self.rows_read, sets_written=self.sets_written, sets=self.sets)
-            self._is_cancelled = self._row.filter(cancelled_at__isnull=False).exists()
-        except DatabaseError:
-            # The next turn tries again.
-            connection.close()
+    def tell(self) -> None:
+        self._row.update(rows_read=self.rows_read, sets_written=self.sets_written, sets=self.sets)
+        self._is_cancelled = self._row.filter(cancelled_at__isnull=False).exists()
 
 
 @transaction.atomic

@@ -32,6 +32,7 @@ from annotation.models.judge import (
 )
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
+    CachedValue,
     Comment,
     ImportedPerson,
     Invitation,
@@ -54,6 +55,7 @@ __all__ = [
     "Adjudication",
     "Analysis",
     "Assignment",
+    "CachedValue",
     "CallClaim",
     "CallStart",
     "Check",

@@ -88,6 +88,17 @@ class SetupLink(PublicRow):
         return f"setup link {self.public_id}"
 
 
+class CachedValue(models.Model):
+    """What is kept for a while where there is no Redis, such as how often somebody asked; Django's cache writes it."""
+
+    cache_key = models.CharField(max_length=255, primary_key=True)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.cache_key
+
+
 class MailTurn(models.Model):
     """One of the few mails that may be asked for in an hour, for an address or from one. Kept for a day, as a hash."""
 

@@ -389,6 +389,7 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "CallClaim",
         "CallStart",
         "KeptReply",
+        "CachedValue",
         "MailTurn",
         "SetupLink",
         "TokenGrant",

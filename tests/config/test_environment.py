@@ -103,3 +103,29 @@ def test_a_mail_server_without_a_sender_or_a_known_kind_is_refused(url: str, sen
     with pytest.raises(ImproperlyConfigured, match=told) as refused:
         environment.mail(url, sender)
     assert "hushhush" not in str(refused.value)
+
+
+POSTGRESQL = {"ENGINE": "django.db.backends.postgresql"}
+SQLITE = {"ENGINE": "django.db.backends.sqlite3"}
+
+
+@pytest.mark.parametrize(
+    ("url", "broker", "database", "kind", "place"),
+    [
+        ("redis://cache/1", "redis://broker/0", POSTGRESQL, "RedisCache", "redis://cache/1"),
+        ("", "rediss://broker/0", POSTGRESQL, "RedisCache", "rediss://broker/0"),
+        ("", "amqp://broker", POSTGRESQL, "TableCache", "annotation_cachedvalue"),
+        ("redis://cache/1", "filesystem://", SQLITE, "RedisCache", "redis://cache/1"),
+        ("", "filesystem://", SQLITE, "LocMemCache", None),
+    ],
+)
+def test_what_is_counted_lies_where_all_processes_see_it(
+    url: str, broker: str, database: dict[str, str], kind: str, place: str | None
+) -> None:
+    made = environment.caches(url, broker=broker, database=database)["default"]
+    assert (made["BACKEND"].rpartition(".")[2], made.get("LOCATION")) == (kind, place)
+
+
+def test_a_cache_that_is_no_redis_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="CACHE_URL names no Redis"):
+        environment.caches("memcached://host", broker="", database=POSTGRESQL)

@@ -188,7 +188,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "annotation.api.errors.envelope",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-# By each process of the server; 429 beyond it.
+# 429 beyond it.
 TOKEN_CALLS_PER_MINUTE = env.int("TOKEN_CALLS_PER_MINUTE", default=1200)
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
@@ -246,11 +246,17 @@ CELERY_BEAT_SCHEDULE = {
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 
+def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
+    """The cache that all processes share, so that a limit is one limit for all of them."""
+    return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
+
+
 def embedded_services() -> dict[str, Any]:
     """Settings of services that need nothing installed: SQLite and a queue of files, both below VAR_DIR."""
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
     return {
         "DATABASES": {"default": environment.database(url)},
+        "CACHES": shared_cache(environment.database(url)),
         "CELERY_BROKER_TRANSPORT_OPTIONS": environment.broker_options(CELERY_BROKER_URL, VAR_DIR / "queue"),
     }

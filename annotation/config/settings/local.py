@@ -14,6 +14,7 @@ COVERDICT_JUDGE_URLS = env.list(
 
 _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]
+CACHES = _embedded["CACHES"]
 CELERY_BROKER_TRANSPORT_OPTIONS = _embedded["CELERY_BROKER_TRANSPORT_OPTIONS"]
 
 # Files under static/ show at the next reload, without collecting them.

@@ -4,14 +4,14 @@ Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: 
 COVERDICT_JUDGE_KEYS, COVERDICT_WEBHOOK_HOSTS, COVERDICT_NEW_PROJECTS, EMAIL_URL, DEFAULT_FROM_EMAIL,
 CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS, SECURE_HSTS_INCLUDE_SUBDOMAINS,
 CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS, IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS,
-TOKEN_CALLS_PER_MINUTE. DEBUG is refused.
+TOKEN_CALLS_PER_MINUTE, CACHE_URL. DEBUG is refused.
 """
 
 from django.core.exceptions import ImproperlyConfigured
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
-from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env
+from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env, shared_cache
 
 SHORTEST_SECRET = 50
 FEWEST_LETTERS = 10
@@ -109,6 +109,7 @@ DATABASES = {
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }
+CACHES = shared_cache(DATABASES["default"])
 CELERY_BROKER_TRANSPORT_OPTIONS = environment.broker_options(CELERY_BROKER_URL, VAR_DIR / "queue")
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 

@@ -8,34 +8,38 @@ import zipfile
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from django.utils import timezone
-
 import annotation
 from annotation.exports.archive.card import data_card
 from annotation.exports.archive.kinds import FORMAT, KINDS, MANIFEST, PEOPLE, README, VERSION
 from annotation.exports.archive.names import Names
-from annotation.exports.archive.rows import as_json, lines
+from annotation.exports.archive.rows import as_json, lines, rows_of
 from annotation.exports.archive.schema import people_schema, schema_of
+from annotation.exports.atomic_file import member_of_zip
 from annotation.exports.duc.duc_files import LeftOut, OwnFormat, Written
 from annotation.scoring.records import score_rules
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
+    from annotation.exports.progress import Progress
     from annotation.models import Project
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
-
-def write(project: Project, people: People, stream: BinaryIO) -> Written:
+def write(project: Project, people: People, stream: BinaryIO, progress: Progress) -> Written:
     """Write the archive into a stream. The memory it takes does not grow with the rows."""
     names = Names(people)
     files: list[dict[str, Any]] = []
+    progress.expected = sum(rows_of(kind, project).values("pk").count() for kind in KINDS)
+
+    def together(batch: list[str]) -> str:
+        progress.rows += len(batch)
+        return "".join(f"{line}\n" for line in batch)
+
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for kind in KINDS:
-            of_kind = ((f"{line}\n" for line in batch) for batch in lines(kind, project, names))
-            files.append(_add(archive, kind.file, map("".join, of_kind), kind.what))
-        named = (f"{as_json({'name': name})}\n" for name in sorted(names.seen))
-        files.append(_add(archive, f"{PEOPLE}.jsonl", named, people_schema()["title"]))
+            of_kind = map(together, lines(kind, project, names))
+            files.append(_add(archive, kind.file, of_kind, kind.what))
+        named = together([as_json({"name": name}) for name in sorted(names.seen)])
+        files.append(_add(archive, f"{PEOPLE}.jsonl", [named], people_schema()["title"]))
         files += [_add(archive, kind.schema_file, [_pretty(schema_of(kind))]) for kind in KINDS]
         files.append(_add(archive, f"schemas/{PEOPLE}.schema.json", [_pretty(people_schema())]))
         files.append(_add(archive, README, [data_card(project, people, files)]))
@@ -44,7 +48,6 @@ def write(project: Project, people: People, stream: BinaryIO) -> Written:
             "version": VERSION,
             "product": "coverdict",
             "product_version": annotation.__version__,
-            "created_at": timezone.now().isoformat(),
             "project": project.slug,
             "project_name": project.name,
             "people": "names" if people.named else "pseudonyms",
@@ -57,10 +60,8 @@ def write(project: Project, people: People, stream: BinaryIO) -> Written:
 
 def _add(archive: zipfile.ZipFile, name: str, parts: Iterable[str], what: str = "") -> dict[str, Any]:
     """Write one file part by part; its name, size and checksum, and of rows their number."""
-    member = zipfile.ZipInfo(name, _EPOCH)
-    member.compress_type = zipfile.ZIP_DEFLATED
     digest, size, rows = hashlib.sha256(), 0, 0
-    with archive.open(member, "w", force_zip64=True) as out:
+    with archive.open(member_of_zip(name), "w", force_zip64=True) as out:
         for part in parts:
             content = part.encode()
             out.write(content)

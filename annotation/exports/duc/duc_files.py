@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.db.models import Q, QuerySet
 
+from annotation.exports.atomic_file import member_of_zip
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -22,10 +23,8 @@ from annotation.models import (
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
+    from annotation.exports.progress import Progress
     from annotation.models import Project
-
-
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -64,16 +63,14 @@ class OwnFormat:
     level: str
     format: str
     suffix: str
-    write: Callable[[Project, People, BinaryIO], Written]
+    write: Callable[[Project, People, BinaryIO, Progress], Written]
 
 
 def write_zip(stream: BinaryIO, files: Iterable[tuple[str, str]]) -> int:
     """Write files of text into a zip without times, the same whenever the same is exported; how many they were."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files:
-            member = zipfile.ZipInfo(name, _EPOCH)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, content)
+            archive.writestr(member_of_zip(name), content)
         return len(archive.infolist())
 
 

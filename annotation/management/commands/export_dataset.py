@@ -15,6 +15,9 @@ from annotation.exports.services import write_export
 from annotation.exports.write import manifest_path
 from annotation.models import Project
 
+INTERRUPTED = 130
+"""What a shell gives a program that SIGINT ended."""
+
 
 class Command(BaseCommand):
     # They would load every page and statistic of the site.
@@ -45,6 +48,8 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
+        except KeyboardInterrupt as cancelled:
+            raise CommandError("Cancelled. Nothing was written.", returncode=INTERRUPTED) from cancelled
         except OSError as error:
             raise CommandError(f"{path} could not be written: {error.strerror or error}.") from error
         self.stdout.write(

@@ -132,7 +132,7 @@ class PerLink(PerAddress):
     """Attempts to make an account: a taken name tells that somebody has it."""
 
     scope = "invitations-address"
-    rate = "20/min"
+    most = 20
 
 
 class Members(ApiView):

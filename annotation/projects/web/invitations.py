@@ -1,9 +1,9 @@
 """Coming in by an invitation: with the account that one has, or with one made on the spot.
 
 Open to everybody. A secret of 256 random bits cannot be guessed, and it is looked up by its hash, so that wrong ones
-need no counting, which a stranger could use to keep others out. Names that turn out to be taken are counted by
-invitation, for they tell who has an account here; in the cache, and not by what counts attempts to sign in, which
-would keep the address of the page and with it the secret.
+need no counting, which a stranger could use to keep others out. Attempts to make an account are counted by
+invitation, for a name that is taken tells who has one here; and not by what counts attempts to sign in, which would
+keep the address of the page and with it the secret.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from annotation.core.limits import count
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, Refusal
 from annotation.models import Invitation, Membership, Role
 from annotation.projects.queries.members import DOES
@@ -69,12 +69,14 @@ def _join(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
     typed = Typed(request.POST.get("username", ""), request.POST.get("full_name", ""))
-    counted_as = f"names:{found.public_id}"
-    _require_patience(counted_as)
     password = request.POST.get("password", "")
     try:
         if password != request.POST.get("again", ""):
             raise Invalid("The two passwords differ.", field="again")
+        if count(f"invitations:names:{found.public_id}", seconds=COUNTED_FOR_SECONDS) > MOST_ATTEMPTS:
+            raise NotAllowed(
+                "Too many attempts. Wait a quarter of an hour, then open the link again.", code="locked_out"
+            )
         user, membership = service.accept_with_new_account(
             secret=secret, username=typed.username, password=password, full_name=typed.full_name
         )
@@ -83,7 +85,6 @@ def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResp
     except Conflict as refusal:
         if refusal.code != "name_taken":
             raise
-        _count_attempt(counted_as)
         return _show(request, found, typed=typed, refusal=refusal)
     login(request, user, backend=SIGN_IN_BACKEND)
     return _welcome(request, membership)
@@ -123,20 +124,3 @@ def _field(refusal: Invalid | Conflict | None) -> str:
     if refusal is None:
         return ""
     return (refusal.field or "") if isinstance(refusal, Invalid) else "username"
-
-
-def _require_patience(counted_as: str) -> None:
-    if cache.get(f"invitations:{counted_as}", 0) >= MOST_ATTEMPTS:
-        raise NotAllowed(
-            "Too many attempts. Wait a quarter of an hour, then open the link again.", code="locked_out"
-        )
-
-
-def _count_attempt(counted_as: str) -> None:
-    key = f"invitations:{counted_as}"
-    cache.add(key, 0, COUNTED_FOR_SECONDS)
-    try:
-        cache.incr(key)
-    except ValueError:
-        # It ran out between the two.
-        cache.set(key, 1, COUNTED_FOR_SECONDS)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import time_machine
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
@@ -119,6 +120,7 @@ def test_the_account_page_makes_a_token_of_some_reach(world: World, client: Clie
     assert (wrong.status_code, "1 to 365 days" in wrong.content.decode()) == (422, True)
 
 
+@time_machine.travel(timezone.now().replace(second=30), tick=False)
 def test_each_token_has_so_many_calls_a_minute(world: World, settings: SettingsWrapper) -> None:
     settings.TOKEN_CALLS_PER_MINUTE = 2
     cache.clear()

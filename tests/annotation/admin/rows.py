@@ -13,6 +13,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     Analysis,
+    CachedValue,
     CallClaim,
     CallStart,
     CheckLook,
@@ -63,6 +64,7 @@ EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 """Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
 
 OF_MACHINE = (
+    "CachedValue",
     "CallClaim",
     "CallStart",
     "JudgeCall",
@@ -169,6 +171,7 @@ def fill(world: World) -> None:
     )
     KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
     TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
+    CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")

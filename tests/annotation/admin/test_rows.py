@@ -171,6 +171,7 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> N
                 "CallStart",
                 "JudgeShare",
                 "KeptReply",
+                "CachedValue",
                 "MailTurn",
                 "SetupLink",
                 "TokenGrant",

@@ -236,6 +236,7 @@ IN_PROJECT = (
     Route("get", _in("exports/{export}/"), (Verb.EXPORT,)),
     Route("get", _in("exports/{export}/file/"), (Verb.EXPORT,)),
     Route("get", _in("exports/{export}/manifest/"), (Verb.EXPORT,)),
+    Route("post", _in("exports/{export}/cancel/"), (Verb.EXPORT,)),
     Route("get", _in("sittings/"), (Verb.ASSESS,)),
     Route("get", _in("sittings/{sitting}/"), (Verb.ASSESS,), owner="ana"),
     Route("post", _in("sittings/{sitting}/close/"), (Verb.ASSESS,), owner="ana"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,12 +17,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 
+from annotation import perform_job
 from annotation.accounts.own_account import make_token
-from annotation.models import Project, Summary, Verdict
+from annotation.core import jobs
+from annotation.exports.services import cancel_export, perform, request_export
+from annotation.models import Export, Project, Summary, Verdict
 from evaluation import client as clients
-from evaluation.client import ApiError, Coverdict, PushResult, RunEnded
-from tests.annotation.judging.processes import ROOT, workers
+from evaluation.client import ApiError, Coverdict, ExportEnded, PushResult, RunEnded
+from tests.annotation.judging.processes import ROOT, wait_until, workers
 from tests.bench._serving import served
 
 if TYPE_CHECKING:
@@ -189,6 +195,124 @@ def test_a_server_that_is_away_is_given_up(moody: tuple[type[Moody], str]) -> No
         server.projects()
     assert (refused.value.status, refused.value.reason) == (None, "no_answer")
     assert address
+
+
+# Downloads
+
+
+class Cutting(BaseHTTPRequestHandler):
+    """Hands requests on to the server, and hangs up amid the first files."""
+
+    behind: str
+    cuts: list[int]
+    """After how many bytes each of the next files ends."""
+    asked: list[str | None]
+
+    def do_GET(self) -> None:
+        self._hand_on(None)
+
+    def do_POST(self) -> None:
+        self._hand_on(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def _hand_on(self, body: bytes | None) -> None:
+        given = {name: value for name, value in self.headers.items() if name != "Host"}
+        with urllib.request.urlopen(urllib.request.Request(self.behind + self.path, body, given)) as answer:
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            content = answer.read()
+        if "/file/" in self.path:
+            self.asked.append(self.headers["Range"])
+            content = content[: self.cuts.pop(0)] if self.cuts else content
+        self.wfile.write(content)
+        self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[type[Cutting], str]]:
+    monkeypatch.setattr(clients, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(clients, "LOOK_EVERY", 0.01)
+    handler = type("Handler", (Cutting,), {"behind": live_server.url, "cuts": [], "asked": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+        Thread(target=served.serve_forever, daemon=True).start()
+        yield handler, f"http://127.0.0.1:{served.server_port}"
+        served.shutdown()
+
+
+def write_exports() -> None:
+    """As a worker does, once there is one to write."""
+    try:
+        wait_until(lambda: jobs.is_something_due(jobs.Lane.EXPORTS))
+        perform_job.pull(jobs.Lane.EXPORTS)
+    finally:
+        connection.close()
+
+
+def test_a_download_that_breaks_off_goes_on(
+    cutting: tuple[type[Cutting], str], server: Coverdict, token: str, tmp_path: Path
+) -> None:
+    handler, address = cutting
+    server.create_project("Mill").push(ROWS)
+    handler.cuts += [100, 50]
+    worker = Thread(target=write_exports)
+    worker.start()
+    with Coverdict(address, token, progress=False, patience=10) as broken:
+        path = broken.project("mill").export("scores", tmp_path / "scores.csv", format="csv", timeout=60)
+    worker.join()
+    assert handler.asked == [None, "bytes=100-", "bytes=150-"]
+    assert path.read_text().startswith("project,document_id,system")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == Export.objects.get().manifest["sha256"]
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["scores.csv"]
+
+
+def test_a_file_that_is_another_by_then_is_fetched_anew(
+    cutting: tuple[type[Cutting], str], server: Coverdict, token: str, tmp_path: Path
+) -> None:
+    handler, address = cutting
+    server.create_project("Mill").push(ROWS)
+    export = request_export(project=Project.objects.get(), level="scores", format="csv", by=None)
+    perform(export)
+    handler.cuts += [100]
+    file = f"projects/mill/exports/{export.public_id}/file/"
+
+    def written_again(what: str, done: int, total: int) -> None:
+        if done == 100:
+            server.project("mill").push({**ROWS[0], "document_id": "d2"})
+            Export.objects.update(finished_at=None)
+            perform(export)
+
+    with Coverdict(address, token, progress=written_again, patience=10) as broken:
+        broken.download(file, tmp_path / "scores.csv")
+    assert handler.asked == [None, "bytes=100-"]
+    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 4
+
+
+def cancel_exports() -> None:
+    """As somebody does, once there is one."""
+    try:
+        wait_until(Export.objects.exists)
+        cancel_export(export=Export.objects.get(), by=None)
+    finally:
+        connection.close()
+
+
+def test_an_export_that_is_cancelled_or_waits_too_long_is_said(
+    server: Coverdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "LOOK_EVERY", 0.01)
+    project = server.create_project("Mill")
+    other = Thread(target=cancel_exports)
+    other.start()
+    with pytest.raises(ExportEnded, match="cancelled"):
+        project.export("scores", tmp_path / "scores.csv", format="csv", timeout=60)
+    other.join()
+    with pytest.raises(TimeoutError):
+        project.export("scores", tmp_path / "scores.csv", format="csv", timeout=0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tables_come_as_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

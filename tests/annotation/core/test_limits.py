@@ -1,0 +1,129 @@
+"""Limits are counted by all processes together, and close nothing where they cannot be counted."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.db import connection
+
+from annotation.accounts.own_account import make_token
+from annotation.config import environment
+from annotation.core.limits import count
+from tests.annotation.cast import World
+from tests.annotation.judging.processes import ROOT, wait_until
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+POSTGRESQL = {"ENGINE": "django.db.backends.postgresql"}
+AWAY = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture
+def table(transactional_db: None, settings: SettingsWrapper) -> None:
+    """What is counted stands in the database."""
+    settings.CACHES = environment.caches("", broker="amqp://host", database=POSTGRESQL)
+    cache.clear()
+
+
+@time_machine.travel("2026-03-01 12:00:30Z", tick=False)
+def test_a_stretch_of_the_clock_is_counted_by_itself(table: None) -> None:
+    assert [count("door", seconds=60) for _ in range(3)] == [1, 2, 3]
+    assert count("window", seconds=60) == 1
+    with time_machine.travel("2026-03-01 12:00:59Z", tick=False):
+        assert count("door", seconds=60) == 4
+    with time_machine.travel("2026-03-01 12:01:00Z", tick=False):
+        assert count("door", seconds=60) == 1
+
+
+def test_many_who_count_at_once_are_each_counted_once(table: None) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite lets one write at a time, whatever is written")
+
+    def ask(_: int) -> int:
+        try:
+            return count("door", seconds=10**9)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(ask, range(80))) == list(range(1, 81))
+
+
+def test_a_cache_that_is_away_limits_nobody_and_the_log_says_so(
+    settings: SettingsWrapper, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.CACHES = environment.caches(AWAY, broker="", database=POSTGRESQL)
+    with caplog.at_level(logging.WARNING):
+        assert [count("door", seconds=60) for _ in range(2)] == [0, 0]
+    assert "the cache does not answer" in caplog.text
+
+
+@contextmanager
+def served(environ: dict[str, str]) -> Iterator[str]:
+    """One process of the server, by its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{probe.getsockname()[1]}"
+    command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
+    command += [f"--bind={place}", "--workers=1", "--threads=2", "--log-level=error"]
+    with subprocess.Popen(command, env=environ, cwd=ROOT, start_new_session=True) as server:
+        try:
+            wait_until(lambda: status(f"http://{place}/healthz") == 200)
+            yield f"http://{place}"
+        finally:
+            server.terminate()
+
+
+def status(address: str, token: str = "") -> int:
+    """The status that an address answers with; 0 where nothing does."""
+    request = urllib.request.Request(address, headers={"Authorization": f"Token {token}"} if token else {})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        return refused.code
+    except OSError:
+        return 0
+
+
+@pytest.fixture(params=["table", "redis", "away"])
+def cache_url(request: pytest.FixtureRequest) -> str:
+    if request.param == "redis":
+        return str(request.getfixturevalue("redis_url"))
+    if request.param == "table" and connection.vendor == "sqlite":
+        pytest.skip("on SQLite each process counts for itself")
+    return AWAY if request.param == "away" else ""
+
+
+def test_a_limit_is_one_for_two_processes_of_the_server(
+    cache_url: str, subprocess_env: dict[str, str], world: World
+) -> None:
+    environ = {
+        **subprocess_env,
+        "DJANGO_SETTINGS_MODULE": "annotation.config.settings.local",
+        "CACHE_URL": cache_url,
+        "TOKEN_CALLS_PER_MINUTE": "5",
+        "LOG_LEVEL": "ERROR",
+    }
+    token = make_token(person=world.olga)[1]
+    with ExitStack() as opened:
+        first, second = (opened.enter_context(served(environ)) for _ in range(2))
+        # All within one minute of the clock.
+        wait_until(lambda: time.time() % 60 < 40)
+        told = [status(f"{place}/api/v1/projects/", token) for _ in range(4) for place in (first, second)]
+    # 8 calls, 4 to each process, of which 5 are allowed; where nothing can be counted, all of them.
+    assert told == ([200] * 8 if cache_url == AWAY else [200] * 5 + [429] * 3)
