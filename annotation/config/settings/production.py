@@ -7,11 +7,14 @@ CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS, IMPORT_BACKGROU
 TOKEN_CALLS_PER_MINUTE. DEBUG is refused.
 """
 
+import os
+
 from django.core.exceptions import ImproperlyConfigured
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env
+from annotation.settings_choice import signs_of_production
 
 SHORTEST_SECRET = 50
 FEWEST_LETTERS = 10
@@ -94,8 +97,11 @@ def _refuse_what_is_unsafe() -> None:
         if fault
     ]
     if faults:
+        signs = signs_of_production(os.environ)
+        why = f" (chosen because {' and '.join(signs)} is set)" if signs else ""
         raise ImproperlyConfigured(
-            "Coverdict does not start with these production settings:\n" + "\n".join(f"- {f}" for f in faults)
+            f"Coverdict does not start with these production settings{why}:\n"
+            + "\n".join(f"- {fault}" for fault in faults)
         )
 
 
