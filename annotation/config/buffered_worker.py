@@ -41,7 +41,7 @@ _CHUNKED = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rb"\r\nexpect:[ \t]*100-continue", re.IGNORECASE)
 
 
-class Passage:
+class Transfer:
     """Bytes on their way from or to a client, who has to keep them moving until the deadline."""
 
     def __init__(self, seconds: float = FIRST_SECONDS) -> None:
@@ -55,7 +55,7 @@ class Passage:
         return self.began + self._seconds + self.passed / LEAST_BYTES_PER_SECOND
 
 
-class Arriving(Passage):
+class Arriving(Transfer):
     """A request. It has a socket's `recv`, by which gunicorn's parser reads it once it is whole."""
 
     head = b""
@@ -92,7 +92,7 @@ class Arriving(Passage):
         return self.file.read(AT_ONCE)
 
 
-class Leaving(Passage):
+class Leaving(Transfer):
     """An answer. It has what gunicorn asks of a socket that it writes to."""
 
     rest = b""
@@ -147,16 +147,16 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         # A connection may have a temporary file beside it.
         self.worker_connections = min(MOST_CONNECTIONS, (files - FILES_KEPT_FREE) // 2)
         self.max_keepalived = self.worker_connections // 2
-        self.passages: dict[TConn, Passage] = {}
+        self.transfers: dict[TConn, Transfer] = {}
         """Whoever the loop waits for, the oldest first."""
 
     # What gunicorn calls, all but `handle` in the loop
 
     def accept(self, listener: socket.socket) -> None:
         super().accept(listener)
-        if self.nr_conns >= self.worker_connections and self.passages:
+        if self.nr_conns >= self.worker_connections and self.transfers:
             # Better one that has waited for long than everybody who comes now.
-            self._drop(next(iter(self.passages)))
+            self._drop(next(iter(self.transfers)))
 
     def enqueue_req(self, conn: TConn) -> None:
         """Wait for the next request of a connection, of which something may have come already."""
@@ -188,9 +188,9 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def murder_pending(self) -> None:
         """Called every second."""
         now = time.monotonic()
-        for conn, passage in list(self.passages.items()):
-            is_idle = isinstance(passage, Arriving) and not passage.passed
-            if now > passage.deadline or (is_idle and not self.alive):
+        for conn, transfer in list(self.transfers.items()):
+            is_idle = isinstance(transfer, Arriving) and not transfer.passed
+            if now > transfer.deadline or (is_idle and not self.alive):
                 self._drop(conn)
 
     # What the loop hears of clients
@@ -203,7 +203,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._drop(conn)
 
     def _take(self, conn: TConn, data: bytes) -> None:
-        request = self.passages[conn]
+        request = self.transfers[conn]
         assert isinstance(request, Arriving)
         try:
             refused = request.take(data)
@@ -226,7 +226,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._say(conn, "100 Continue")
 
     def _send(self, conn: TConn) -> None:
-        answer = self.passages[conn]
+        answer = self.transfers[conn]
         assert isinstance(answer, Leaving)
         try:
             if not answer.pass_on(conn.sock):
@@ -250,7 +250,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         except OSError:
             self._drop(conn)
             return
-        self._wait(conn, Passage(LINGER_SECONDS), EVENT_READ, self._pour_away)
+        self._wait(conn, Transfer(LINGER_SECONDS), EVENT_READ, self._pour_away)
 
     def _pour_away(self, conn: TConn) -> None:
         if _received(conn.sock) == b"":
@@ -258,24 +258,24 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     # How it waits and ends
 
-    def _wait(self, conn: TConn, passage: Passage, event: int, hear: Callable[[TConn], None]) -> None:
+    def _wait(self, conn: TConn, transfer: Transfer, event: int, hear: Callable[[TConn], None]) -> None:
         conn.sock.setblocking(False)
-        passage.began = time.monotonic()
-        self.passages[conn] = passage
+        transfer.began = time.monotonic()
+        self.transfers[conn] = transfer
         self.poller.register(conn.sock, event, partial(self._hear, conn, hear))
 
     def _hear(self, conn: TConn, hear: Callable[[TConn], None], _sock: socket.socket) -> None:
         # What was heard before it in the same turn may have dropped it.
-        if conn in self.passages:
+        if conn in self.transfers:
             hear(conn)
 
     def _forget(self, conn: TConn) -> None:
         self.poller.unregister(conn.sock)
-        del self.passages[conn]
+        del self.transfers[conn]
 
     def _drop(self, conn: TConn) -> None:
-        if conn in self.passages:
-            self.passages[conn].file.close()
+        if conn in self.transfers:
+            self.transfers[conn].file.close()
             self._forget(conn)
         self.nr_conns -= 1
         conn.close()
