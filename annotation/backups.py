@@ -23,11 +23,12 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 import annotation
+from annotation.core.kept_files import kept_folder
 
 MANIFEST = "manifest.json"
 FORMAT = 1
 FOLDERS = ("exports", "imports")
-"""What rows name below COVERDICT_VAR; all else there can be made again."""
+"""What rows name in the folder of kept files; object storage has backups of its own."""
 STAMP = "last-backup.json"
 """Below COVERDICT_VAR: when the last backup was made, and of what size."""
 _DUMPS = {"postgresql": "database.dump", "sqlite": "database.sqlite3"}
@@ -99,8 +100,8 @@ def restore_backup(path: Path) -> BackupManifest:
                 dump = source.extract(_DUMPS[manifest.database], folder)
                 _fill_database(Path(dump))
             for name in manifest.files:
-                if name.startswith(FOLDERS):
-                    source.extract(name, settings.VAR_DIR)
+                if name.startswith(FOLDERS) and (root := kept_folder()) is not None:
+                    source.extract(name, root)
     except (zipfile.BadZipFile, OSError) as error:
         raise BackupError(f"{path} cannot be read as a backup: {error}") from error
     call_command("migrate", interactive=False, verbosity=0)
@@ -113,7 +114,8 @@ def restore_backup(path: Path) -> BackupManifest:
 def _sources(dump: Path) -> Iterator[tuple[str, Path]]:
     """What goes into the zip, by its name there."""
     yield dump.name, dump
-    root = Path(settings.VAR_DIR)
+    if (root := kept_folder()) is None:
+        return
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file():
@@ -209,7 +211,7 @@ def _check_emptiness(manifest: BackupManifest) -> None:
             "The database holds tables already. Restore into an empty one; nothing is replaced."
         )
     for folder in FOLDERS:
-        held = Path(settings.VAR_DIR) / folder
+        held = (kept_folder() or Path(settings.VAR_DIR)) / folder
         if held.is_dir() and any(held.iterdir()):
             raise BackupError(f"{held} holds files already. Move them away; nothing is replaced.")
 

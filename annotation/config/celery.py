@@ -1,7 +1,6 @@
 """The Celery app that workers, beat and every queueing process share."""
 
 import gc
-import os
 import tempfile
 from typing import Any
 
@@ -9,7 +8,9 @@ from celery import Celery
 from celery.signals import celeryd_init, setup_logging, worker_ready
 from django.conf import settings
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation.config.settings.production")
+from annotation.settings_choice import PRODUCTION, name_settings
+
+name_settings(otherwise=PRODUCTION)
 
 app = Celery("coverdict")
 app.config_from_object("django.conf:settings", namespace="CELERY")

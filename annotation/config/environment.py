@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -29,8 +29,11 @@ CACHE_SECONDS = 0.5
 MOST_CACHED = 20_000
 """Above it those that ran out are deleted; each count of an address, a name or a token is one."""
 
+MOST_IN_MEMORY = 2 * 1024**2
+"""Of a file that comes from object storage; more goes by way of the disk."""
+
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL")
+NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "AWS_SECRET_ACCESS_KEY")
 """Secrets of the installation itself: a judge would be sent them as its key."""
 
 
@@ -97,6 +100,37 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
         return {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     table = {"BACKEND": "annotation.config.table_cache.TableCache", "LOCATION": "annotation_cachedvalue"}
     return {"default": {**table, "OPTIONS": {"MAX_ENTRIES": MOST_CACHED}}}
+
+
+def kept_files(place: str) -> dict[str, Any]:
+    """Django's settings for the storage that a folder or "s3://bucket/prefix?endpoint=https://host&region=name" names.
+
+    Keys are the environment's `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises
+    ImproperlyConfigured for another kind of address.
+    """
+    url = urlsplit(place)
+    if not url.scheme:
+        options: dict[str, Any] = {"location": place, "allow_overwrite": True, "file_permissions_mode": 0o600}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+    asked = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    if url.scheme != "s3" or not url.netloc or asked.keys() - {"endpoint", "region"}:
+        raise ImproperlyConfigured(
+            "COVERDICT_FILES is a folder, or s3://bucket/prefix?endpoint=https://host&region=name, "
+            f"not {place!r}. Keys stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
+    options = {
+        "bucket_name": url.netloc,
+        "location": url.path.strip("/"),
+        "endpoint_url": asked.get("endpoint"),
+        "region_name": asked.get("region"),
+        "addressing_style": "path" if "endpoint" in asked else None,
+        "file_overwrite": True,
+        "max_memory_size": MOST_IN_MEMORY,
+    }
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {name: value for name, value in options.items() if value is not None},
+    }
 
 
 def kept_secret(path: Path) -> str:

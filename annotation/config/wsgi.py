@@ -1,13 +1,27 @@
 """The WSGI application that gunicorn serves; production settings unless the environment names others."""
 
-import os
 from importlib import import_module
 
 from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.wsgi import get_wsgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotation.config.settings.production")
+from annotation.settings_choice import PRODUCTION, name_settings
+
+name_settings(otherwise=PRODUCTION)
+
+
+def require_static_files() -> None:
+    """Refuse to start where every page would be an error, for want of the list of static files."""
+    # Storages without such a list have none to read.
+    if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
+        raise SystemExit(
+            f"Static files are not collected in {settings.STATIC_ROOT}: start with `coverdict serve`, which collects "
+            "them, or run `coverdict manage collectstatic --no-input` before."
+        )
+
 
 application = get_wsgi_application()
+require_static_files()
 # Else the first request would load them, in each process anew: `gunicorn --preload` loads them once for all.
 import_module(settings.ROOT_URLCONF)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import cancel, enqueue
+from annotation.core.kept_files import forget, keep, opened
 from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
@@ -29,6 +30,7 @@ from annotation.models import Export, Job, Notice, Role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.core.files import File
 
     from annotation.models import Project
 
@@ -45,7 +47,7 @@ EXPORT_CONTENT_TYPES = {
 class OpenedExport:
     """A finished export, ready to be sent; whoever opened it closes the stream."""
 
-    stream: BinaryIO
+    stream: File[bytes]
     name: str
     content_type: str
     size: int
@@ -131,19 +133,22 @@ def perform(export: Export, *, progress: Progress | None = None) -> None:
     project = export.project
     # The person may have left, or lost a role, since asking.
     _authorise(project, export.requested_by, named_people=export.named_people)
-    path = _file_of(export)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    manifest = write_file(
-        project=project,
-        people=People(project, named=export.named_people),
-        level=export.level,
-        format_name=export.format,
-        path=path,
-        progress=progress,
-    )
+    name = _file_of(export)
+    scratch = Path(settings.VAR_DIR) / "tmp"
+    scratch.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=scratch) as folder:
+        path = Path(folder) / name.name
+        manifest = write_file(
+            project=project,
+            people=People(project, named=export.named_people),
+            level=export.level,
+            format_name=export.format,
+            path=path,
+        )
+        keep(str(name), path, moved=True)
     with transaction.atomic():
         written = Export.objects.filter(pk=export.pk, finished_at=None).update(
-            path=f"{export.public_id}/{path.name}", manifest=manifest, finished_at=timezone.now()
+            path=f"{export.public_id}/{name.name}", manifest=manifest, finished_at=timezone.now()
         )
         progress.hold()
         if written:
@@ -167,7 +172,7 @@ def perform(export: Export, *, progress: Progress | None = None) -> None:
 
 def forget_file(export: Export) -> None:
     """Take away what was written of an export that is not to be."""
-    shutil.rmtree(_file_of(export).parent, ignore_errors=True)
+    forget(str(_file_of(export).parent))
 
 
 def open_export(export: Export, *, by: User | None) -> OpenedExport:
@@ -179,13 +184,13 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     """
     _authorise(export.project, by, named_people=export.named_people)
     _require_finished(export)
-    path = _file_of(export)
+    name = _file_of(export)
     try:
-        stream = path.open("rb")
+        stream = opened(str(name))
     except FileNotFoundError as error:
         raise NotFound("The file of this export is no longer there. Export again.", code="gone") from error
-    suffix = path.suffix.removeprefix(".")
-    return OpenedExport(stream, path.name, EXPORT_CONTENT_TYPES[suffix], path.stat().st_size, _tag_of(export))
+    suffix = name.suffix.removeprefix(".")
+    return OpenedExport(stream, name.name, EXPORT_CONTENT_TYPES[suffix], stream.size, _tag_of(export))
 
 
 def manifest_of(export: Export) -> Manifest:
@@ -235,9 +240,10 @@ def _format_of(level: str, format_name: str) -> str:
     return format_name
 
 
-def _file_of(export: Export) -> Path:
+def _file_of(export: Export) -> PurePosixPath:
+    """Its name among the kept files."""
     form = _format_of(export.level, export.format)
-    folder = Path(settings.VAR_DIR) / "exports" / export.public_id
+    folder = PurePosixPath("exports", export.public_id)
     suffix = "zip" if export.level == BUNDLE else form
     if export.level in OWN_FORMATS:
         suffix = OWN_FORMATS[export.level].suffix

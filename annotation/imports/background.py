@@ -4,11 +4,10 @@ whoever sent them sees how far it is.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -18,6 +17,7 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
+from annotation.core.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.telling import every
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 REPORT_SECONDS = 0.5
+FOLDER = "imports"
+"""Among the kept files."""
 KEPT_FOR = timedelta(hours=24)
 """How long files wait for whoever sent them."""
 
@@ -52,9 +54,8 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
-    for kept, file in zip(files_of(asked), files, strict=True):
-        kept.path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file.path, kept.path)
+    for name, file in zip(_names_of(asked), files, strict=True):
+        keep(name, file.path)
     asked.save()
     return asked
 
@@ -87,7 +88,7 @@ def import_kept(
     if not is_kept(asked) or asked.requested_by != by:
         raise Conflict("These files are not waiting to be imported. Send them again.", code="unkept")
     _choose(asked, **choices)
-    if is_for_a_worker(files_of(asked)):
+    if is_large(asked):
         return _begin(asked, by)
     _bring_in(asked, Progress())
     return asked
@@ -97,9 +98,12 @@ def is_kept(asked: Import) -> bool:
     """Whether its files wait to be checked or imported."""
     is_over = asked.finished_at is not None and not asked.dry_run and asked.refusal is None
     is_open = Job.objects.filter(import_row=asked, state__in=OPEN).exists()
-    return not (is_over or is_open or asked.cancelled_at) and all(
-        file.path.is_file() for file in files_of(asked)
-    )
+    return not (is_over or is_open or asked.cancelled_at) and None not in _sizes_of(asked)
+
+
+def is_large(asked: Import) -> bool:
+    """Whether its files take longer than somebody may be kept waiting."""
+    return sum(size or 0 for size in _sizes_of(asked)) > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def _choose(
@@ -197,13 +201,21 @@ def choices_of(asked: Import) -> dict[str, Any]:
 
 def rejects_of(asked: Import) -> tuple[str, Iterator[str]]:
     """Name and lines of a file with the rows that could not come in, and why. Raises NotFound once the file is gone."""
-    files = files_of(asked)
-    if len(files) != 1 or not files[0].path.is_file():
+    if len(asked.files) != 1 or _sizes_of(asked) == [None]:
         raise NotFound("The file is no longer here. Send it again.")
     refusal, report = refusal_of(asked), report_of(asked)
     known = refusal.problems if refusal else report.problems if report else ()
     choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
-    return rejected(files[0], known, choices)
+    with ExitStack() as stack:
+        [file] = stack.enter_context(files_of(asked))
+        name, text = rejected(file, known, choices)
+        return name, _then(text, stack.pop_all())
+
+
+def _then(lines: Iterator[str], held: ExitStack) -> Iterator[str]:
+    """The lines of a file that is needed until the last of them."""
+    with held:
+        yield from lines
 
 
 def perform(claimed: Claimed) -> None:
@@ -229,25 +241,26 @@ def perform(claimed: Claimed) -> None:
 def drop_stale_uploads() -> None:
     """Take away files that nobody has come back for."""
     before = timezone.now() - KEPT_FOR
-    for folder in _folder().glob("*"):
-        if folder.stat().st_mtime < before.timestamp():
-            open_jobs = Job.objects.filter(import_row__public_id=folder.name, state__in=OPEN)
+    for public_id, kept_at in list(folders_in(FOLDER)):
+        if kept_at < before:
+            open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=OPEN)
             if not open_jobs.exists():
-                shutil.rmtree(folder, ignore_errors=True)
+                forget(f"{FOLDER}/{public_id}")
     Import.objects.filter(jobs=None, finished_at=None, created_at__lt=before).delete()
 
 
 def _bring_in(asked: Import, progress: Progress) -> None:
     """Check or import, and write into the row what came of it. Files of which rows were left out stay for a while."""
     try:
-        report = import_files(
-            project=asked.project,
-            files=files_of(asked),
-            by=asked.requested_by,
-            dry_run=asked.dry_run,
-            progress=progress,
-            **choices_of(asked),
-        )
+        with files_of(asked) as files:
+            report = import_files(
+                project=asked.project,
+                files=files,
+                by=asked.requested_by,
+                dry_run=asked.dry_run,
+                progress=progress,
+                **choices_of(asked),
+            )
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report, asked.refusal = None, _told_refusal(refused)
@@ -289,18 +302,24 @@ def _begin(asked: Import, by: User | None) -> Import:
     return asked
 
 
-def _folder() -> Path:
-    return Path(settings.VAR_DIR) / "imports"
+@contextmanager
+def files_of(asked: Import) -> Iterator[list[NamedFile]]:
+    """Its files on this machine's disk, for the length of a with block."""
+    with at_hand(_names_of(asked)) as paths:
+        yield [NamedFile(name, path) for name, path in zip(asked.files, paths, strict=True)]
 
 
-def files_of(asked: Import) -> list[NamedFile]:
-    """Its files, where they are kept."""
-    folder = _folder() / asked.public_id
-    return [NamedFile(name, folder / str(number)) for number, name in enumerate(asked.files, start=1)]
+def _names_of(asked: Import) -> list[str]:
+    """Of its files among those that are kept."""
+    return [f"{FOLDER}/{asked.public_id}/{number}" for number, _ in enumerate(asked.files, start=1)]
+
+
+def _sizes_of(asked: Import) -> list[int | None]:
+    return [size_of(name) for name in _names_of(asked)]
 
 
 def _forget_files(asked: Import) -> None:
-    shutil.rmtree(_folder() / asked.public_id, ignore_errors=True)
+    forget(f"{FOLDER}/{asked.public_id}")
 
 
 def _job_of(asked: Import) -> Job | None:

@@ -26,8 +26,8 @@ from annotation.imports.background import (
     files_of,
     import_kept,
     imports_of,
-    is_for_a_worker,
     is_kept,
+    is_large,
     keep_upload,
     refusal_of,
     rejects_of,
@@ -194,7 +194,7 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     is_import = request.POST.get("act") == "import"
     form, look = Form(), None
     try:
-        look = look_at_rows(files_of(asked)) if is_kept(asked) else None
+        look = _look(asked) if is_kept(asked) else None
         form = Form.of(request, look)
         if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
             raise Invalid(
@@ -281,16 +281,20 @@ def _show(
     )
 
 
+def _look(asked: Import) -> Look | None:
+    with files_of(asked) as files:
+        return look_at_rows(files)
+
+
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
-    files = files_of(asked)
-    look = look_at_rows(files)
+    look = _look(asked)
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
     rows = [[_short(value) for value in row] for row in look.shown()] if look else []
     return {
         "is_kept": True,
-        "is_large": is_for_a_worker(files),
+        "is_large": is_large(asked),
         "look": look,
         "form": form,
         "guess": look.guess() if look and is_flat else None,

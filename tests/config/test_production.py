@@ -86,6 +86,13 @@ def test_the_ways_in_default_to_production(module: str) -> None:
     assert "Coverdict does not start with these production settings" in done.stderr
 
 
+def test_a_server_without_collected_files_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    done = start("import annotation.config.wsgi", COVERDICT_VAR=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Static files are not collected in ")
+    assert "Traceback" not in done.stderr
+
+
 SHOW = "import django; django.setup(); from django.conf import settings as s; print({})"
 
 

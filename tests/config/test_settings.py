@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from annotation.settings_choice import LOCAL, PRODUCTION, name_settings
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -117,3 +119,43 @@ def test_a_task_reaches_a_worker_once_and_one_at_a_time() -> None:
     assert (conf.task_acks_late, conf.worker_prefetch_multiplier) == (False, 1)
     assert (conf.task_ignore_result, conf.result_backend, conf.accept_content) == (True, None, ["json"])
     assert conf.beat_schedule["reap-jobs"] == {"task": "annotation.reap_jobs", "schedule": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("environment", "command", "chosen"),
+    [
+        ({}, "", LOCAL),
+        ({"DATABASE_URL": "sqlite:///a.sqlite3", "SECRET_KEY": "k"}, "migrate", LOCAL),
+        ({"ALLOWED_HOSTS": ""}, "", LOCAL),
+        ({"ALLOWED_HOSTS": "coverdict.example.org"}, "", PRODUCTION),
+        ({"CELERY_BROKER_URL": "amqp://host"}, "serve", PRODUCTION),
+        ({"DATABASE_URL": "postgres://ana@host/name"}, "", PRODUCTION),
+        ({"DATABASE_URL": "postgresql://ana@host/name"}, "", PRODUCTION),
+        ({"ALLOWED_HOSTS": "coverdict.example.org"}, "demo", LOCAL),
+        ({"ALLOWED_HOSTS": "a.example.org", "DJANGO_SETTINGS_MODULE": "their.own"}, "", "their.own"),
+    ],
+)
+def test_the_environment_chooses_the_settings(
+    environment: dict[str, str], command: str, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", environment)
+    name_settings(command)
+    assert environment["DJANGO_SETTINGS_MODULE"] == chosen
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("program", [["manage.py"], ["-m", "annotation.command_line"]])
+def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: list[str], tmp_path: Path) -> None:
+    own = {name: value for name in ("PATH", "HOME", "LANG") if (value := os.environ.get(name))}
+    done = subprocess.run(
+        [sys.executable, *program, "migrate"],
+        cwd=ROOT,
+        env={**own, "COVERDICT_VAR": str(tmp_path), "ALLOWED_HOSTS": "coverdict.example.org"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    first, *rest = done.stderr.splitlines()
+    assert first.endswith("(chosen because ALLOWED_HOSTS is set):")
+    assert [line.split()[1] for line in rest] == ["SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL"]

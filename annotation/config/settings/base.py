@@ -108,6 +108,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 PLAIN_STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    # Exports, and uploads that wait: what web servers and workers hand to each other.
+    "kept": environment.kept_files(env.str("COVERDICT_FILES", default="") or str(VAR_DIR)),
 }
 HASHED_STORAGES: dict[str, Any] = {
     **PLAIN_STORAGES,

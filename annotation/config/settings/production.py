@@ -1,17 +1,20 @@
 """Production, by the environment alone. What would be unsafe is refused at the start, all of it at once.
 
-Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: COVERDICT_VAR, COVERDICT_JUDGE_URLS,
-COVERDICT_JUDGE_KEYS, COVERDICT_WEBHOOK_HOSTS, COVERDICT_NEW_PROJECTS, EMAIL_URL, DEFAULT_FROM_EMAIL,
-CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS, SECURE_HSTS_INCLUDE_SUBDOMAINS,
-CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS, IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS,
-TOKEN_CALLS_PER_MINUTE, CACHE_URL. DEBUG is refused.
+Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: COVERDICT_VAR, COVERDICT_FILES,
+COVERDICT_JUDGE_URLS, COVERDICT_JUDGE_KEYS, COVERDICT_WEBHOOK_HOSTS, COVERDICT_NEW_PROJECTS, EMAIL_URL,
+DEFAULT_FROM_EMAIL, CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS,
+SECURE_HSTS_INCLUDE_SUBDOMAINS, CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS,
+IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS, TOKEN_CALLS_PER_MINUTE, CACHE_URL. DEBUG is refused.
 """
+
+import os
 
 from django.core.exceptions import ImproperlyConfigured
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env, shared_cache
+from annotation.settings_choice import signs_of_production
 
 SHORTEST_SECRET = 50
 FEWEST_LETTERS = 10
@@ -94,8 +97,11 @@ def _refuse_what_is_unsafe() -> None:
         if fault
     ]
     if faults:
+        signs = signs_of_production(os.environ)
+        why = f" (chosen because {' and '.join(signs)} is set)" if signs else ""
         raise ImproperlyConfigured(
-            "Coverdict does not start with these production settings:\n" + "\n".join(f"- {f}" for f in faults)
+            f"Coverdict does not start with these production settings{why}:\n"
+            + "\n".join(f"- {fault}" for fault in faults)
         )
 
 

@@ -35,10 +35,10 @@ from annotation.models import Analysis, Project, Run
 from annotation.sample import harbour, newsroom
 from annotation.sample.people import DEMO_PEOPLE
 from annotation.sample.sample_projects import add_sample_project, begin_sample_project
+from annotation.settings_choice import LOCAL
 from annotation.workers import worker_command, worker_environment
 
 DEMO_SETTINGS = "annotation.config.settings.demo"
-LOCAL_SETTINGS = "annotation.config.settings.local"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
@@ -67,9 +67,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
-        if empty == settings.DEMO_SIGN_IN:
+        wanted = LOCAL if empty else DEMO_SETTINGS
+        if wanted != settings.SETTINGS_MODULE:
             # The demo's people can be signed in as by anybody: that must not depend on other settings.
-            os.environ["DJANGO_SETTINGS_MODULE"] = LOCAL_SETTINGS if empty else DEMO_SETTINGS
+            os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
         number = _free_port(port)
         address = f"http://{settings.DEMO_HOST}:{number}/"

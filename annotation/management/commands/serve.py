@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,22 +14,33 @@ from django.core.management.base import BaseCommand
 
 from annotation.management.setup_link import setup_words
 
+FEWEST_WORKERS = 2
+"""What keeps one process busy does not stop the other."""
+BYTES_OF_A_WORKER = 256 * 1024**2
+THREADS = 8
+STOP_SECONDS = 30
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
 
 class Command(BaseCommand):
     # gunicorn loads all of it once more.
     requires_system_checks = ()
     help = (
-        "Serve the application with gunicorn until told to stop; requests under way are finished first. Tables are "
-        "brought up to date where the database is SQLite; elsewhere run migrate before a new version. "
-        "Start a worker beside it."
+        "Serve the application with gunicorn until told to stop; requests under way are finished first, for at most "
+        f"{STOP_SECONDS} seconds. Tables are brought up to date where the database is SQLite; elsewhere run migrate "
+        "before a new version. Start a worker beside it."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--bind", default="127.0.0.1:8000", help="127.0.0.1:8000 unless named")
-        parser.add_argument("--workers", type=int, default=2, help="processes; 2 unless named")
-        parser.add_argument("--threads", type=int, default=4, help="of each process; 4 unless named")
+        parser.add_argument(
+            "--workers", type=int, help="processes; unless named as many as processors and memory allow"
+        )
+        parser.add_argument(
+            "--threads", type=int, default=THREADS, help=f"of each process; {THREADS} unless named"
+        )
 
-    def handle(self, *_: Any, bind: str, workers: int, threads: int, **__: Any) -> None:
+    def handle(self, *_: Any, bind: str, workers: int | None, threads: int, **__: Any) -> None:
         call_command("collectstatic", interactive=False, verbosity=0)
         if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             call_command("migrate", interactive=False, verbosity=0)
@@ -37,10 +49,11 @@ class Command(BaseCommand):
         self.stdout.flush()
         # In the place of this process, so that signals reach gunicorn.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE
-        os.execv(sys.executable, gunicorn_command(bind, workers=workers, threads=threads))
+        command = gunicorn_command(bind, workers=workers or fitting_workers(), threads=threads)
+        os.execv(sys.executable, command)
 
 
-def gunicorn_command(bind: str, *, workers: int = 2, threads: int = 4) -> list[str]:
+def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int = 4) -> list[str]:
     """The command that serves the application."""
     return [
         sys.executable,
@@ -50,6 +63,28 @@ def gunicorn_command(bind: str, *, workers: int = 2, threads: int = 4) -> list[s
         f"--bind={bind}",
         f"--workers={workers}",
         f"--threads={threads}",
+        "--worker-class=annotation.config.buffered_worker.BufferedWorker",
+        f"--graceful-timeout={STOP_SECONDS}",
+        "--limit-request-line=8190",
+        "--limit-request-fields=64",
+        "--no-control-socket",
         "--preload",
         "--log-level=warning",
     ]
+
+
+def fitting_workers() -> int:
+    """A process for each processor, fewer where half of the memory has no room for them; two at least."""
+    return max(FEWEST_WORKERS, min(_processors(), _memory() // 2 // BYTES_OF_A_WORKER))
+
+
+def _processors() -> int:
+    # Not all that the machine has: those that this process may use, where the system can tell.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> int:
+    """Of the machine, or of the container where that has less; in bytes."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
+    return machine if limit == "max" else min(machine, int(limit))

@@ -341,9 +341,9 @@ def ids_of(world: World) -> dict[str, str]:
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     asked = Import.objects.create(project=world.project, files=["a.csv"])
-    [kept] = files_of(asked)
-    kept.path.parent.mkdir(parents=True)
-    kept.path.write_text("document_id,document,system,summary\n")
+    with files_of(asked) as [kept]:
+        kept.path.parent.mkdir(parents=True)
+        kept.path.write_text("document_id,document,system,summary\n")
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     frame = sorted(peer.public_id for peer in world.peers.values())

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation import perform_job
+from annotation.config.environment import kept_files
 from annotation.core import jobs
 from annotation.core.refusals import Conflict
 from annotation.imports.background import cancel_import, perform, request_import, state_of
@@ -39,6 +40,7 @@ def every_file_is_large(
 ) -> None:
     settings.IMPORT_BACKGROUND_BYTES = 100
     settings.VAR_DIR = tmp_path / "var"
+    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
     monkeypatch.setattr("annotation.imports.services.BYTES_WRITTEN_AT_ONCE", 100)
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.config.environment import kept_files
 from annotation.imports import background
 from annotation.imports import web as imports
 from annotation.models import DocumentSet, Event, Import, Project, PublishedScore, Summary
@@ -36,6 +37,7 @@ ODD = ["article,highlights,model,output"] + [
 @pytest.fixture(autouse=True)
 def _kept_here(settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path / "var"
+    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
 @pytest.fixture

@@ -48,9 +48,9 @@ class Ids:
         run = start_run(project=world.project, judge=world.judge, by=None)
         asked = Import.objects.create(project=world.project, files=["a.csv"], finished_at=timezone.now())
         Job.objects.create(import_row=asked, state="done")
-        [kept] = files_of(asked)
-        kept.path.parent.mkdir(parents=True)
-        kept.path.write_text("document_id,document,system,summary\n")
+        with files_of(asked) as [kept]:
+            kept.path.parent.mkdir(parents=True)
+            kept.path.write_text("document_id,document,system,summary\n")
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
