@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Comparison, Document, DocumentSet, Project, Summary, Unit
@@ -34,9 +34,14 @@ class TextToJudge:
 
 
 class TextsToJudge:
-    """The texts of some document sets, read in a number of statements that does not grow with them."""
+    """The texts of some document sets, read in a number of statements that does not grow with them.
 
-    def __init__(self, document_sets: Sequence[DocumentSet], project: Project) -> None:
+    Where peers are named, by key, no others are to be judged.
+    """
+
+    def __init__(
+        self, document_sets: Sequence[DocumentSet], project: Project, only: Collection[int] | None = None
+    ) -> None:
         self._project = project
         self._languages = {each.pk: each.language for each in document_sets}
         keys = list(self._languages)
@@ -45,7 +50,7 @@ class TextsToJudge:
         summaries = Summary.objects.filter(document_set_id__in=keys).select_related("system").order_by("pk")
         for summary in summaries:
             self._texts[summary.pk] = summary
-            if summary.is_peer:
+            if summary.is_peer and (only is None or summary.pk in only):
                 self.peers[summary.document_set_id].append(summary)
         self._models: dict[int, list[int]] = defaultdict(list)
         comparisons = Comparison.objects.filter(peer__document_set_id__in=keys).order_by("pk")

@@ -57,6 +57,12 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 """Metrics of the library that another one of a run answers too."""
 
+
+def parts_of(metrics: Iterable[str]) -> frozenset[RunPart]:
+    """What must be answered for these metrics; names that are none count for nothing."""
+    return frozenset[RunPart]().union(*(RUN_METRICS.get(name, ()) for name in metrics))
+
+
 OFFLINE_PEERS_AT_ONCE = 10
 RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
 COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
