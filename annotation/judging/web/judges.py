@@ -74,6 +74,16 @@ LABELS = {
     "may_change_model": "Go on with another model",
     "members": "Judges that it asks",
 }
+HINTS = {
+    "prompt_price": "In whatever currency you reckon in.",
+    "completion_price": "In the same currency.",
+    "concurrency": "Of all workers together.",
+    "max_tokens": "A longer one is cut off, and cannot be used.",
+    "calls_per_minute": "In any 60 seconds; empty for no limit.",
+    "tokens_per_minute": "In any 60 seconds; empty for no limit.",
+    "context_tokens": "What one call can hold, question and reply; longer texts are cut into windows.",
+}
+"""What a label does not say already."""
 
 
 class ProfileForm(JudgeModelForm):
@@ -83,6 +93,7 @@ class ProfileForm(JudgeModelForm):
         model = Judge
         fields = ("name", *OF_SERVER, "members")
         labels = LABELS
+        help_texts = HINTS
         widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
