@@ -132,15 +132,16 @@ def _texts(project: Project, only: Iterable[int] | None) -> _Texts:
 
 def _calls(texts: _Texts, parts: Collection[str], *, reads_documents: bool) -> _Calls:
     reads = reads_documents and bool({"coverage", "questions"} & set(parts))
-    covers = bool({"coverage", "questions", "conciseness", "coherence"} & set(parts))
+    covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
+    readings = reads + ("topics" in parts)
     aligns = "alignment" in parts
     claims = CLAIMS_SHARE * texts.repeated_characters
     return _Calls(
-        documents=texts.sets * reads,
+        documents=texts.sets * readings,
         covers=texts.summaries * covers,
         alignments=texts.summaries * aligns,
         characters=int(
-            texts.document_characters * reads
+            texts.document_characters * readings
             + (texts.summary_characters + claims) * covers
             + (texts.summary_characters + texts.repeated_characters) * aligns
         ),

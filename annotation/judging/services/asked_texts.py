@@ -42,7 +42,7 @@ class TextsToJudge:
     def __init__(
         self, document_sets: Sequence[DocumentSet], project: Project, only: Collection[int] | None = None
     ) -> None:
-        self._project = project
+        self.project = project
         self._languages = {each.pk: each.language for each in document_sets}
         keys = list(self._languages)
         self.peers: dict[int, list[Summary]] = defaultdict(list)
@@ -76,7 +76,7 @@ class TextsToJudge:
 
     def piece(self, summary: Summary) -> TextToJudge:
         """The text of a summary that is judged, with its units."""
-        text = judged_text(summary, self._project)
+        text = judged_text(summary, self.project)
         # A text that was cut to its target ends within a unit.
         kept = tuple(unit for unit in self._units.get((summary.pk, None), ()) if unit.start < len(text))
         spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)
