@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -150,11 +151,27 @@ def _code(
     return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
 
 
+def _picture(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
+) -> str:
+    """A picture, with its twin for dark screens where there is one; what is not shown is not loaded."""
+    by_day = tokens[index]
+    by_day.attrSet("loading", "lazy")
+    stem, _, ending = str(by_day.attrGet("src")).rpartition(".")
+    if help_file(f"{stem.rpartition('/')[2]}-dark.{ending}") is None:
+        return renderer.image(tokens, index, options, env)
+    by_night = copy(by_day)
+    by_night.attrs = {**by_day.attrs, "src": f"{stem}-dark.{ending}", "class": "by-night"}
+    by_day.attrSet("class", "by-day")
+    return "".join(renderer.image([each], 0, options, env) for each in (by_day, by_night))
+
+
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("table_open", _scrolling_table)
     parser.add_render_rule("table_close", _end_of_table)
     parser.add_render_rule("fence", _code)
+    parser.add_render_rule("image", _picture)
     return parser
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from annotation.models import Summary
 from evaluation.judging.prompts import Prompt, Step
-from evaluation.metrics import completeness, redundancy, repeated_sentences
+from evaluation.judging.protocol import Verdict
+from evaluation.metrics import completeness, redundancy, repeated_sentences, topic_preservation
 
 MISSING_NAMED = 12
 
@@ -81,6 +82,9 @@ RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
     "factual_alignment": MetricWords("factual alignment", "Coverage and alignment as one number (F1)."),
     "question_coverage": MetricWords(
         "question coverage", "Does the summary answer questions that its source answers?"
+    ),
+    "topic_preservation": MetricWords(
+        "topic preservation", "Does the summary deal with the main topics of its source?"
     ),
     "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower."),
     "conciseness": MetricWords("conciseness", "Does the summary get to the point?"),
@@ -163,6 +167,24 @@ def completeness_in_words(source: str, summary: str, language: str) -> tuple[flo
     more = len(missing) - MISSING_NAMED
     named = ", ".join(missing[:MISSING_NAMED])
     return found.score, f"{told} Missing: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def topics_in_words(
+    topics: Sequence[str], answers: Sequence[Verdict], *, least_scored: float
+) -> tuple[float | None, str]:
+    """Topic preservation and what it is made of, such as "2 of 3 topics are dealt with. Missing: rain.".
+
+    None where a smaller share than `least_scored` has a usable answer.
+    """
+    labels = [answer.label for answer in answers]
+    scored = sum(label is not None for label in labels)
+    if not scored:
+        return None, next((answer.reason for answer in answers if answer.reason), "")
+    if scored < least_scored * len(labels):
+        return None, f"Only {scored} of {len(labels)} topics have a usable answer."
+    missing = [topic for topic, label in zip(topics, labels, strict=True) if label not in ("yes", None)]
+    told = f"{scored - len(missing)} of {scored} topics are dealt with."
+    return topic_preservation(labels), f"{told} Missing: {', '.join(missing)}." if missing else told
 
 
 def redundancy_in_words(_source: str, summary: str, language: str) -> tuple[float, str]:

@@ -87,11 +87,12 @@ class Rating(PublicRow):
     class Name(models.TextChoices):
         CONCISENESS = "conciseness", "Conciseness, by a judge"
         COHERENCE = "coherence", "Coherence, by a judge"
+        TOPIC_PRESERVATION = "topic_preservation", "Share of the source's topics dealt with, by a judge"
         COMPLETENESS = "completeness", "Completeness, computed"
         REDUNDANCY = "redundancy", "Freedom from repetition, computed"
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
-    name = models.CharField(max_length=12, choices=Name)
+    name = models.CharField(max_length=20, choices=Name)
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings")
     origin_name = models.CharField(
         max_length=200, help_text="The judge's signature, or the metric's version."

@@ -58,6 +58,15 @@ class Run(PublicRow):
     max_cost = models.FloatField(
         null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
     )
+    is_trial = models.BooleanField(
+        default=False, help_text="It judges its own peer summaries alone, to see what its judge is worth."
+    )
+    peers = models.ManyToManyField(
+        "annotation.Summary", blank=True, related_name="+", help_text="What a trial judges; empty for others."
+    )
+    decides_after = models.BooleanField(
+        default=False, help_text="Its judge becomes the deciding one once it is finished."
+    )
     prompt_versions = models.ManyToManyField(
         PromptVersion,
         blank=True,

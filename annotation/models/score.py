@@ -30,6 +30,7 @@ class Score(models.Model):
     factual_alignment = models.FloatField(null=True)
     question_coverage = models.FloatField(null=True)
     summarization = models.FloatField(null=True)
+    topic_preservation = models.FloatField(null=True)
     completeness = models.FloatField(null=True)
     redundancy = models.FloatField(null=True)
     conciseness = models.FloatField(null=True)

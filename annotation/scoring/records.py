@@ -571,6 +571,7 @@ class _SummaryBatch:
             question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=self.wholes.has_questions(peer),
             questions_scored=scored_pairs(*of_questions),
+            topic_preservation=self.wholes.ratings.get((peer.pk, Rating.Name.TOPIC_PRESERVATION)),
             completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
             redundancy=self.wholes.ratings.get((peer.pk, Rating.Name.REDUNDANCY)),
             conciseness=self.wholes.conciseness(peer, terms),

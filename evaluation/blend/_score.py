@@ -142,6 +142,7 @@ class ScoredSummary:
     has_word_breaks: bool = True
     is_empty: bool = False
     question_coverage: float | None = None
+    topic_preservation: float | None = None
     completeness: float | None = None
     redundancy: float | None = None
     conciseness: float | None = None
@@ -155,7 +156,14 @@ class ScoredSummary:
             raise InvalidBudget(f"The length of summary {self.summary_id} is {self.peer_length}, below 0.")
         if self.target is not None and self.target < 1:
             raise InvalidBudget(f"The target length of summary {self.summary_id} is {self.target}, below 1.")
-        for name in ("question_coverage", "completeness", "redundancy", "conciseness", "coherence"):
+        for name in (
+            "question_coverage",
+            "topic_preservation",
+            "completeness",
+            "redundancy",
+            "conciseness",
+            "coherence",
+        ):
             value = getattr(self, name)
             if value is not None:
                 checked_share(name, value)
@@ -283,6 +291,7 @@ class SummaryScore:
     summarization_part: SummarizationPart | None
     passed: bool | None
     reason: str
+    topic_preservation: float | None
     completeness: float | None
     redundancy: float | None
     conciseness: float | None
@@ -383,6 +392,7 @@ def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryS
         summarization_part=part,
         passed=result.passed,
         reason=result.reason,
+        topic_preservation=summary.topic_preservation,
         completeness=summary.completeness,
         redundancy=summary.redundancy,
         conciseness=summary.conciseness,

@@ -214,6 +214,8 @@ def _formulas_of_wholes(
     yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
     yield Formula("Summarization", "summarization", score.summarization, _lower(project, score))
     reasons = {name: rating.reason for name, rating in ratings.items()}
+    told = reasons.get("topic_preservation", "")
+    yield Formula("Topic preservation", "topic_preservation", score.topic_preservation, told)
     yield Formula("Completeness", "completeness", score.completeness, reasons.get("completeness", ""))
     yield Formula("Redundancy", "redundancy", score.redundancy, reasons.get("redundancy", ""))
     yield Formula("Coherence", "coherence", score.coherence, reasons.get("coherence", ""))

@@ -284,10 +284,12 @@ class JudgeTeaching(ApiView):
 
     @operation("teach_judge", request=TeachingRequest, responses={201: TeachingStarted})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Make a judge that is told examples of people's answers, and start its run.
+        """Make a judge that is told examples of people's answers, and start its trial.
 
-        Needs the verb "change project". Each document set is judged by examples of others; `judge-quality` compares the
-        new judge with this one. Refused (422, no_examples) without a random sample answered in five document sets.
+        Needs the verb "change project". The trial judges the summaries with sampled answers of people alone, each
+        document set by examples of others; `judge-quality` compares the new judge with this one. A run with
+        `decides_after` then judges the rest. Refused (422, no_examples) without a random sample answered in five
+        document sets.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = only(judges_of(project).select_related("project"), public_id, "judge")

@@ -1,4 +1,4 @@
-"""Make a judge that is told examples of people's answers, and let it answer everything, to see what that gains.
+"""Make a judge that is told examples of people's answers, and try it where people's answers show what that gains.
 
 The new judge is the old one with other words: both answer the same checks, and the Judge page compares them on people's
 answers to what chance chose. Examples may come of any answer of people. No document set (or group) is judged by its
@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import transaction
 
 from annotation.analysis.agreement.ratings import check_facts
-from annotation.analysis.judge.judge_answers import humans_of
+from annotation.analysis.judge.judge_answers import humans_of, said_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.examples import examples_of
+from annotation.judging.queries.examples import examples_of, prompts_with
 from annotation.judging.queries.judges import not_permitted
+from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
 from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
+from evaluation.judging.prompts import PROMPTS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 from evaluation.text import DOCUMENT_BREAK
 
@@ -51,34 +53,31 @@ def teach_judge(
     max_cost: float | None = None,
     send_texts: bool = False,
 ) -> Run:
-    """A judge of the project's own like this one, told examples and the guideline in force; its run over everything.
+    """A judge of the project's own like this one, told examples and the guideline in force; its trial.
 
-    Of one that is told examples already its base is taught again. Where texts may be sent to the judge's server they
-    may be to the new one's, which is the same. Raises Invalid (code `no_examples`) for a judge that is no language
-    model, and where people have answered a finished random sample, or everything, in fewer than five document sets;
-    else as `start_run`.
+    The trial asks about the summaries alone whose answers by people show what the examples gain. Of a judge that is
+    told examples already its base is taught again. Where texts may be sent to the judge's server they may be to the
+    new one's, which is the same. Raises Invalid (code `no_examples`) for a judge that is no language model, and where
+    it and people have answered a finished random sample, or everything, in fewer than five document sets; else as
+    `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
-    base, pool = lesson.base, lesson.pool
-    folds = folds_of(lesson.measured | {row.cluster for row in pool})
-    places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
-    places.append(_chosen(pool))
-    told = _told(project, {row.check: row for rows in places for row in rows})
+    base = lesson.base
     taught = copy_judge(project=project, judge=base, stem=f"{base.name[:LONGEST_BASE_NAME]}-examples", by=by)
-    JudgeExamples.objects.create(
-        judge=taught,
-        base=base,
-        guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
-        folds=folds,
-        chosen=[_within([told[row.check] for row in rows]) for rows in places],
-    )
+    lesson.row.judge = taught
+    lesson.row.save()
     log(
         project=project,
         actor=by,
         verb="teach judge",
         target=taught,
-        data={"judge": taught.name, "base": base.name, "examples": len(places[-1]), "answers": len(pool)},
+        data={
+            "judge": taught.name,
+            "base": base.name,
+            "examples": len(lesson.row.chosen[-1]),
+            "answers": lesson.answers,
+        },
     )
     return start_run(
         project=project,
@@ -86,24 +85,66 @@ def teach_judge(
         metrics=lesson.metrics,
         max_cost=max_cost,
         send_texts=send_texts or not not_permitted(project, base),
+        trial_of=lesson.measured.peers,
         by=by,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a judge can be taught: `pool` are the checks that it and people answered; `measured` are the document sets
-    (or groups) with answers to what chance chose.
+    """What a judge is to be told, as a row that is not saved and names no judge yet, and where that is measured.
+
+    The examples are chosen from so many `answers` of people.
     """
 
-    base: Judge
-    pool: list[_Answered]
-    measured: set[str]
+    row: JudgeExamples
+    measured: Measured
+    answers: int
+
+    @property
+    def base(self) -> Judge:
+        return self.row.base
 
     @property
     def metrics(self) -> list[str]:
         """What a run must ask to show what is gained."""
-        return [metric for side, metric in METRICS.items() if any(row.side == side for row in self.pool)]
+        return [metric for side, metric in METRICS.items() if side in self.measured.sides]
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the examples and the guideline add to a call, at most."""
+        added = [
+            len(prompt.system) - len(PROMPTS[step].system)
+            for told in self.row.chosen
+            for step, prompt in prompts_with(self.row, told, {}).items()
+        ]
+        return max(added) // CHARACTERS_A_TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The checks chosen by chance that people and the judge answered: their peer summaries, sides and clusters."""
+
+    peers: list[int]
+    sides: set[str]
+    clusters: set[str]
+
+
+def _measured(project: Project, base: Judge) -> Measured:
+    """Where the judge, in any version, can be compared with what people answered by chance."""
+    facts = check_facts(project)
+    usable = {
+        check
+        for (judge, _), said in said_of(project).items()
+        if judge == base.pk
+        for check, each in said.items()
+        if each.label is not None
+    }
+    checks = humans_of(project, facts).by_chance.keys() & usable
+    peers = Check.objects.filter(pk__in=checks).order_by("peer").values_list("peer", flat=True).distinct()
+    return Measured(
+        list(peers), {facts[check].side for check in checks}, {facts[check].cluster for check in checks}
+    )
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
@@ -113,17 +154,26 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
     base = judge if earlier is None else earlier.base
     if base.kind != Judge.Kind.OPENAI:
         raise Invalid("Only a language model can be told examples.", field="judge", code="no_examples")
-    facts = check_facts(project)
-    measured = {facts[check].cluster for check in humans_of(project, facts).by_chance}
+    measured = _measured(project, base)
     pool = _pool(project, base)
-    if len(measured) < FEWEST_FOR_INTERVAL or not pool:
+    if len(measured.clusters) < FEWEST_FOR_INTERVAL or not pool:
         raise Invalid(
             f"Examples are tried once {base.name} and people have answered a random sample in "
             f"{FEWEST_FOR_INTERVAL} document sets or more.",
             field="judge",
             code="no_examples",
         )
-    return Lesson(base, pool, measured)
+    folds = folds_of(measured.clusters | {row.cluster for row in pool})
+    places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
+    places.append(_chosen(pool))
+    told = _told(project, {row.check: row for rows in places for row in rows})
+    row = JudgeExamples(
+        base=base,
+        guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
+        folds=folds,
+        chosen=[_within([told[row.check] for row in rows]) for rows in places],
+    )
+    return Lesson(row, measured, answers=len(pool))
 
 
 class _Answered(NamedTuple):

@@ -22,8 +22,9 @@ from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.judging.services.judge_document_set import RUN_METRICS
+from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.start_run import cap_in
 from annotation.models import Analysis, Judge, Project, Run
 from annotation.scoring.recalibrated import calibrator_of
 from annotation.web.confirm import ask_to_confirm, is_confirmed
@@ -31,7 +32,6 @@ from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABELS
-from evaluation.judging.examples import EXAMPLE_TOKENS
 from evaluation.statistics import FEW_DOCUMENTS
 
 
@@ -40,7 +40,11 @@ def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     stored = figures(room.project, Analysis.Kind.JUDGE)
     found = stored.payload or EMPTY
-    version = chosen_version(found["versions"], request.GET.get("judge", ""))
+    named = request.GET.get("judge", "")
+    # A judge that has just been tried is missing until the figures are made anew.
+    if stored.is_stale and all(each["id"] != named for each in found["versions"]):
+        named = ""
+    version = chosen_version(found["versions"], named)
     taught = next((each for each in found["taught"] if version and each["after"] == version["id"]), None)
     context = {
         "version": version,
@@ -55,7 +59,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
         "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
-        "may_be_used": taught is not None and _is_whole(room.project, version),
+        "latest_run": _latest_run(room.project, version) if taught else None,
     }
     return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)
 
@@ -64,9 +68,8 @@ def judge(request: Request, slug: str) -> HttpResponse:
 def teach(request: Request, slug: str) -> HttpResponse:
     """Try examples with the judge of that name, and lead to the run that does."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
-    cap = request.POST.get("max_cost", "").strip()
     row = judge_by_name(request.POST.get("judge", ""), room.project)
-    max_cost = _amount(cap) if cap else None
+    max_cost = cap_in(request.POST)
     if not is_confirmed(request):
         return _confirm_teaching(request, room, row)
     run = teach_judge(project=room.project, judge=row, by=request.user, max_cost=max_cost)
@@ -76,17 +79,23 @@ def teach(request: Request, slug: str) -> HttpResponse:
 
 def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
     lesson = lesson_of(room.project, row)
-    parts = frozenset().union(*(RUN_METRICS[metric] for metric in lesson.metrics))
-    found = run_estimate(project=room.project, judge=lesson.base, parts=parts)
+    found = run_estimate(
+        project=room.project,
+        judge=lesson.base,
+        parts=parts_of(lesson.metrics),
+        only=lesson.measured.peers,
+        tokens_told=lesson.tokens,
+    )
     return ask_to_confirm(
         request,
         room,
         title=f"Try examples with {lesson.base.name}?",
         says=(
-            f"A copy of {lesson.base.name} is told examples and answers all {found.summaries:,} summaries: about "
+            f"A copy of {lesson.base.name} is told examples and answers {found.summaries:,} "
+            f"summar{'y' if found.summaries == 1 else 'ies'}, those with sampled answers of people: about "
             f"{found.calls:,} calls, {cost_in_words(found.cost)}.",
-            f"The examples add up to {EXAMPLE_TOKENS:,} prompt tokens to a call. Its answers decide nothing until you "
-            "say so.",
+            f"The examples add about {lesson.tokens:,} prompt tokens to a call, which are counted. Its answers decide "
+            "nothing, and it judges nothing else, until you say so.",
         ),
         act="Start the run",
         back=reverse("judge", args=[room.project.slug]),
@@ -103,8 +112,7 @@ def pair(request: Request, slug: str) -> HttpResponse:
         risk = float(request.POST.get("risk", ""))
     except ValueError:
         raise Invalid("A risk lies between 0 and 1.", field="risk", code="no_pair") from None
-    cap = request.POST.get("max_cost", "").strip()
-    max_cost = _amount(cap) if cap else None
+    max_cost = cap_in(request.POST)
     if not is_confirmed(request):
         refuse_pair(cheap, dear, risk)
         return ask_to_confirm(
@@ -127,13 +135,6 @@ def pair(request: Request, slug: str) -> HttpResponse:
     return redirect("run", slug=slug, run_id=run.public_id)
 
 
-def _amount(typed: str) -> float:
-    try:
-        return float(typed)
-    except ValueError:
-        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
-
-
 @screen("POST")
 def recalibrate(request: Request, slug: str) -> HttpResponse:
     """Order the queue by recalibrated probabilities, or by the judge's own again where the form says so."""
@@ -147,13 +148,10 @@ def recalibrate(request: Request, slug: str) -> HttpResponse:
     return redirect("judge", slug=slug)
 
 
-def _is_whole(project: Project, version: Mapping[str, Any] | None) -> bool:
-    """Whether the version's judge has been through the whole project, so that it can come to decide."""
-    runs = (
-        Run.objects.filter(project=project, judge__name=version["judge"]) if version else Run.objects.none()
-    )
-    latest = runs.order_by("-pk").first()
-    return latest is not None and latest.state == Run.State.FINISHED
+def _latest_run(project: Project, version: Mapping[str, Any] | None) -> Run | None:
+    if version is None:
+        return None
+    return Run.objects.filter(project=project, judge__name=version["judge"]).order_by("-pk").first()
 
 
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:

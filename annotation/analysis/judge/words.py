@@ -202,7 +202,7 @@ def examples_in_words(checks: int, difference: float | None, p: float | None) ->
 
 def cost_in_words(cost: float | None) -> str:
     """What a run's calls come to, where the judge has a price."""
-    return "no price is set" if cost is None else f"cost about {cost:.2f} without the examples"
+    return "no price is set" if cost is None else f"cost about {cost:.2f}"
 
 
 def recalibration_in_words(found: Recalibration) -> str:

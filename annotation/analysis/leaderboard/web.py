@@ -75,6 +75,7 @@ MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
     "factual_alignment": ("Factual alignment", "Which system covers most and stays with its source?"),
     "question_coverage": ("Question coverage", "Which system answers most of the questions?"),
     "summarization": ("Summarization", "Which system is best where it is weakest?"),
+    "topic_preservation": ("Topic preservation", "Which system deals with most of the topics?"),
     "completeness": ("Completeness", "Which system leaves out least of its source?"),
     "redundancy": ("Redundancy", "Which system repeats itself least?"),
     "conciseness": ("Conciseness", "Which system wastes fewest words?"),

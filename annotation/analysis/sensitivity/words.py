@@ -12,6 +12,7 @@ from evaluation.statistics import Crossing, Lead
 
 NAMED_TURNS = 4
 """With more changes of the leader than this, only the one in force is named."""
+COMPOSITE = "The composite is a × coverage + (1 − a) × brevity."
 ONE_SYSTEM = "There is one system here: nothing to compare it with."
 
 
@@ -68,12 +69,11 @@ def length_in_words(found: Turning | None, *, has_target: bool) -> str:
     """Who leads at which weight of coverage against brevity."""
     if found is None:
         if not has_target:
-            return (
-                "There is no target length here, so nothing is known of brevity: there is no composite but at a = 1, "
-                "where it is coverage."
-            )
+            return "There is no target length here, so nothing is known of brevity: the composite is coverage alone."
         return "No summary has both coverage and a brevity, so there is no composite."
     said = _both(found, "a")
+    if len(found.at_zero) > 1:
+        said = f"{COMPOSITE} {said}"
     if found.left_out:
         said += f" Left out: {_summaries(found.left_out)} without a brevity."
     return said

@@ -19,7 +19,7 @@ from annotation.judging.queries.prompts import own_versions_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
 from annotation.judging.services.follow_model import follow_model
-from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
+from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Judge, JudgeCall, Project, Run
@@ -41,6 +41,10 @@ class RunRow(serializers.Serializer[Run]):
     stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
     cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
     max_cost = serializers.FloatField(allow_null=True, help_text="Its cap; null for none.")
+    is_trial = serializers.BooleanField(
+        help_text="It judges the summaries with sampled answers of people alone."
+    )
+    decides_after = serializers.BooleanField(help_text="Its judge decides once it is finished.")
     started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -126,6 +130,10 @@ class NewRun(serializers.Serializer[Any]):
         help_text="Permits from now on that the project's texts are sent to the judge's server. Without a permission a "
         "run of a judge with a server is refused (texts_not_permitted, with the addresses).",
     )
+    decides_after = serializers.BooleanField(
+        default=False,
+        help_text='The judge becomes the deciding one once the run is finished. Needs the verb "change project".',
+    )
 
 
 class Resumed(serializers.Serializer[Any]):
@@ -159,6 +167,7 @@ class Runs(ApiView):
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
             send_texts=wanted["send_texts"],
+            decides_after=wanted["decides_after"],
             by=self.person,
         )
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
@@ -194,8 +203,7 @@ class EstimateView(ApiView):
         """Estimate calls, tokens, cost and time of a run before it starts."""
         project = self.enter(Verb.RUN)
         query = self.query(EstimateQuery)
-        names = query["metrics"].split(",")
-        parts = frozenset[RunPart]().union(*(RUN_METRICS.get(name.strip(), ()) for name in names))
+        parts = parts_of(name.strip() for name in query["metrics"].split(","))
         judge = _judge(query["judge"], project)
         return Response(EstimateRow(run_estimate(project=project, judge=judge, parts=parts)).data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Avg, Case, CharField, Count, Sum, Value, When
@@ -68,17 +68,26 @@ class _Texts:
     """Those of each document as often as its set holds summaries."""
 
 
-def run_estimate(*, project: Project, judge: Judge, parts: Collection[str]) -> RunEstimate:
+def run_estimate(
+    *,
+    project: Project,
+    judge: Judge,
+    parts: Collection[str],
+    only: Iterable[int] | None = None,
+    tokens_told: int = 0,
+) -> RunEstimate:
     """The estimate for a run after these parts, over all of the project; a panel's is that of its members together.
 
+    With `only` over the peer summaries of these keys, of sets whose claims are there already. `tokens_told` is what a
+    judge is told with each call that is not in the latest ones, such as examples.
     A number of statements that grows with the panel's members alone.
     """
-    texts = _texts(project)
+    texts = _texts(project, only)
     answered = Verdict.objects.filter(judge=judge, check_row__project=project, label__isnull=False)
     known = answered.aggregate(peers=Count("check_row__peer", distinct=True))["peers"]
     members = _asked(judge)
-    calls = _calls(texts, parts)
-    sums = [_of_one(member, calls) for member in members]
+    calls = _calls(texts, parts, reads_documents=only is None)
+    sums = [_of_one(member, calls, tokens_told) for member in members]
     offline = SECONDS_A_SUMMARY_OFFLINE * texts.summaries
     return RunEstimate(
         document_sets=texts.sets,
@@ -99,14 +108,17 @@ def _asked(judge: Judge) -> Sequence[Judge]:
     return [member for member in members if member.kind != Judge.Kind.LEXICAL]
 
 
-def _texts(project: Project) -> _Texts:
+def _texts(project: Project, only: Iterable[int] | None) -> _Texts:
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
+    documents = Document.objects.filter(document_set__project=project).order_by()
+    if only is not None:
+        peers = peers.filter(pk__in=only)
+        documents = documents.filter(document_set__in=peers.values("document_set"))
     found = peers.aggregate(
         summaries=Count("pk"),
         sets=Count("document_set", distinct=True),
         characters=Sum(Length("text"), default=0),
     )
-    documents = Document.objects.filter(document_set__project=project).order_by()
     once = documents.aggregate(characters=Sum(Length("text"), default=0))["characters"]
     return _Texts(
         sets=found["sets"],
@@ -118,17 +130,18 @@ def _texts(project: Project) -> _Texts:
     )
 
 
-def _calls(texts: _Texts, parts: Collection[str]) -> _Calls:
-    reads = bool({"coverage", "questions"} & set(parts))
-    covers = bool({"coverage", "questions", "conciseness", "coherence"} & set(parts))
+def _calls(texts: _Texts, parts: Collection[str], *, reads_documents: bool) -> _Calls:
+    reads = reads_documents and bool({"coverage", "questions"} & set(parts))
+    covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
+    readings = reads + ("topics" in parts)
     aligns = "alignment" in parts
     claims = CLAIMS_SHARE * texts.repeated_characters
     return _Calls(
-        documents=texts.sets * reads,
+        documents=texts.sets * readings,
         covers=texts.summaries * covers,
         alignments=texts.summaries * aligns,
         characters=int(
-            texts.document_characters * reads
+            texts.document_characters * readings
             + (texts.summary_characters + claims) * covers
             + (texts.summary_characters + texts.repeated_characters) * aligns
         ),
@@ -144,7 +157,7 @@ class _Sum:
     is_measured: bool
 
 
-def _of_one(judge: Judge, calls: _Calls) -> _Sum:
+def _of_one(judge: Judge, calls: _Calls, tokens_told: int) -> _Sum:
     """What the calls come to with this judge: sized by its latest calls of each kind, where it has made some."""
     kind = Case(
         When(step="read_document", then=Value("documents")),
@@ -174,6 +187,7 @@ def _of_one(judge: Judge, calls: _Calls) -> _Sum:
         completion = REPLY_TOKENS * calls.count
         took = SECONDS_A_CALL * calls.count
         is_measured = False
+    prompt += tokens_told * calls.count
     return _Sum(
         prompt=round(prompt),
         completion=round(completion),

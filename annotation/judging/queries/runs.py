@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
 
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
-from annotation.models import Job, Judge, JudgeCall, Project, Run, Verdict
+from annotation.judging.queries.judges import cascade_of, members_of
+from annotation.models import Job, Judge, JudgeCall, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
@@ -186,18 +187,47 @@ def _served(run: Run) -> list[ServedModel]:
     return [ServedModel(judge.name, tuple(names[judge.pk]), judge.before or "") for judge in judges]
 
 
-def other_model(run: Run) -> str:
-    """The model that the server of the run's judge named last, where it is not the judge's; empty where it is."""
-    judge = run.judge
-    if not judge.served_model:
-        return ""
-    calls = JudgeCall.objects.filter(judge=judge).exclude(served_model__in=("", judge.served_model))
-    return calls.order_by("-pk").values_list("served_model", flat=True).first() or ""
+def other_models(run: Run) -> dict[Judge, str]:
+    """The judges asked in a run whose servers named a model last that is not theirs, and that model.
+
+    None of a pair that is asked in turn: how often its first judge errs was learned of the model that it had.
+    """
+    if cascade_of(run.judge) is not None:
+        return {}
+    found = {}
+    for judge in members_of(run.judge):
+        calls = JudgeCall.objects.filter(judge=judge).exclude(served_model__in=("", judge.served_model))
+        named = calls.order_by("-pk").values_list("served_model", flat=True).first()
+        if judge.served_model and named:
+            found[judge] = named
+    return found
 
 
 def latest_run(project: Project) -> Run | None:
     """The project's newest run."""
     return Run.objects.filter(project=project).select_related("judge", "started_by").order_by("-pk").first()
+
+
+def trial_to_go_on_from(project: Project, judge: Judge) -> Run | None:
+    """The judge's latest run in the project where it was a trial: most of the project is still to be judged by it."""
+    latest = Run.objects.filter(project=project, judge=judge).order_by("-pk").first()
+    return latest if latest is not None and latest.is_trial else None
+
+
+def metrics_from_now_on(project: Project, trial: Run) -> list[str]:
+    """What a judge is to be asked that takes the deciding one's place after a trial: the metrics of both."""
+    last = Run.objects.filter(project=project, judge=project.deciding_judge_id, is_trial=False).order_by(
+        "-pk"
+    )
+    decides = last.first()
+    return list(dict.fromkeys([*trial.metrics, *(decides.metrics if decides else ())]))
+
+
+def not_judged_by(project: Project, judge: Judge) -> QuerySet[Summary]:
+    """The peer summaries that the judge has given no verdict on."""
+    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
+    given = Verdict.objects.filter(check_row__peer=OuterRef("pk"), judge=judge, label__isnull=False)
+    return peers.filter(~Exists(given))
 
 
 def is_worker_alive(now: datetime | None = None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Comparison, Document, DocumentSet, Project, Summary, Unit
@@ -34,10 +34,15 @@ class TextToJudge:
 
 
 class TextsToJudge:
-    """The texts of some document sets, read in a number of statements that does not grow with them."""
+    """The texts of some document sets, read in a number of statements that does not grow with them.
 
-    def __init__(self, document_sets: Sequence[DocumentSet], project: Project) -> None:
-        self._project = project
+    Where peers are named, by key, no others are to be judged.
+    """
+
+    def __init__(
+        self, document_sets: Sequence[DocumentSet], project: Project, only: Collection[int] | None = None
+    ) -> None:
+        self.project = project
         self._languages = {each.pk: each.language for each in document_sets}
         keys = list(self._languages)
         self.peers: dict[int, list[Summary]] = defaultdict(list)
@@ -45,7 +50,7 @@ class TextsToJudge:
         summaries = Summary.objects.filter(document_set_id__in=keys).select_related("system").order_by("pk")
         for summary in summaries:
             self._texts[summary.pk] = summary
-            if summary.is_peer:
+            if summary.is_peer and (only is None or summary.pk in only):
                 self.peers[summary.document_set_id].append(summary)
         self._models: dict[int, list[int]] = defaultdict(list)
         comparisons = Comparison.objects.filter(peer__document_set_id__in=keys).order_by("pk")
@@ -71,7 +76,7 @@ class TextsToJudge:
 
     def piece(self, summary: Summary) -> TextToJudge:
         """The text of a summary that is judged, with its units."""
-        text = judged_text(summary, self._project)
+        text = judged_text(summary, self.project)
         # A text that was cut to its target ends within a unit.
         kept = tuple(unit for unit in self._units.get((summary.pk, None), ()) if unit.start < len(text))
         spans = tuple(Span(unit.start, min(unit.end, len(text))) for unit in kept)

@@ -19,7 +19,7 @@ from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge, TextToJudge
 from annotation.judging.services.judges import JudgeAtWork
 from annotation.judging.services.kept_answers import Given, Judged, Located, Rated
-from annotation.judging.words import completeness_in_words, named_in_set, redundancy_in_words
+from annotation.judging.words import completeness_in_words, named_in_set, redundancy_in_words, topics_in_words
 from annotation.models import Check, Claim, DocumentSet, Judge, Question, Rating, Summary
 from evaluation.blend import VERSION
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
@@ -34,7 +34,7 @@ from evaluation.judging.protocol import (
 from evaluation.judging.protocol import Verdict as Answer
 
 RunPart = Literal[
-    "coverage", "alignment", "questions", "conciseness", "coherence", "completeness", "redundancy"
+    "coverage", "alignment", "questions", "topics", "conciseness", "coherence", "completeness", "redundancy"
 ]
 
 RUN_METRICS: Mapping[str, frozenset[RunPart]] = {
@@ -42,6 +42,7 @@ RUN_METRICS: Mapping[str, frozenset[RunPart]] = {
     "alignment": frozenset({"alignment"}),
     "factual_alignment": frozenset({"coverage", "alignment"}),
     "question_coverage": frozenset({"questions"}),
+    "topic_preservation": frozenset({"topics"}),
     "summarization": frozenset({"coverage", "alignment"}),
     "conciseness": frozenset({"conciseness"}),
     "coherence": frozenset({"coherence"}),
@@ -57,6 +58,12 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 """Metrics of the library that another one of a run answers too."""
 
+
+def parts_of(metrics: Iterable[str]) -> frozenset[RunPart]:
+    """What must be answered for these metrics; names that are none count for nothing."""
+    return frozenset[RunPart]().union(*(RUN_METRICS.get(name, ()) for name in metrics))
+
+
 OFFLINE_PEERS_AT_ONCE = 10
 RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
 COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
@@ -64,6 +71,7 @@ COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
     Rating.Name.REDUNDANCY: redundancy_in_words,
 }
 """What is computed without a judge of a source and a summary in a language: a value and how it came about."""
+EMPTY_SUMMARY = "The summary is empty."
 NO_SOURCE = "The document set holds no source text."
 
 
@@ -129,6 +137,7 @@ class _Ask:
     reply: Coroutine[None, None, Any]
     claims: tuple[Claim, ...] = ()
     questions: tuple[Question, ...] = ()
+    topics: tuple[str, ...] = ()
     piece: TextToJudge | None = None
 
 
@@ -142,6 +151,8 @@ class DocumentSetWork:
         self.claims, self.given = read.claims, read.given
         self.problems: list[str] = []
         self.bare: dict[str, list[str]] = {}
+        self.topics: tuple[str, ...] = ()
+        self.why_no_topics = ""
         self.peers = read.texts.peers[document_set.pk]
         self.source = read.texts.source(document_set.pk)
 
@@ -182,7 +193,11 @@ class DocumentSetWork:
             asked.append(self.judge.judge.read_document(request))
         alone = owners if request is None else owners[1:]
         asked += [self.judge.judge.extract(self._piece(owner).text) for owner in alone]
+        if wants_topics := not self.source.text.is_blank and any(map(self._lacks_topics, self.peers)):
+            # By themselves, so that the same call is stored for whatever summaries come later.
+            asked.append(self.judge.judge.read_document(DocumentRequest(self.source.text, topics=True)))
         replies: list[Any] = (yield Ask(asked)) if asked else []
+        topics: Any = replies.pop() if wants_topics else None
         reading: Any = replies.pop(0) if request is not None else None
         claims: list[Any] = list(replies)
         if request is not None and owners:
@@ -190,6 +205,7 @@ class DocumentSetWork:
         yield from self._take_claims(owners, claims)
         if isinstance(reading, BaseException):
             raise reading
+        self._take_topics(topics)
         has_answers = (yield from self._take_questions(reading)) if reading is not None else False
         # A text in which no claim was found leaves nothing to ask, and scores all the same.
         return has_answers or bool(owners)
@@ -253,6 +269,27 @@ class DocumentSetWork:
             raise again
         return bool((yield KeepQuestions(again))) or has_news
 
+    def _take_topics(self, reading: DocumentReading | BaseException | None) -> None:
+        if isinstance(reading, UnusableReply):
+            self.why_no_topics = str(reading)
+        elif isinstance(reading, BaseException):
+            raise reading
+        elif reading is not None:
+            self.topics = reading.topics or ()
+            self.why_no_topics = reading.faults.get("topics", "")
+
+    def _lacks_topics(self, peer: Summary) -> bool:
+        """Whether this judge, as it is now, is still to say which topics the peer deals with."""
+        name = Rating.Name.TOPIC_PRESERVATION
+        return "topics" in self.parts and not self.given.has_rating(peer.pk, name, self.signature)
+
+    def _without_topics(self, peer: Summary) -> Rated:
+        """What stands for a peer that no topics are asked of."""
+        if peer.is_empty:
+            return Rated(0.0, EMPTY_SUMMARY, self.judge.row, self.signature)
+        why = NO_SOURCE if self.source.text.is_blank else self.why_no_topics
+        return Rated(None, why, self.judge.row, self.signature)
+
     def _note_bare(self, owner: Summary | None, why: object) -> None:
         self.bare.setdefault(str(why), []).append("the documents" if owner is None else named_in_set(owner))
 
@@ -278,6 +315,8 @@ class DocumentSetWork:
         for each in judged:
             each.sides = self._sides(each.peer)
             each.ratings |= {name: self._computed(name, each.peer) for name in self._uncomputed(each.peer)}
+            if self._lacks_topics(each.peer) and (each.peer.is_empty or not self.topics):
+                each.ratings[Rating.Name.TOPIC_PRESERVATION] = self._without_topics(each.peer)
         if complete := [each for each in judged if not each.is_incomplete]:
             yield WriteAnswers(complete)
         _raise_worst(failures)
@@ -315,6 +354,12 @@ class DocumentSetWork:
             return
         judged.answers |= _located(ask.claims, reply.claims, piece)
         judged.questions |= _located(ask.questions, reply.questions, piece)
+        if ask.topics:
+            least = self.read.texts.project.least_scored
+            value, reason = topics_in_words(ask.topics, reply.topics, least_scored=least)
+            judged.ratings[Rating.Name.TOPIC_PRESERVATION] = Rated(
+                value, reason, self.judge.row, self.signature
+            )
         for name, rating in reply.ratings.items():
             judged.ratings[Rating.Name(name)] = Rated(
                 rating.value, rating.reason, self.judge.row, self.signature
@@ -337,17 +382,20 @@ class DocumentSetWork:
         questions = self._open_questions(peer)
         ratings = self._unrated(peer)
         piece = self._piece(peer)
+        topics = self.topics if self._lacks_topics(peer) else ()
         texts = tuple(claim.text for claim in claims)
-        if questions or ratings:
+        if questions or ratings or topics:
             request = CoverRequest(
                 piece.text,
                 texts,
                 tuple(question.text for question in questions),
-                ratings=ratings,
+                topics,
+                ratings,
             )
-            yield _Ask(judged, self.judge.judge.cover_summary(request), claims, questions, piece)
+            reply = self.judge.judge.cover_summary(request)
+            yield _Ask(judged, reply, claims, questions, topics, piece)
         elif claims:
-            yield _Ask(judged, self.judge.judge.check(texts, piece.text, side="covered"), claims, (), piece)
+            yield _Ask(judged, self.judge.judge.check(texts, piece.text, side="covered"), claims, piece=piece)
 
     def _late_checks(self, judged: Judged) -> Iterator[_Ask]:
         """The peer's own claims that nothing was said of yet, compared with the source."""
@@ -356,7 +404,7 @@ class DocumentSetWork:
         claims = self._open_claims(judged.peer, self.claims.of_summary(judged.peer.pk))
         claims = tuple(claim for claim in claims if claim.pk not in judged.answers)
         if claims:
-            yield _Ask(judged, self._supported(claims), claims, (), self.source)
+            yield _Ask(judged, self._supported(claims), claims, piece=self.source)
 
     def _needs_alignment(self, peer: Summary) -> bool:
         """Whether the peer has no claims, or those that this judge took before it was cut off.
@@ -440,7 +488,7 @@ class DocumentSetWork:
 
     def _is_answered(self, peer: Summary) -> bool:
         """Whether nothing is left to do for the peer."""
-        if self._uncomputed(peer):
+        if self._uncomputed(peer) or self._lacks_topics(peer):
             return False
         claims = self._sides(peer)
         if peer.is_empty:

@@ -25,20 +25,20 @@ from annotation.judging.services.asked_claims import ActiveClaims, keep_claims
 from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge
 from annotation.judging.services.judge_document_set import (
-    RUN_METRICS,
     Ask,
     DocumentSetWork,
     KeepClaims,
     KeepQuestions,
     NoteProgress,
     Reading,
-    RunPart,
     Step,
     Steps,
     WriteAnswers,
+    parts_of,
 )
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
 from annotation.judging.services.kept_answers import Given, Judged, write
+from annotation.judging.services.let_decide import decide_after
 from annotation.judging.services.spend import paying_job
 from annotation.models import DocumentSet, Job, Judge, Project, Run, Score, Summary
 from annotation.scoring.records import score_rules, summary_records
@@ -135,7 +135,8 @@ class _Turn:
         self.judge = judge
         self.token = token
         self.signature = kept_signature(judge.judge.signature)
-        self.parts = frozenset[RunPart]().union(*(RUN_METRICS[name] for name in run.metrics))
+        self.parts = parts_of(run.metrics)
+        self.only = frozenset(run.peers.values_list("pk", flat=True)) if run.is_trial else None
         self.claims = ActiveClaims()
         self.questions = ActiveQuestions(judge.row, self.signature, run.n_questions)
         self.flows: dict[int, _Flow] = {}
@@ -168,7 +169,7 @@ class _Turn:
             elif not self.flows:
                 break
             self._go_on()
-        self._end_stopped()
+        self._end_turn()
         return self.unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
 
     def to_end(self) -> None:
@@ -176,7 +177,7 @@ class _Turn:
         with jobs.Lease(self.token):
             while self.flows:
                 self._go_on()
-            self._end_stopped()
+            self._end_turn()
 
     @property
     def _is_over(self) -> bool:
@@ -215,7 +216,7 @@ class _Turn:
         keys = [each.pk for each in sets]
         # As the jobs were taken with it: the rules may have been changed since the turn began.
         run = claimed[0].job.run
-        texts = TextsToJudge(sets, self.run.project if run is None else run.project)
+        texts = TextsToJudge(sets, self.run.project if run is None else run.project, self.only)
         peers = [peer.pk for key in keys for peer in texts.peers[key]]
         models = [model.pk for key in keys for model in texts.models(key)]
         self.claims.load(summaries=[*peers, *models], document_sets=keys)
@@ -456,8 +457,11 @@ class _Turn:
                 logger.error("Job %s failed", flow.claimed.job.public_id, exc_info=failure)
                 jobs.try_later(flow.claimed, error=f"{type(failure).__name__}: {failure}")
 
-    def _end_stopped(self) -> None:
+    def _end_turn(self) -> None:
+        """Stop the run where it cannot go on; where it is finished its judge may come to decide."""
         if self.stop is None:
+            if self.run.decides_after:
+                decide_after(run=self.run)
             return
         flow, failure = self.stop
         state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.judging.services.judges import require_of, require_usable
-from annotation.models import Judge, Project, Verdict
+from annotation.models import Judge, Project, Run, Verdict
 from annotation.scoring.rescore import rescore
 
 if TYPE_CHECKING:
@@ -31,6 +31,17 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
         decide(project, judge, by)
     if Verdict.objects.filter(check_row__project=project, source=Verdict.Source.JUDGE).exists():
         rescore(project=project)
+
+
+def decide_after(*, run: Run) -> None:
+    """Make the judge of a run the deciding one, if that was to follow and the run is finished. Twice is once."""
+    with transaction.atomic():
+        project = Project.objects.select_for_update(of=("self",)).get(pk=run.project_id)
+        due = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, decides_after=True)
+        if not due.update(decides_after=False) or project.deciding_judge_id == run.judge_id:
+            return
+        decide(project, run.judge, run.started_by)
+    rescore(project=project)
 
 
 def decide(project: Project, judge: Judge, by: User | None) -> None:

@@ -92,10 +92,15 @@ def add_judge(
 
 
 @transaction.atomic
-def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
-    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
+def copy_judge(
+    *, project: Project, judge: Judge, stem: str, by: User | None, members: Sequence[Judge] = ()
+) -> Judge:
+    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem.
+
+    A panel's copy asks these members.
+    """
     profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
-    made = add_judge(project=project, by=by, name=free_name(project, stem), **profile)
+    made = add_judge(project=project, by=by, members=members, name=free_name(project, stem), **profile)
     made.served_model, made.call_space = judge.served_model, judge.call_space
     made.save(update_fields=["served_model", "call_space"])
     return made

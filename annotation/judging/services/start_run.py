@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -56,6 +56,8 @@ def start_run(
     n_questions: int | None = None,
     max_cost: float | None = None,
     send_texts: bool = False,
+    trial_of: Collection[int] | None = None,
+    decides_after: bool = False,
     by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
@@ -64,12 +66,16 @@ def start_run(
     becomes the deciding judge where there was none, and stops before its calls could cost more than `max_cost`. Up to
     `n_questions` questions a document set it makes up what is missing; without it only where nobody has given any.
     `send_texts` permits from now on that the project's texts go to its server; who starts a run at the machine's own
-    shell permits it by naming the judge.
+    shell permits it by naming the judge. A trial asks about the peer summaries with these keys alone, and decides
+    nothing. With `decides_after` the judge becomes the deciding one once the run is finished, which takes the verb
+    "change project".
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
     `unusable_judge`, `texts_not_permitted` with the addresses, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
     with the run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
+    if decides_after:
+        require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
     is_permitted_now = send_texts or by is None
     for fault in faults_of_start(
@@ -84,7 +90,7 @@ def start_run(
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
-        totals = _peers_by_document_set(project)
+        totals = _peers_by_document_set(project, trial_of)
         if not totals:
             raise Invalid(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
@@ -92,9 +98,20 @@ def start_run(
         if is_permitted_now:
             permit_texts(project=project, judge=judge, by=by)
         told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
-        run = Run(project=project, judge=judge, metrics=wanted, n_questions=n_questions, max_cost=max_cost)
+        run = Run(
+            project=project,
+            judge=judge,
+            metrics=wanted,
+            n_questions=n_questions,
+            max_cost=max_cost,
+            is_trial=trial_of is not None,
+            decides_after=decides_after,
+        )
+        if trial_of is not None:
+            told["trial_of"] = len(trial_of)
         queued = _begin(run, totals, by=by, told=told)
-        is_stale = _let_decide(project, judge, by)
+        run.peers.set(trial_of or ())
+        is_stale = trial_of is None and _let_decide(project, judge, by)
         jobs.enqueue(queued)
     if is_stale:
         rescore(project=project)
@@ -163,7 +180,7 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     )
     run = under_way.select_related("project", "judge").first()
     if run is not None:
-        if not set(metrics) <= set(run.metrics):
+        if run.is_trial or not set(metrics) <= set(run.metrics):
             return AskedAgain()
         jobs.enqueue([jobs.do_again(run, document_set, total=total)])
         return AskedAgain(run)
@@ -331,6 +348,15 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
         )
 
 
+def cap_in(form: Mapping[str, str]) -> float | None:
+    """The cap that a form names as `max_cost`, or None. Raises Invalid (code `invalid_cap`) for what is no number."""
+    typed = form.get("max_cost", "").strip()
+    try:
+        return float(typed) if typed else None
+    except ValueError:
+        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
+
+
 def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
     if max_cost is None:
         return
@@ -386,8 +412,10 @@ def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = N
         )
 
 
-def _peers_by_document_set(project: Project) -> list[tuple[int, int]]:
+def _peers_by_document_set(project: Project, only: Collection[int] | None) -> list[tuple[int, int]]:
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by("document_set_id")
+    if only is not None:
+        peers = peers.filter(pk__in=only)
     return list(peers.values_list("document_set_id").annotate(Count("pk")))
 
 

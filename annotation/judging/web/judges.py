@@ -12,11 +12,15 @@ from django.contrib import messages
 from django.db.models import Exists
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in
+from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.runs import metrics_from_now_on, not_judged_by, trial_to_go_on_from
 from annotation.judging.recipes import RECIPES
+from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.permit_texts import end_permission, permit_texts
@@ -34,9 +38,12 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
+from annotation.judging.services.start_run import cap_in
 from annotation.judging.services.try_judge import TRIAL_CLAIM, TRIAL_TEXT, try_judge
+from annotation.judging.services.use_judge import use_judge
 from annotation.judging.words import format_in_words
 from annotation.models import Judge, Project, Run, Summary
+from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -67,6 +74,16 @@ LABELS = {
     "may_change_model": "Go on with another model",
     "members": "Judges that it asks",
 }
+HINTS = {
+    "prompt_price": "In whatever currency you reckon in.",
+    "completion_price": "In the same currency.",
+    "concurrency": "Of all workers together.",
+    "max_tokens": "A longer one is cut off, and cannot be used.",
+    "calls_per_minute": "In any 60 seconds; empty for no limit.",
+    "tokens_per_minute": "In any 60 seconds; empty for no limit.",
+    "context_tokens": "What one call can hold, question and reply; longer texts are cut into windows.",
+}
+"""What a label does not say already."""
 
 
 class ProfileForm(JudgeModelForm):
@@ -76,6 +93,7 @@ class ProfileForm(JudgeModelForm):
         model = Judge
         fields = ("name", *OF_SERVER, "members")
         labels = LABELS
+        help_texts = HINTS
         widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -226,12 +244,48 @@ def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
 
 @screen("POST")
 def decide(request: Request, slug: str) -> HttpResponse:
-    """Let the judge of that name decide."""
+    """Let the judge of that name decide; one that was only tried judges the rest first, once its cost was seen."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
-    let_decide(project=room.project, judge=row, by=request.user)
+    trial = trial_to_go_on_from(room.project, row)
+    max_cost = cap_in(request.POST)
+    if trial is not None and not is_confirmed(request):
+        return _confirm_rest(request, room, row, trial)
+    run = use_judge(project=room.project, judge=row, max_cost=max_cost, by=request.user)
+    if run is not None:
+        messages.success(
+            request, f"{row.name} judges the rest, and is the judge of this project once it is done."
+        )
+        return redirect("run", slug=slug, run_id=run.public_id)
     messages.success(request, f"{row.name} is the judge of this project.")
     return _onwards(room.project)
+
+
+def _confirm_rest(request: Request, room: Room, row: Judge, trial: Run) -> HttpResponse:
+    metrics = metrics_from_now_on(room.project, trial)
+    rest = not_judged_by(room.project, row)
+    # What the trial did not ask is asked everywhere.
+    is_more = not set(metrics) <= set(trial.metrics)
+    found = run_estimate(
+        project=room.project,
+        judge=row,
+        parts=parts_of(metrics),
+        only=None if is_more else rest.values_list("pk", flat=True),
+    )
+    cost = "no price is set" if found.cost is None else f"cost about {found.cost:.2f}"
+    return ask_to_confirm(
+        request,
+        room,
+        title=f"Use {row.name} from now on?",
+        says=(
+            f"It has judged a sample. It judges the other {rest.count():,} summaries first: about {found.calls:,} "
+            f"calls, {cost}.",
+            "The scores stay as they are until that run is finished, and follow this judge then.",
+        ),
+        act="Judge the rest and use it",
+        back=reverse("judges", args=[room.project.slug]),
+        fields={},
+    )
 
 
 def _onwards(project: Project) -> HttpResponse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
 from django.contrib import messages
@@ -18,14 +18,14 @@ from annotation.judging.queries.runs import (
     calls_of,
     is_worker_alive,
     last_reply,
-    other_model,
+    other_models,
     past_runs,
     run_progress,
 )
 from annotation.judging.services.follow_model import follow_model
-from annotation.judging.services.judge_document_set import RUN_METRICS, RunPart
+from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import cancel_run, faults_of_start, resume_run
+from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.judging.words import RUN_METRIC_WORDS, STEP_WORDS, advice_on
 from annotation.models import Judge, Project, Run
@@ -73,7 +73,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     send_texts = "send_texts" in request.POST
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
-    max_cost, no_cap = _read(_cap, request)
+    max_cost, no_cap = _read(cap_in, request)
     faults = [
         *no_number,
         *no_cap,
@@ -89,7 +89,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         return _refused(request, room, form, judge, faults)
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
-    found = run_estimate(project=room.project, judge=judge, parts=_parts(metrics))
+    found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
     if found.cost and request.POST.get("confirmed") != choice:
         context = {**_list_context(room, judge, form), "estimate": found, "to_confirm": choice}
         return page_or_fragment(
@@ -116,7 +116,7 @@ def estimate(request: Request, slug: str) -> HttpResponse:
     """What the run that the form describes comes to, as the form is filled in."""
     room = enter(request, slug, Verb.RUN, here="runs")
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
-    found = run_estimate(project=room.project, judge=judge, parts=_parts(request.GET.getlist("metrics")))
+    found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))
     return render(request, "judging/runs/_estimate.html", {"estimate": found})
 
 
@@ -147,7 +147,7 @@ def cancel(request: Request, slug: str, run_id: str) -> HttpResponse:
 def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
     try:
-        resumed = resume_run(run=_run(room, run_id), max_cost=_cap(request), by=request.user)
+        resumed = resume_run(run=_run(room, run_id), max_cost=cap_in(request.POST), by=request.user)
     except Invalid as refusal:
         return _show(request, room, _run(room, run_id), refusal=refusal)
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
@@ -179,10 +179,6 @@ def _refused(
     )
 
 
-def _parts(metrics: Iterable[str]) -> frozenset[RunPart]:
-    return frozenset[RunPart]().union(*(RUN_METRICS.get(name, ()) for name in metrics))
-
-
 def _choice(request: Request) -> str:
     """What the form asks for, in one word."""
     given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost")]
@@ -190,18 +186,18 @@ def _choice(request: Request) -> str:
 
 
 def _read(
-    reader: Callable[[Request], TypedNumber | None], request: Request
+    reader: Callable[[Mapping[str, str]], TypedNumber | None], request: Request
 ) -> tuple[TypedNumber | None, list[Invalid]]:
     """What the reader finds in the form, and what is wrong with it."""
     try:
-        return reader(request), []
+        return reader(request.POST), []
     except Invalid as fault:
         return None, [fault]
 
 
-def _questions(request: Request) -> int | None:
+def _questions(form: Mapping[str, str]) -> int | None:
     """How many questions the form asks for, or None. Raises Invalid for what is no whole number."""
-    given = str(request.POST.get("n_questions", "")).strip()
+    given = form.get("n_questions", "").strip()
     if not given:
         return None
     try:
@@ -210,17 +206,6 @@ def _questions(request: Request) -> int | None:
         raise Invalid(
             "The number of questions is a whole number.", field="n_questions", code="invalid_questions"
         ) from None
-
-
-def _cap(request: Request) -> float | None:
-    """The cap that the form names, or None. Raises Invalid for what is no number."""
-    given = str(request.POST.get("max_cost", "")).strip()
-    if not given:
-        return None
-    try:
-        return float(given)
-    except ValueError:
-        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
 
 
 def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
@@ -237,7 +222,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
-        "other_model": other_model(run) if run.state == Run.State.STOPPED else "",
+        "other_models": list(other_models(run).values()) if run.state == Run.State.STOPPED else [],
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
     }

@@ -104,7 +104,8 @@ def _steps(
         more = "" if waits.is_counted_out else "More than "
         yield Step(
             "Resolve disagreements",
-            f"{more}{_many(waits.disputes, 'dispute')} without a decision, the largest differences first.",
+            f"{more}{_many(waits.disputes, 'dispute')} over claims or units without a decision, the largest "
+            "differences first.",
             "adjudicate",
         )
     for draw in waits.draws[:1]:

@@ -68,6 +68,15 @@ def test_links_lead_to_the_pages_of_the_app(folder: Path) -> None:
     assert 'src="/help/files/shot.png" alt="Seen"' in html
 
 
+def test_a_picture_with_a_dark_twin_comes_with_it(folder: Path) -> None:
+    (folder / "shot.png").write_bytes(b"")
+    assert "by-night" not in shown("price")
+    (folder / "shot-dark.png").write_bytes(b"")
+    (folder / "price.md").write_text("![Seen](shot.png)")
+    assert shown("price").count("<img") == 2
+    assert 'src="/help/files/shot-dark.png" alt="Seen" loading="lazy" class="by-night"' in shown("price")
+
+
 def test_html_in_a_page_is_shown_as_text_and_scripts_are_no_links(folder: Path) -> None:
     html = shown("price")
     assert "<script" not in html

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.core.refusals import Conflict
 from annotation.judging.services.follow_model import follow_model
-from annotation.judging.services.save_judge import change_judge
+from annotation.judging.services.save_judge import add_judge, change_judge
 from annotation.judging.services.start_run import resume_run
 from annotation.models import CallClaim, Job, Judge, JudgeCall, Project, Run, Verdict
 from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
@@ -91,6 +91,26 @@ def test_the_new_model_becomes_a_judge_that_decides_nothing(
     project.refresh_from_db()
     assert project.deciding_judge is not None
     assert project.deciding_judge.name == "scripted"
+
+
+def test_of_a_panel_the_member_is_followed_that_changed(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    words = add_judge(project=project, by=None, kind="lexical", name="words")
+    panel = add_judge(project=project, by=None, kind="panel", name="both", members=[llm_judge, words])
+    serve(llm_server, "gpt-may")
+    run_to_end(project, panel)
+    add_set(project, "b")
+    serve(llm_server, "gpt-june")
+    stopped = run_to_end(project, panel)
+    assert stopped.state == Run.State.STOPPED
+    run = follow_model(run=stopped, by=None)
+    perform_all(run)
+    assert (run.judge.name, run.state) == ("both-2", Run.State.FINISHED)
+    members = run.judge.members.order_by("name").values_list("name", "served_model")
+    assert list(members) == [("scripted-2", "gpt-june"), ("words", "")]
+    # Once more: the same panel is asked, and there is no third.
+    assert follow_model(run=stopped, by=None).judge == run.judge
 
 
 def test_a_form_that_is_sent_twice_makes_one_judge(stopped: Run) -> None:

@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.explanation.explanation import explain
+from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import judge_by_name
-from annotation.models import SCORES, Check, Judge, Project, Question, QuestionAnswer, Rating, Score, Summary
+from annotation.models import (
+    SCORES,
+    Check,
+    Judge,
+    Project,
+    Question,
+    QuestionAnswer,
+    Rating,
+    Score,
+    Summary,
+    System,
+)
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import rescore
 from evaluation.blend import score
 from evaluation.metrics import completeness, conciseness
+from evaluation.running import METRICS as METRICS_OF_LIBRARY
 from tests.annotation.judging.doing import add_document_set, run_to_end
 from tests.llm_server import faults
 
@@ -106,6 +119,52 @@ def test_a_rating_that_cannot_be_used_gives_no_score_and_is_kept_with_its_reason
     rating = Rating.objects.get(summary__system__name="elm")
     assert rating.value is None
     assert "Not this one" in rating.reason
+
+
+def test_topics_are_named_once_and_looked_for_in_every_summary(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.always(
+        faults.changed(lambda said: {**said, "topics": ["mill", "June"]} if "topics" in said else said)
+    )
+    run_to_end(project, llm_judge, ["topic_preservation"])
+    # Elm says mill and not June, fir neither, and the empty one is not asked.
+    assert score_of(project, "elm").topic_preservation == 0.5
+    assert Rating.objects.get(summary__system__name="elm").reason == (
+        "1 of 2 topics are dealt with. Missing: June."
+    )
+    assert score_of(project, "fir").topic_preservation == 0.0
+    assert score_of(project, "oak").topic_preservation == 0.0
+    asked = len(llm_server.calls)
+    assert asked == 3
+    run_to_end(project, llm_judge, ["topic_preservation"])
+    assert len(llm_server.calls) == asked
+    # A summary that comes later is asked about the same topics; these are not asked for again.
+    document_set = project.document_sets.get()
+    Summary.objects.create(
+        document_set=document_set,
+        system=System.objects.create(project=project, name="yew"),
+        is_peer=True,
+        text="It opens in June.",
+    )
+    run_to_end(project, llm_judge, ["topic_preservation"])
+    assert len(llm_server.calls) == asked + 1
+    assert score_of(project, "yew").topic_preservation == 0.5
+
+
+def test_topics_that_cannot_be_read_give_no_score_with_the_reason(
+    project: Project, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.refusal("Not this one."))
+    run_to_end(project, llm_judge, ["topic_preservation"])
+    assert score_of(project, "elm").topic_preservation is None
+    rating = Rating.objects.get(summary__system__name="elm")
+    assert rating.value is None
+    assert "Not this one" in rating.reason
+
+
+def test_every_metric_of_the_library_can_be_run() -> None:
+    assert set(METRICS_OF_LIBRARY) <= {*RUN_METRICS, *OTHER_NAMES}
 
 
 def test_completeness_is_computed_without_asking_anybody(

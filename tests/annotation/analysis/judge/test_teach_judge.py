@@ -15,6 +15,8 @@ from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
 from annotation.analysis.judge.words import told
 from annotation.core.refusals import Invalid
 from annotation.judging.services.let_decide import let_decide
+from annotation.judging.services.start_run import cancel_run
+from annotation.judging.services.use_judge import use_judge
 from annotation.models import (
     Check,
     DocumentSet,
@@ -90,10 +92,10 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
     return made
 
 
-def answer_sample(project: Project, label_of: Callable[[Check], str]) -> None:
-    """Rex answers a random sample of 40 of the 48 checks before he sees anything."""
+def answer_sample(project: Project, label_of: Callable[[Check], str], size: int = 40) -> None:
+    """Rex answers a random sample of so many of the 48 checks before he sees anything."""
     rex = User.objects.create_user("rex")
-    draw = sample_planned(project=project, by=None, size=40, design="uniform", seed=1)
+    draw = sample_planned(project=project, by=None, size=size, design="uniform", seed=1)
     for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim__claim_set__summary"):
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
@@ -218,29 +220,89 @@ def test_the_guideline_in_force_goes_with_them(
     assert "What is only said counts as no." in llm_server.calls[-1].body["messages"][0]["content"]
 
 
-def test_one_click_lets_it_decide(
-    project: Project, llm_judge: Judge, signed_in: Callable[[User], Client]
-) -> None:
-    answer_sample(project, no_hearsay)
+def owner_at(project: Project, signed_in: Callable[[User], Client]) -> Client:
     olga = User.objects.create_user("olga")
     Membership.objects.create(project=project, user=olga, roles=[Role.OWNER])
-    client = signed_in(olga)
+    return signed_in(olga)
+
+
+def test_a_trial_judges_what_is_measured_and_then_the_rest(
+    project: Project, llm_judge: Judge, llm_server: LLMServer, signed_in: Callable[[User], Client]
+) -> None:
+    answer_sample(project, no_hearsay, size=12)
+    sampled = set(Check.objects.filter(drawn__isnull=False).values_list("peer", flat=True))
+    assert 5 < len(sampled) <= 12
+    client = owner_at(project, signed_in)
     page = client.get("/p/mill/scores/judge/").content.decode()
     assert "Try examples" in page
     form = {"judge": "scripted"}
     asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
     assert "Try examples with scripted?" in asked
+    # One call a summary: its claims are there already.
+    assert f"answers {len(sampled)} summaries" in asked
+    assert f"about {len(sampled)} calls" in asked
     assert not JudgeExamples.objects.exists()
+
     client.post("/p/mill/scores/judge/teach/", {**form, "confirmed": "1"})
     own = JudgeExamples.objects.get().judge
-    perform_all(own.runs.get())
+    trial = own.runs.get()
+    perform_all(trial)
+    assert (trial.is_trial, trial.state) == (True, "finished")
+    judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
+    assert set(judged) == sampled
+    found = taught(project)
+    assert (found["checks"], found["helps"] is not None, found["cost_after"] > 0) == (12, True, True)
+    project.refresh_from_db()
+    assert project.deciding_judge == llm_judge
+
     page = client.get("/p/mill/scores/judge/?judge=scripted-examples").content.decode()
     assert "Use it from now on" in page
-    client.post("/p/mill/settings/judges/decide/", {"judge": own.name})
+    calls = len(llm_server.calls)
+    form = {"judge": own.name}
+    asked = client.post("/p/mill/settings/judges/decide/", form).content.decode()
+    assert (
+        f"It judges the other {24 - len(sampled)} summaries first: about {24 - len(sampled)} calls" in asked
+    )
+    assert own.runs.count() == 1
+    answer = client.post("/p/mill/settings/judges/decide/", {**form, "confirmed": "1"})
+    rest = own.runs.exclude(pk=trial.pk).get()
+    assert answer.headers["Location"] == f"/p/mill/runs/{rest.public_id}/"
     project.refresh_from_db()
-    assert project.deciding_judge == own
+    assert project.deciding_judge == llm_judge
+    perform_all(rest)
+    project.refresh_from_db()
+    assert (project.deciding_judge, rest.state, rest.decides_after) == (own, "finished", False)
+    # Both summaries of a set hold the same words, and one call answers both.
+    assert len(llm_server.calls) - calls <= 24 - len(sampled)
     labels = Check.objects.filter(claim__text__contains="reportedly").values_list("judge_label", flat=True)
     assert set(labels) == {"no"}
+
+
+def test_the_rest_asks_what_the_deciding_judge_was_asked(project: Project, llm_judge: Judge) -> None:
+    run_to_end(project, llm_judge, ("coverage", "conciseness"))
+    answer_sample(project, no_hearsay)
+    own = teach(project, llm_judge).judge
+    assert own.runs.get().metrics == ["coverage"]
+    rest = use_judge(project=project, judge=own, by=None)
+    assert rest is not None
+    assert rest.metrics == ["coverage", "conciseness"]
+    perform_all(rest)
+    project.refresh_from_db()
+    assert project.deciding_judge == own
+    # It has been through everything: nothing is left to judge first.
+    let_decide(project=project, judge=llm_judge, by=None)
+    assert use_judge(project=project, judge=own, by=None) is None
+
+
+def test_a_cancelled_rest_decides_nothing(project: Project, llm_judge: Judge) -> None:
+    answer_sample(project, no_hearsay)
+    own = teach(project, llm_judge).judge
+    rest = use_judge(project=project, judge=own, by=None)
+    assert rest is not None
+    cancel_run(run=rest, by=None)
+    perform_all(rest)
+    project.refresh_from_db()
+    assert project.deciding_judge == llm_judge
 
 
 def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from annotation.analysis.sensitivity.sensitivity import SystemOrder, Turning
 from annotation.analysis.sensitivity.words import (
+    COMPOSITE,
     ONE_SYSTEM,
     judges_in_words,
     length_in_words,
@@ -39,7 +40,9 @@ def order(name: str, *ahead: str, tau: float | None = 1.0) -> SystemOrder:
 
 
 def test_a_leader_at_every_weight_is_said_to_be_one() -> None:
-    assert say({"a": 0.6, "b": 0.2}, {"a": 0.7, "b": 0.5}) == "a leads at every a from 0 to 1."
+    assert say({"a": 0.6, "b": 0.2}, {"a": 0.7, "b": 0.5}) == (
+        "The composite is a × coverage + (1 − a) × brevity. a leads at every a from 0 to 1."
+    )
     three = say({"a": 0.6, "b": 0.2, "c": 0.1}, {"a": 0.7, "b": 0.5, "c": 0.1})
     assert three.endswith("No two systems change places in between.")
 
@@ -47,8 +50,8 @@ def test_a_leader_at_every_weight_is_said_to_be_one() -> None:
 def test_every_change_of_the_leader_is_told_with_its_weight() -> None:
     said = say({"x": 1.0, "y": 0.6, "z": 0.0}, {"x": 0.0, "y": 0.6, "z": 1.0}, own=0.45)
     assert said == (
-        "x leads up to a = 0.4, y from there to 0.6, z above that. Of 3 pairs of systems 3 change places on the way "
-        "up; nearest to the present a = 0.45, y passes x at a = 0.4."
+        f"{COMPOSITE} x leads up to a = 0.4, y from there to 0.6, z above that. Of 3 pairs of systems 3 change places "
+        "on the way up; nearest to the present a = 0.45, y passes x at a = 0.4."
     )
 
 

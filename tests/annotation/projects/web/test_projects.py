@@ -96,7 +96,7 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[U
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
         "Resolve disagreements",
-        "1 dispute without a decision, the largest differences first.",
+        "1 dispute over claims or units without a decision, the largest differences first.",
     )
     assert "Disputes wait for your decision" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
