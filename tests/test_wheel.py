@@ -128,9 +128,10 @@ def test_the_library_gates_and_tests_without_the_server(
     assert {"django", "celery", "kombu", "pyarrow", "rest_framework", "gunicorn"} & there == set()
     # Coverages of 0.5 and 0.83: one is below the bar.
     gate = fresh.run("coverdict", "gate", str(EXAMPLE), "--fail-under", "coverage=.6")
-    assert (gate.returncode, "alder (20 words): is coverage below 0.6? yes" in gate.stdout) == (3, True), (
-        gate.stderr
-    )
+    assert (gate.returncode, "alder (20 words): is its mean coverage below 0.6? yes" in gate.stdout) == (
+        3,
+        True,
+    ), gate.stderr
     refused = fresh.run("coverdict", "serve")
     assert (refused.returncode, "pip install" in refused.stderr) == (1, True)
     code = (

@@ -43,8 +43,18 @@ def gate(arguments: list[str]) -> int:
     """The exit code: 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell."""
     parser = gate_parser()
     options = parser.parse_args(arguments)
+    for option, pairs in (("--fail-under", options.under), ("--fail-if-worse", options.worse)):
+        for metric, value in pairs:
+            if dict(pairs)[metric] != value:
+                parser.error(f"{option} gives {metric} two values, {value:g} and {dict(pairs)[metric]:g}.")
+    options.under, options.worse = dict(options.under), dict(options.worse)
     if options.worse and options.baseline is None:
         parser.error("--fail-if-worse needs --baseline, the file to compare with.")
+    if options.questions < 1:
+        parser.error(f"--questions takes a whole number of at least 1, not {options.questions}.")
+    if fault := _output_fault(options.output):
+        parser.error(f"--output {options.output} cannot be written: {fault}.")
+    _check_judge(parser, options)
     try:
         layout = layout_of(options.map, preset=options.preset)
         judge = _judge(options)
@@ -55,8 +65,7 @@ def gate(arguments: list[str]) -> int:
     except (ImportRefused, EvaluationError) as error:
         sys.stderr.write(f"{error}\n")
         return FAILED
-    _tell(report, options)
-    return report.exit_code
+    return report.exit_code if _tell(report, options) else FAILED
 
 
 def gate_parser() -> ArgumentParser:
@@ -74,22 +83,27 @@ def gate_parser() -> ArgumentParser:
     parser.add_argument(
         "--fail-under",
         type=_shares,
-        default={},
+        action="extend",
+        default=[],
         metavar="METRIC=VALUE,…",
         dest="under",
-        help="exit with 3 if a system's mean of a metric is below the value",
+        help="exit with 3 if a system's mean of a metric is below the value; several add up",
     )
     parser.add_argument(
         "--fail-if-worse",
         type=_margins,
-        default={},
+        action="extend",
+        default=[],
         metavar="METRIC:BY,…",
         dest="worse",
-        help="exit with 3 if a system is worse than in the baseline by at least so much, with 4 if nobody can tell",
+        help="exit with 3 if a system is worse than in the baseline by at least so much, with 4 if nobody can tell; "
+        "several add up",
     )
     parser.add_argument(
         "--metrics",
         type=_metrics,
+        action="extend",
+        default=[],
         metavar="A,B",
         help=f"of {', '.join(METRICS)}; unless named those of the bars, else {' and '.join(DEFAULT_METRICS)}",
     )
@@ -141,7 +155,7 @@ def gate_parser() -> ArgumentParser:
 def _report(options: Namespace, layout: Layout, judge: Judge) -> GateReport:
     summaries = _summaries(options.file, layout, options)
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
-    metrics = options.metrics or tuple(dict.fromkeys([*options.under, *options.worse])) or DEFAULT_METRICS
+    metrics = tuple(dict.fromkeys(options.metrics or [*options.under, *options.worse] or DEFAULT_METRICS))
     if isinstance(judge, OpenAIJudge):
         _tell_forecast(options, [*summaries, *baseline], metrics)
     told = _Progress(len(summaries) + len(baseline))
@@ -181,6 +195,36 @@ class _Progress:
         self._done += 1
         if self._done % TOLD_EVERY == 0:
             sys.stderr.write(f"{self._done:,} of {self._count:,} summaries judged\n")
+
+
+def _output_fault(path: Path | None) -> str:
+    """Why nothing could be written there; nothing where it probably can. Asked before a judge is paid."""
+    if path is None:
+        return ""
+    if path.is_dir():
+        return "it is a folder"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    there = path if path.exists() else path.parent
+    return "" if os.access(there, os.W_OK) else f"{there} is not yours to write"
+
+
+def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
+    """Refuse what is typed for a judge that has no use for it."""
+    if options.judge == LEXICAL:
+        for name in ("base_url", "key_variable", "price", "max_cost"):
+            if getattr(options, name) is not None:
+                parser.error(
+                    f"--{name.replace('_', '-')} is for the model of a server: name it with --judge MODEL. "
+                    "The offline judge, lexical, calls none and costs nothing."
+                )
+    elif options.max_cost is not None and (
+        options.price is None or min(options.price.prompt, options.price.completion) <= 0
+    ):
+        parser.error(
+            "--max-cost needs --price PROMPT,REPLY, the prices of a million tokens, both above 0, such as "
+            "--price 2.5,10."
+        )
 
 
 def _judge(options: Namespace) -> Judge:
@@ -262,21 +306,28 @@ def _label(label: str | None) -> Label | None:
     return next((known for known in LABELS if known == label), None)
 
 
-def _tell(report: GateReport, options: Namespace) -> None:
-    """The report where it is wanted; on GitHub its Markdown beside the run too."""
+def _tell(report: GateReport, options: Namespace) -> bool:
+    """The report where it is wanted, on GitHub its Markdown beside the run too; whether all of it could be written."""
     text = gate_report_text(report, options.format)
-    if options.output is None:
-        sys.stdout.write(text)
-    else:
-        options.output.write_text(text, encoding="utf-8")
-        sys.stdout.write(gate_report_text(report))
+    sys.stdout.write(text if options.output is None else gate_report_text(report))
+    is_written = options.output is None or _is_written(text, options.output)
     if options.format == "github" and (path := os.environ.get(STEP_SUMMARY)):
-        with Path(path).open("a", encoding="utf-8") as stream:
-            stream.write(gate_report_text(report, "markdown"))
+        is_written = _is_written(gate_report_text(report, "markdown"), Path(path), mode="a") and is_written
+    return is_written
 
 
-def _metrics(argument: str) -> tuple[str, ...]:
-    return tuple(_metric(name.strip()) for name in argument.split(","))
+def _is_written(text: str, path: Path, *, mode: str = "w") -> bool:
+    try:
+        with path.open(mode, encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        sys.stderr.write(f"The report was not written to {path}: {error.strerror}.\n")
+        return False
+    return True
+
+
+def _metrics(argument: str) -> list[str]:
+    return [_metric(name.strip()) for name in argument.split(",")]
 
 
 def _metric(name: str) -> str:
@@ -285,18 +336,18 @@ def _metric(name: str) -> str:
     return name
 
 
-def _shares(argument: str) -> dict[str, float]:
+def _shares(argument: str) -> list[tuple[str, float]]:
     return _values(argument, "=", "METRIC=VALUE with a value from 0 to 1, such as coverage=.7", least=0.0)
 
 
-def _margins(argument: str) -> dict[str, float]:
+def _margins(argument: str) -> list[tuple[str, float]]:
     return _values(
         argument, ":", "METRIC:BY with a value above 0 and up to 1, such as coverage:.02", least=1e-6
     )
 
 
-def _values(argument: str, sign: str, form: str, *, least: float) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _values(argument: str, sign: str, form: str, *, least: float) -> list[tuple[str, float]]:
+    found: list[tuple[str, float]] = []
     for pair in argument.split(","):
         name, _, typed = pair.partition(sign)
         try:
@@ -305,7 +356,7 @@ def _values(argument: str, sign: str, form: str, *, least: float) -> dict[str, f
             value = -1.0
         if not least <= value <= 1.0:
             raise ArgumentTypeError(f"write {form}, not {pair!r}")
-        found[_metric(name.strip())] = value
+        found.append((_metric(name.strip()), value))
     return found
 
 

@@ -123,3 +123,7 @@ def _django(command: str, rest: list[str]) -> int:
         call_command("migrate", interactive=False, verbosity=0)
     execute_from_command_line(["coverdict", *words])
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -447,7 +447,7 @@ def _below(metric: str, bar: float, system: GatedSystem, now: _Scored) -> GateCh
         system.target_words,
         bar,
         answer,
-        f"{named(system.system, system.target_words)}: is {metric} below {bar:g}? {answer}: "
+        f"{named(system.system, system.target_words)}: is its mean {metric} below {bar:g}? {answer}: "
         f"{number(found.mean)}{interval_in_words(found.low, found.high)}, {documents_in_words(found)}.",
     )
 

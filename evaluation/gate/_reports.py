@@ -47,6 +47,13 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
     return f"{_FORMS[form](report).rstrip()}\n"
 
 
+def _verdict(report: GateReport) -> str:
+    """What came of it, without a full stop; nothing has passed where nothing was asked."""
+    if report.exit_code == 0 and not report.checks:
+        return "No bar was asked; compared only" if report.comparisons else "No bar was asked; scored only"
+    return VERDICTS[report.exit_code]
+
+
 def _table(report: GateReport) -> str:
     head = ("system", *report.metrics, "documents")
     rows = [
@@ -97,20 +104,25 @@ def _foot(report: GateReport) -> list[str]:
     cost = f", cost {usage.cost:.4f}" if usage.cost else ""
     people = report.answered_by_people
     return [
-        f"{VERDICTS[report.exit_code]}.",
+        f"{_verdict(report)}.",
         *([f"{people:,} answers in the file are people's: the judge was not asked."] if people else []),
         f"{usage.calls:,} calls now, {usage.prompt_tokens:,} prompt tokens, "
         f"{usage.completion_tokens:,} tokens of replies{cost}.",
         "95 % bootstrap intervals over documents; judge error is not included.",
+        *(["A bar is held against the mean alone, whatever its interval."] if _has_bar(report) else []),
         f"Signature {report.signature}",
     ]
+
+
+def _has_bar(report: GateReport) -> bool:
+    return any(check.kind == "below" for check in report.checks)
 
 
 def _json(report: GateReport) -> str:
     whole = {
         "version": 1,
         "exit_code": report.exit_code,
-        "verdict": VERDICTS[report.exit_code],
+        "verdict": _verdict(report),
         **asdict(report),
     }
     return json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False)
@@ -158,7 +170,7 @@ def _xml(text: str) -> str:
 
 
 def _markdown(report: GateReport) -> str:
-    lines = [f"## Summaries: {VERDICTS[report.exit_code].lower()}", ""]
+    lines = [f"## Summaries: {_verdict(report).lower()}", ""]
     if report.checks:
         lines += ["| answer | question |", "|---|---|"]
         lines += [f"| {_marked(check)} | {_escaped(check.said)} |" for check in report.checks]
@@ -180,10 +192,11 @@ def _marked(check: GateCheck) -> str:
 
 
 def _lowest(report: GateReport) -> Iterator[str]:
-    """The summaries with the lowest scores of the first metric, and why."""
+    """The summaries with the lowest scores of the first metric, none of them at its top, and why."""
     metric = report.metrics[0]
-    scored = [row for row in report.summaries if row.scores[metric] is not None]
-    lowest = sorted(scored, key=lambda row: row.scores[metric] or 0.0)[:_LOWEST_SHOWN]
+    scored = [(value, row) for row in report.summaries if (value := row.scores[metric]) is not None]
+    below = [(value, row) for value, row in scored if value < 1.0]
+    lowest = [row for _, row in sorted(below, key=lambda each: each[0])[:_LOWEST_SHOWN]]
     if not lowest:
         return
     yield f"<details><summary>Lowest {metric}</summary>"

@@ -63,6 +63,10 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--fail-if-worse", "coverage:.2"], [4] * 6, 3),
         (["--fail-if-worse", "coverage:.02"], [4, 2] * 3, 4),
         (["--fail-under", "brevity=.1"], None, 1),
+        # Every flag counts, whichever is the last.
+        (["--fail-under", "coverage=.61", "--fail-under", "alignment=.1"], None, 3),
+        (["--fail-if-worse", "coverage:.2", "--fail-if-worse", "alignment:.2"], [4] * 6, 3),
+        (["--fail-under", "coverage=.6", "--fail-under", "coverage=.6"], None, 0),
     ],
 )
 def test_the_exit_code_is_the_answer(
@@ -80,7 +84,16 @@ def test_the_exit_code_is_the_answer(
         (["--fail-if-worse", "coverage:0"], "a value above 0"),
         (["--fail-if-worse", "coverage:.1"], "needs --baseline"),
         (["--format", "yaml"], "invalid choice"),
-        (["--judge", "m", "--max-cost", "5"], "price"),
+        (["--fail-under", "coverage=.9", "--fail-under", "coverage=.1"], "coverage two values, 0.9 and 0.1"),
+        (["--fail-under", "coverage=.9,coverage=.1"], "coverage two values, 0.9 and 0.1"),
+        (["--fail-if-worse", "coverage:.2,coverage:.1"], "coverage two values, 0.2 and 0.1"),
+        (["--judge", "m", "--max-cost", "5"], "--max-cost needs --price PROMPT,REPLY"),
+        (["--judge", "m", "--max-cost", "5", "--price", "2,0"], "both above 0"),
+        (["--max-cost", "5"], "--max-cost is for the model of a server: name it with --judge MODEL"),
+        (["--base-url", "http://127.0.0.1:1/v1"], "--base-url is for the model of a server"),
+        (["--questions", "-1"], "at least 1, not -1"),
+        (["-o", "none/report.txt"], "--output none/report.txt cannot be written: there is no folder none"),
+        (["-o", "."], "--output . cannot be written: it is a folder"),
         (["--judge", "m", "--key-variable", "NO_SUCH_KEY"], "NO_SUCH_KEY holds no key"),
         (["--price", "cheap"], "prices of a million tokens"),
         (["--map", "summary"], "field=column"),
@@ -92,7 +105,7 @@ def test_a_wrong_call_ends_with_2(
     with pytest.raises(SystemExit) as end:
         main(["gate", release, *words])
     assert end.value.code == 2
-    assert said in capsys.readouterr().err
+    assert said in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_a_bad_row_is_named_and_nothing_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,6 +178,16 @@ def test_a_report_goes_to_a_file_and_a_table_to_the_terminal(
     gate, summaries = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert (gate.get("failures"), summaries.get("tests")) == ("1", "6")
     assert "alder" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full, which refuses every write")
+def test_a_report_that_cannot_be_written_still_goes_to_the_terminal(
+    release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gate", release, "--fail-under", "coverage=.6", "-o", "/dev/full"]) == 1
+    told = capsys.readouterr()
+    assert "alder: is its mean coverage below 0.6? no" in told.out
+    assert told.err.splitlines()[-1] == "The report was not written to /dev/full: No space left on device."
 
 
 def test_on_github_the_markdown_stands_beside_the_run(
@@ -253,7 +276,20 @@ def without_the_server(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.process
 def test_a_gate_needs_neither_django_nor_a_queue(release: str) -> None:
     done = without_the_server("gate", release, "--fail-under", "coverage=.9")
-    assert (done.returncode, "is coverage below 0.9? yes" in done.stdout) == (3, True), done.stderr
+    assert (done.returncode, "is its mean coverage below 0.9? yes" in done.stdout) == (3, True), done.stderr
+
+
+@pytest.mark.process
+def test_the_module_is_the_program_too(release: str) -> None:
+    words = [sys.executable, "-m", "annotation.command_line.main", "gate", release]
+    done = subprocess.run(
+        [*words, "--fail-under", "coverage=.9"],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Below the bar" in done.stdout) == (3, True), done.stderr
 
 
 @pytest.mark.process

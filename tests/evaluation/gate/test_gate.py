@@ -215,9 +215,9 @@ def test_a_gate_needs_summaries() -> None:
 def report() -> GateReport:
     odd = "a|b <i>\x01"
     return run_gate(
-        [*rows([3] * 6), *rows([5] * 6, odd)],
+        [*rows([3] * 6), *rows([4] * 6, odd)],
         judge=LexicalJudge(),
-        baseline=[*rows([4] * 6), *rows([5] * 6, odd)],
+        baseline=[*rows([4] * 6), *rows([4] * 6, odd)],
         fail_under={"coverage": 0.7},
         fail_if_worse={"coverage": 0.05, "brevity": 0.05},
     )
@@ -251,7 +251,7 @@ def test_json_holds_everything(report: GateReport) -> None:
 
 def test_markdown_shows_answers_means_and_the_lowest_and_names_break_nothing(report: GateReport) -> None:
     text = gate_report_text(report, "markdown")
-    assert "| ❌ yes | alder: is coverage below 0.7? yes: 0.6000, 6 documents. |" in text
+    assert "| ❌ yes | alder: is its mean coverage below 0.7? yes: 0.6000, 6 documents. |" in text
     assert "| alder | 0.6000 |" in text
     assert r"| a\|b &lt;i>" in text
     assert "<details><summary>Lowest coverage</summary>" in text
@@ -261,9 +261,30 @@ def test_markdown_shows_answers_means_and_the_lowest_and_names_break_nothing(rep
     }
 
 
+def test_what_is_at_the_top_is_not_among_the_lowest() -> None:
+    text = gate_report_text(gated([5, 3, 5]), "markdown")
+    assert "| d01 | alder | 0.6000 |" in text
+    assert "| d00 |" not in text
+    assert "Lowest" not in gate_report_text(gated([5, 5]), "markdown")
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown", "github"])
+@pytest.mark.parametrize(("before", "said"), [([3], "compared only"), ([], "scored only")])
+def test_nothing_passes_where_no_bar_was_asked(form: str, before: list[int], said: str) -> None:
+    report = gated([3], before)
+    text = gate_report_text(report, form).lower()  # type: ignore[arg-type]
+    assert (report.exit_code, f"no bar was asked; {said}" in text, "passed" in text) == (0, True, False)
+
+
+def test_a_bar_is_said_to_be_held_against_the_mean(report: GateReport) -> None:
+    said = "A bar is held against the mean alone, whatever its interval."
+    assert said in gate_report_text(report)
+    assert said not in gate_report_text(gated([3], [3], fail_if_worse={"coverage": 0.1}))
+
+
 def test_github_is_told_by_its_commands_and_by_no_name(report: GateReport) -> None:
     text = gate_report_text(report, "github")
-    assert "::error title=Coverdict gate::alder: is coverage below 0.7? yes" in text
+    assert "::error title=Coverdict gate::alder: is its mean coverage below 0.7? yes" in text
     assert "::warning title=Coverdict gate::alder: is brevity worse" in text
     odd = gate_report_text(
         run_gate(rows([3], "::error::x"), judge=LexicalJudge(), metrics=["coverage"]), "github"
