@@ -67,16 +67,18 @@ class Heartbeat:
         self._name = name
         self._look = look
         self._ended = threading.Event()
+        self._reporting = threading.Lock()
         self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        """Report the worker as gone."""
+        """Report the worker as gone, however long a beat that is under way still takes."""
         self._ended.set()
+        with self._reporting:
+            Worker.objects.filter(name=self._name).delete()
         self._thread.join(timeout=BEAT_SECONDS)
-        Worker.objects.filter(name=self._name).delete()
 
     def _beat_on(self) -> None:
         pause = min(BEAT_SECONDS, settings.WORKER_SILENT_SECONDS / 3)
@@ -87,7 +89,11 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
-            report_alive(self._name)
+            with self._reporting:
+                # The row that `stop` has deleted must not come back.
+                if self._ended.is_set():
+                    return
+                report_alive(self._name)
             reap()
             lapse_leases()
             self._look()

@@ -11,6 +11,8 @@ from urllib.parse import unquote
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from evaluation.judging.openai import base_url_fault
+
 SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
     "transaction_mode": "IMMEDIATE",
@@ -118,6 +120,17 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name.startswith("EMAIL_") and value is not None}
 
 
+def judge_urls(entries: list[str]) -> list[str]:
+    """The base URLs that judges may call. Raises ImproperlyConfigured for one that would match nothing.
+
+    The message names its place and not the URL, which may hold a password.
+    """
+    for place, entry in enumerate(entries, start=1):
+        if fault := base_url_fault(entry):
+            raise ImproperlyConfigured(f"COVERDICT_JUDGE_URLS, entry {place}: {fault}")
+    return entries
+
+
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
 
@@ -133,6 +146,8 @@ def judge_keys(entries: list[str]) -> dict[str, list[str]]:
                 f"COVERDICT_JUDGE_KEYS: {shown} binds no variable to a base URL. Write NAME=https://host/path, parted "
                 "by commas; the key itself stays in the environment."
             )
+        if fault := base_url_fault(url):
+            raise ImproperlyConfigured(f"COVERDICT_JUDGE_KEYS: {name}: {fault}")
         if name in NOT_FOR_JUDGES:
             raise ImproperlyConfigured(
                 f"COVERDICT_JUDGE_KEYS: {name} is a secret of this installation, not the key of a judge."

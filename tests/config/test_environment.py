@@ -1,6 +1,7 @@
 """Databases, brokers and keys, as the environment gives them."""
 
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -103,3 +104,20 @@ def test_a_mail_server_without_a_sender_or_a_known_kind_is_refused(url: str, sen
     with pytest.raises(ImproperlyConfigured, match=told) as refused:
         environment.mail(url, sender)
     assert "hushhush" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda url: environment.judge_urls(["https://api.example.org", url]),
+        lambda url: environment.judge_keys([f"A_KEY={url}"]),
+    ],
+    ids=["urls", "keys"],
+)
+def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(
+    read: Callable[[str], object],
+) -> None:
+    assert read("https://llm.example.org/v1")
+    with pytest.raises(ImproperlyConfigured, match="neither user, password") as refused:
+        read("https://user:pw-of-mine@llm.example.org/v1")
+    assert "pw-of-mine" not in str(refused.value)
