@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from django.db import connection
+from structlog.contextvars import bound_contextvars
 
 from annotation.core import jobs
 from annotation.core.jobs import Lane
@@ -139,7 +140,8 @@ def _import(claimed: jobs.Claimed) -> None:
 
 
 def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
-    with jobs.Lease(claimed.token):
+    with bound_contextvars(**jobs.told_of(claimed.job)), jobs.Lease(claimed.token):
+        logger.info("A job begins")
         try:
             act()
         except jobs.StoppedJob:
@@ -148,10 +150,13 @@ def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
             if isinstance(failure, Conflict) and failure.code == "busy":
                 jobs.try_later(claimed, error=failure.message)
             else:
+                jobs.count_error(failure)
                 jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
             # The boundary of a job: one that breaks must not take the worker with it.
             logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
+            jobs.count_error(failure)
             jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
         else:
             jobs.finish(claimed, state=Job.State.DONE)
+            logger.info("A job is done")

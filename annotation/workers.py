@@ -17,6 +17,7 @@ from django.utils import timezone
 
 import annotation
 from annotation.assessing.services.recall_sitting import lapse_leases
+from annotation.core import tallies
 from annotation.core.jobs import reap
 from annotation.models import Worker
 
@@ -77,6 +78,7 @@ class Heartbeat:
         """Report the worker as gone, however long a beat that is under way still takes."""
         self._ended.set()
         with self._reporting:
+            tallies.write()
             Worker.objects.filter(name=self._name).delete()
         self._thread.join(timeout=BEAT_SECONDS)
 
@@ -94,6 +96,7 @@ class Heartbeat:
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
+            tallies.write()
             reap()
             lapse_leases()
             self._look()
@@ -108,7 +111,7 @@ def report_alive(name: str) -> None:
     """Write down that the worker is alive now, and forget workers long gone."""
     now = timezone.now()
     Worker.objects.bulk_create(
-        [Worker(name=name, started_at=now, seen_at=now)],
+        [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["seen_at"],

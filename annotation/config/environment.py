@@ -25,6 +25,7 @@ POSTGRESQL_CONNECT_SECONDS = 5
 USES_BEFORE_PREPARED = 5
 FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
+SHORTEST_TOKEN = 20
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
@@ -96,6 +97,15 @@ def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
     """The value of a variable, which is one of some words. Raises ImproperlyConfigured for another."""
     if value not in known:
         raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
+    return value
+
+
+def token(name: str, value: str) -> str:
+    """The value of a variable that is a secret of an operator's choice. Raises ImproperlyConfigured for a short one."""
+    if value and len(value) < SHORTEST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} needs {SHORTEST_TOKEN} characters or more: make it long and random."
+        )
     return value
 
 

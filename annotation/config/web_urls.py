@@ -33,6 +33,7 @@ from annotation.projects.web import (
 from annotation.reviewing.web import bias, comments, review, review_queue
 from annotation.sample import web as samples
 from annotation.texts.web import claims, units
+from annotation.watching import web as watching
 from annotation.webhooks import web as webhooks
 
 project_urls = [
@@ -193,6 +194,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help/", manual.help_index, name="help"),
     path("help/files/<str:name>", manual.help_attachment, name="help-file"),
     path("help/<str:name>/", manual.help_text, name="help-page"),
+    path("status/", watching.status, name="status"),
     path("notices/", notices.notices, name="notices"),
     path("notices/read/", notices.read_notices, name="read-notices"),
     path("notices/<slug:notice_id>/open/", notices.open_notice, name="open-notice"),

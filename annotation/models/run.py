@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.base import PublicRow
+from annotation.models.base import PublicRow, current_request_id
 from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
@@ -173,6 +173,13 @@ class Job(PublicRow):
     unscored = models.PositiveIntegerField(default=0)
     reserved_cost = models.FloatField(default=0.0, help_text="What its calls under way may cost at most.")
     error = models.CharField(max_length=1000, blank=True)
+    request_id = models.CharField(
+        max_length=64,
+        blank=True,
+        default=current_request_id,
+        db_default="",
+        help_text="Of the request that asked for it.",
+    )
     queued_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -200,6 +207,9 @@ class Worker(models.Model):
     """A worker process and when it was last heard of."""
 
     name = models.CharField(max_length=200, unique=True)
+    version = models.CharField(
+        max_length=40, blank=True, db_default="", help_text="Of the program that it runs."
+    )
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
 
@@ -208,3 +218,24 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Tally(models.Model):
+    """Something that workers count over the life of the installation, for those who watch it: never counted down.
+
+    Rows that could be counted instead may be many, and may be erased.
+    """
+
+    name = models.CharField(max_length=40)
+    labels = models.CharField(
+        max_length=200, blank=True, help_text="Names and values as JSON, in their order."
+    )
+    value = models.FloatField(default=0.0)
+
+    class Meta:
+        ordering = ("name", "labels")
+        verbose_name_plural = "tallies"
+        constraints = (models.UniqueConstraint(fields=("name", "labels"), name="tally_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.labels}"

@@ -390,6 +390,7 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "CallStart",
         "KeptReply",
         "MailTurn",
+        "Tally",
         "SetupLink",
         "TokenGrant",
         "Worker",

@@ -40,6 +40,7 @@ from annotation.models import (
     Run,
     SetupLink,
     SummaryJudgment,
+    Tally,
     TextPermission,
     TokenGrant,
     UnitChange,
@@ -71,6 +72,7 @@ OF_MACHINE = (
     "MailTurn",
     "SetupLink",
     "TokenGrant",
+    "Tally",
     "Worker",
 )
 """Rows of no project, for superusers."""
@@ -177,6 +179,7 @@ def fill(world: World) -> None:
     JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
+    Tally.objects.create(name="judge_calls", labels='{"judge": "lexical"}', value=3)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")

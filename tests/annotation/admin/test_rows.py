@@ -172,6 +172,7 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> N
                 "JudgeShare",
                 "KeptReply",
                 "MailTurn",
+                "Tally",
                 "SetupLink",
                 "TokenGrant",
             }
