@@ -17,6 +17,7 @@ from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import services as export_dataset
 from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
+from annotation.judging.services.request_trial import perform_due, perform_trials
 from annotation.models import Job
 from annotation.webhooks.services.deliver import deliver, deliver_due
 
@@ -85,6 +86,8 @@ def perform(public_id: str) -> None:
         _export(claimed)
     elif claimed.job.delivery_id is not None:
         deliver([claimed])
+    elif claimed.job.trial_id is not None:
+        perform_trials([claimed])
     else:
         _import(claimed)
 
@@ -126,6 +129,7 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
     Lane.EXPORTS: _write_exports,
     Lane.IMPORTS: _bring_in,
     Lane.WEBHOOKS: lambda: deliver_due(is_stopping=stopping.is_set),
+    Lane.TRIALS: lambda: perform_due(is_stopping=stopping.is_set),
 }
 
 

@@ -52,7 +52,13 @@ class RunAdmin(Rows):
 
 @admin.register(Job)
 class JobAdmin(Rows):
-    project_paths = ("run__project", "export__project", "import_row__project", "delivery__webhook__project")
+    project_paths = (
+        "run__project",
+        "export__project",
+        "import_row__project",
+        "delivery__webhook__project",
+        "trial__project",
+    )
     view_verbs = (Verb.VIEW_RUNS,)
     list_display = (
         "public_id",
@@ -61,6 +67,7 @@ class JobAdmin(Rows):
         "export",
         "import_row",
         "delivery",
+        "trial",
         "state",
         "attempt",
         "done",
@@ -68,7 +75,7 @@ class JobAdmin(Rows):
         "error",
     )
     list_filter = ("state",)
-    list_select_related = ("run", "document_set", "export", "import_row", "delivery__webhook")
+    list_select_related = ("run", "document_set", "export", "import_row", "delivery__webhook", "trial")
     search_fields = (
         "public_id__exact",
         "run__public_id__exact",

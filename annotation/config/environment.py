@@ -28,7 +28,7 @@ BROKER_SOCKET_SECONDS = 30
 SHORTEST_TOKEN = 20
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL")
+NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "METRICS_TOKEN", "SENTRY_DSN")
 """Secrets of the installation itself: a judge would be sent them as its key."""
 
 

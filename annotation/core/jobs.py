@@ -57,6 +57,7 @@ class Lane(StrEnum):
     EXPORTS = "exports"
     IMPORTS = "imports"
     WEBHOOKS = "webhooks"
+    TRIALS = "trials"
 
 
 LANE_COLUMNS: Mapping[Lane, str] = {
@@ -64,6 +65,7 @@ LANE_COLUMNS: Mapping[Lane, str] = {
     Lane.EXPORTS: "export",
     Lane.IMPORTS: "import_row",
     Lane.WEBHOOKS: "delivery",
+    Lane.TRIALS: "trial",
 }
 WEBHOOK_PAUSES_SECONDS = (5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 """A receiver may be away for most of a day."""
@@ -192,6 +194,9 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         "export__project",
         "import_row__project",
         "delivery__webhook__project",
+        "trial__project",
+        "trial__judge__project",
+        "trial__requested_by",
     )
     return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 

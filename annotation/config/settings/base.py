@@ -226,9 +226,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # A message is done with as soon as a worker has it: what it told of stands in rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread for runs, for exports, for imports and for statistics, and one that finds that the others are at work.
+# A thread for each lane of work and one for statistics, and one that finds that the others are at work.
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONCURRENCY = 5
+CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
 # A page must not hang on a broker that is away: the job's row is queued again by the reaper.

@@ -4,12 +4,12 @@ Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: 
 COVERDICT_JUDGE_KEYS, COVERDICT_WEBHOOK_HOSTS, COVERDICT_NEW_PROJECTS, EMAIL_URL, DEFAULT_FROM_EMAIL,
 CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS, SECURE_HSTS_INCLUDE_SUBDOMAINS,
 CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS, IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS,
-TOKEN_CALLS_PER_MINUTE, METRICS_TOKEN. DEBUG is refused.
+TOKEN_CALLS_PER_MINUTE, METRICS_TOKEN, SENTRY_DSN, SENTRY_ENVIRONMENT. DEBUG is refused.
 """
 
 from django.core.exceptions import ImproperlyConfigured
 
-from annotation.config import environment, logs
+from annotation.config import environment, error_reports, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env
 
@@ -128,5 +128,10 @@ if env.bool("TRUST_PROXY_HEADER", default=False):
     TRUST_REQUEST_ID = True
 # Subdomains and browsers' preload lists are for the domain's owner to decide, not for one host on it.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+# Where errors are reported, by Sentry's protocol; nowhere unless named.
+error_reports.report_errors(
+    env.str("SENTRY_DSN", default=""), environment=env.str("SENTRY_ENVIRONMENT", default="production")
+)
 
 LOGGING = logs.json_lines(env.str("LOG_LEVEL", default="INFO"))

@@ -29,6 +29,7 @@ from annotation.models import (
     JudgeCascade,
     JudgeExamples,
     JudgeShare,
+    JudgeTrial,
     KeptReply,
     MailTurn,
     PromptVersion,
@@ -68,6 +69,7 @@ OF_MACHINE = (
     "CallStart",
     "JudgeCall",
     "JudgeShare",
+    "JudgeTrial",
     "KeptReply",
     "MailTurn",
     "SetupLink",
@@ -179,6 +181,7 @@ def fill(world: World) -> None:
     JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
+    JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Tally.objects.create(name="judge_calls", labels='{"judge": "lexical"}', value=3)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)

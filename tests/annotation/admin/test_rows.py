@@ -170,6 +170,7 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> N
                 "CallClaim",
                 "CallStart",
                 "JudgeShare",
+                "JudgeTrial",
                 "KeptReply",
                 "MailTurn",
                 "Tally",

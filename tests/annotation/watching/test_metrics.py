@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -175,3 +178,30 @@ def test_without_a_database_the_rest_is_told(
     assert told["coverdict_database_up", ()] == 0
     assert told["coverdict_disk_bytes", ()] > 0
     assert ("coverdict_jobs_waiting", (("lane", "runs"),)) not in told
+
+
+IN_ANOTHER_PROCESS = """
+import django
+django.setup()
+from annotation.web.request_figures import observe
+for _ in range(3):
+    observe(method="GET", route="of-another", status=200, seconds=0.01)
+"""
+
+
+def test_all_processes_of_a_server_are_in_one_answer(
+    client: Client, watched: None, db: None, settings: Any
+) -> None:
+    """Two that have ended, and one of another server, which is removed as it has gone."""
+    client.get("/healthz")
+    of_server = {**os.environ, "COVERDICT_VAR": str(settings.VAR_DIR)}
+    ask = [sys.executable, "-c", IN_ANOTHER_PROCESS]
+    for _ in range(2):
+        subprocess.run(ask, env=of_server, cwd=settings.BASE_DIR, check=True)
+    subprocess.run(ask, env=of_server, cwd=settings.BASE_DIR, check=True, start_new_session=True)
+    counted = ("coverdict_requests_total", (("method", "GET"), ("route", "of-another"), ("status", "200")))
+    assert figures(client)[counted] == 6
+    folders = settings.VAR_DIR / "metrics"
+    assert len(list(folders.iterdir())) == 2
+    subprocess.run(ask, env=of_server, cwd=settings.BASE_DIR, check=True)
+    assert len(list(folders.iterdir())) == 1
