@@ -24,13 +24,12 @@ from django.db.migrations.loader import MigrationLoader
 
 import annotation
 from annotation.core.kept_files import kept_folder
+from annotation.watching.queries import BACKUP_STAMP
 
 MANIFEST = "manifest.json"
 FORMAT = 1
 FOLDERS = ("exports", "imports")
 """What rows name in the folder of kept files; object storage has backups of its own."""
-STAMP = "last-backup.json"
-"""Below COVERDICT_VAR: when the last backup was made, and of what size."""
 _DUMPS = {"postgresql": "database.dump", "sqlite": "database.sqlite3"}
 _BLOCK = 1024 * 1024
 
@@ -79,8 +78,12 @@ def write_backup(path: Path) -> BackupManifest:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-    stamp = {"made_at": made_at, "file": path.name, "bytes": path.stat().st_size, "version": manifest.version}
-    (Path(settings.VAR_DIR) / STAMP).write_text(json.dumps(stamp))
+    stamp = {
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "file": path.name,
+        "bytes": path.stat().st_size,
+    }
+    (Path(settings.VAR_DIR) / BACKUP_STAMP).write_text(json.dumps(stamp))
     return manifest
 
 

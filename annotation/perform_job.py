@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from django.db import connection
+from structlog.contextvars import bound_contextvars
 
 from annotation.core import jobs
 from annotation.core.jobs import Lane
@@ -16,6 +17,7 @@ from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import background as exports
 from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
+from annotation.judging.services.request_trial import perform_due, perform_trials
 from annotation.models import Job
 from annotation.webhooks.services.deliver import deliver, deliver_due
 
@@ -84,6 +86,8 @@ def perform(public_id: str) -> None:
         _export(claimed)
     elif claimed.job.delivery_id is not None:
         deliver([claimed])
+    elif claimed.job.trial_id is not None:
+        perform_trials([claimed])
     else:
         _import(claimed)
 
@@ -125,6 +129,7 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
     Lane.EXPORTS: _write_exports,
     Lane.IMPORTS: _bring_in,
     Lane.WEBHOOKS: lambda: deliver_due(is_stopping=stopping.is_set),
+    Lane.TRIALS: lambda: perform_due(is_stopping=stopping.is_set),
 }
 
 
@@ -137,7 +142,8 @@ def _import(claimed: jobs.Claimed) -> None:
 
 
 def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
-    with jobs.Lease(claimed.token):
+    with bound_contextvars(**jobs.told_of(claimed.job)), jobs.Lease(claimed.token):
+        logger.info("A job begins")
         try:
             act()
         except jobs.StoppedJob:
@@ -146,10 +152,13 @@ def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
             if isinstance(failure, Conflict) and failure.code == "busy":
                 jobs.try_later(claimed, error=failure.message)
             else:
+                jobs.count_error(failure)
                 jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
             # The boundary of a job: one that breaks must not take the worker with it.
             logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
+            jobs.count_error(failure)
             jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
         else:
             jobs.finish(claimed, state=Job.State.DONE)
+            logger.info("A job is done")

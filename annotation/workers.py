@@ -17,6 +17,7 @@ from django.utils import timezone
 
 import annotation
 from annotation.assessing.services.recall_sitting import lapse_leases
+from annotation.core import tallies
 from annotation.core.jobs import reap
 from annotation.models import Worker
 
@@ -67,16 +68,19 @@ class Heartbeat:
         self._name = name
         self._look = look
         self._ended = threading.Event()
+        self._reporting = threading.Lock()
         self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        """Report the worker as gone."""
+        """Report the worker as gone, however long a beat that is under way still takes."""
         self._ended.set()
+        with self._reporting:
+            tallies.write()
+            Worker.objects.filter(name=self._name).delete()
         self._thread.join(timeout=BEAT_SECONDS)
-        Worker.objects.filter(name=self._name).delete()
 
     def _beat_on(self) -> None:
         pause = min(BEAT_SECONDS, settings.WORKER_SILENT_SECONDS / 3)
@@ -87,7 +91,12 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
-            report_alive(self._name)
+            with self._reporting:
+                # The row that `stop` has deleted must not come back.
+                if self._ended.is_set():
+                    return
+                report_alive(self._name)
+            tallies.write()
             reap()
             lapse_leases()
             self._look()
@@ -102,7 +111,7 @@ def report_alive(name: str) -> None:
     """Write down that the worker is alive now, and forget workers long gone."""
     now = timezone.now()
     Worker.objects.bulk_create(
-        [Worker(name=name, started_at=now, seen_at=now)],
+        [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["seen_at"],

@@ -9,11 +9,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
-from annotation.admin.reach import may_somewhere, person_of, projects_allowing
+from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
+from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     IDENTITY,
     PROFILE,
@@ -24,7 +27,7 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
-from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial, try_judge
+from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial
 from annotation.judging.words import format_in_words
 from annotation.models import (
     CallClaim,
@@ -34,6 +37,7 @@ from annotation.models import (
     JudgeCascade,
     JudgeExamples,
     JudgeShare,
+    JudgeTrial,
     TextPermission,
 )
 
@@ -41,9 +45,6 @@ if TYPE_CHECKING:
     JudgeModelForm = forms.ModelForm[Judge]
 else:
     JudgeModelForm = forms.ModelForm
-
-MOST_TRIALS = 3
-"""Whoever tries judges waits for all of them."""
 
 
 class JudgeForm(JudgeModelForm):
@@ -87,27 +88,24 @@ class JudgeAdmin(Rows):
         return rows.filter(Q(project=None) | Q(project__in=projects_allowing(request, self.view_verbs)))
 
     def has_run_permission(self, request: HttpRequest) -> bool:
-        """For the action; the service decides again."""
-        return may_somewhere(request, Verb.RUN)
+        """For the action, whose answers are in a list for superusers; others try judges on a project's page."""
+        return person_of(request).is_superuser
 
     @admin.action(description="Try the selected judges with one sample claim", permissions=["run"])
     def try_it(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
-        chosen = list(queryset.order_by("name"))
-        for judge in chosen[:MOST_TRIALS]:
+        """A worker asks them; the list of trials shows what they said."""
+        asked = []
+        for judge in queryset.select_related("project").order_by("name"):
             try:
-                trial = try_judge(judge=judge, by=person_of(request))
+                request_trial(judge=judge, project=judge.project, by=person_of(request))
             except Refusal as refusal:
                 self.message_user(request, f"Judge {judge}: {refusal.message}", messages.ERROR)
             else:
-                level = messages.WARNING if trial.label is None else messages.SUCCESS
-                self.message_user(request, _told(judge, trial), level)
-        if left := chosen[MOST_TRIALS:]:
-            self.message_user(
-                request,
-                f"Not tried: {', '.join(map(str, left))}. You wait for every trial, so at most {MOST_TRIALS} are "
-                "made at a time; choose these again.",
-                messages.WARNING,
-            )
+                asked.append(str(judge))
+        if asked:
+            url = reverse("admin:annotation_judgetrial_changelist")
+            told = format_html('Being asked: {}. <a href="{}">See what they say</a>', ", ".join(asked), url)
+            self.message_user(request, told, messages.SUCCESS)
 
     @admin.action(description="Archive the selected judges", permissions=["change"])
     def archive(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
@@ -156,15 +154,26 @@ class JudgeAdmin(Rows):
         return person_of(request).is_superuser
 
 
-def _told(judge: Judge, trial: Trial) -> str:
-    # The admin writes the first letter large, so no message begins with a judge's name.
-    begun = "answers" if trial.label else "gave no usable answer"
-    answer = f"{trial.label or 'unscored'}: {trial.reason}".removesuffix(": ")
-    return (
-        f"Judge {judge} {begun} in {trial.seconds:.2f} s. “{TRIAL_CLAIM}” – {answer} "
-        f"({format_in_words(trial.format)}; {trial.prompt_tokens} + {trial.completion_tokens} tokens, "
-        f"cost {trial.cost:.6f})"
-    )
+@admin.register(JudgeTrial)
+class JudgeTrialAdmin(Rows):
+    """Judges tried in the last day, for superusers."""
+
+    list_display = ("created_at", "judge", "said", "requested_by")
+    list_select_related = ("judge", "requested_by")
+    search_fields = ("public_id__exact", "judge__name")
+
+    @admin.display(description="what it said")
+    def said(self, row: JudgeTrial) -> str:
+        if row.fault:
+            return row.fault
+        if row.outcome is None:
+            return "not asked yet"
+        trial = Trial(**row.outcome)
+        answer = f"{trial.label or 'no usable answer'}: {trial.reason}".removesuffix(": ")
+        return (
+            f"“{TRIAL_CLAIM}” – {answer} ({trial.seconds:.2f} s; {format_in_words(trial.format)}; "
+            f"{trial.prompt_tokens} + {trial.completion_tokens} tokens, cost {trial.cost:.6f})"
+        )
 
 
 @admin.register(TextPermission)

@@ -13,7 +13,7 @@ from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.judging.services.start_run import cancel_run, resume_run
-from annotation.models import Export, Import, Job, PromptVersion, Run, Webhook, WebhookDelivery, Worker
+from annotation.models import Export, Import, Job, PromptVersion, Run, Tally, Webhook, WebhookDelivery, Worker
 
 
 @admin.register(Run)
@@ -52,7 +52,13 @@ class RunAdmin(Rows):
 
 @admin.register(Job)
 class JobAdmin(Rows):
-    project_paths = ("run__project", "export__project", "import_row__project", "delivery__webhook__project")
+    project_paths = (
+        "run__project",
+        "export__project",
+        "import_row__project",
+        "delivery__webhook__project",
+        "trial__project",
+    )
     view_verbs = (Verb.VIEW_RUNS,)
     list_display = (
         "public_id",
@@ -61,6 +67,7 @@ class JobAdmin(Rows):
         "export",
         "import_row",
         "delivery",
+        "trial",
         "state",
         "attempt",
         "done",
@@ -68,8 +75,13 @@ class JobAdmin(Rows):
         "error",
     )
     list_filter = ("state",)
-    list_select_related = ("run", "document_set", "export", "import_row", "delivery__webhook")
-    search_fields = ("public_id__exact", "run__public_id__exact", "document_set__external_id__exact")
+    list_select_related = ("run", "document_set", "export", "import_row", "delivery__webhook", "trial")
+    search_fields = (
+        "public_id__exact",
+        "run__public_id__exact",
+        "document_set__external_id__exact",
+        "request_id__exact",
+    )
     exclude = ("token",)  # whoever knows it can end the job in the worker's name
 
 
@@ -97,7 +109,15 @@ class ImportAdmin(Rows):
 class WorkerAdmin(Rows):
     """Workers belong to the machine, not to a project: for superusers."""
 
-    list_display = ("name", "started_at", "seen_at")
+    list_display = ("name", "version", "started_at", "seen_at")
+    search_fields = ("name",)
+
+
+@admin.register(Tally)
+class TallyAdmin(Rows):
+    """What workers have counted, for superusers."""
+
+    list_display = ("name", "labels", "value")
     search_fields = ("name",)
 
 

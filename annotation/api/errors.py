@@ -10,7 +10,7 @@
 416  the file ends before the range that was asked for
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
 429  too many attempts
-503  a worker is still making what is asked for (`not_ready`); Retry-After says when to ask again
+503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, away
 
 logger = logging.getLogger(__name__)
 
@@ -90,8 +90,16 @@ def error_of(refusal: Refusal) -> dict[str, Any]:
     return dataclasses.asdict(_of_refusal(refusal)[1])
 
 
+def body_of(error: Exception) -> dict[str, Any]:
+    """The envelope of an error that came about outside of the API's own views."""
+    return {"error": dataclasses.asdict(_fault(error)[1])}
+
+
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to an exception. Nothing of the program's inside is in it; it goes to the log."""
+    if refusal := away(error):
+        logger.error("The database is away.", exc_info=error)
+        error = refusal
     code, fault = _fault(error)
     headers = _headers(error)
     if code == status.HTTP_500_INTERNAL_SERVER_ERROR:

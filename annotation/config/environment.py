@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from evaluation.judging.openai import base_url_fault
+
 SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
     "transaction_mode": "IMMEDIATE",
@@ -29,11 +31,20 @@ CACHE_SECONDS = 0.5
 MOST_CACHED = 20_000
 """Above it those that ran out are deleted; each count of an address, a name or a token is one."""
 
+SHORTEST_TOKEN = 20
 MOST_IN_MEMORY = 2 * 1024**2
 """Of a file that comes from object storage; more goes by way of the disk."""
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-NOT_FOR_JUDGES = ("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "AWS_SECRET_ACCESS_KEY")
+NOT_FOR_JUDGES = (
+    "SECRET_KEY",
+    "DATABASE_URL",
+    "CELERY_BROKER_URL",
+    "CACHE_URL",
+    "AWS_SECRET_ACCESS_KEY",
+    "METRICS_TOKEN",
+    "SENTRY_DSN",
+)
 """Secrets of the installation itself: a judge would be sent them as its key."""
 
 
@@ -159,6 +170,15 @@ def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
     return value
 
 
+def token(name: str, value: str) -> str:
+    """The value of a variable that is a secret of an operator's choice. Raises ImproperlyConfigured for a short one."""
+    if value and len(value) < SHORTEST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} needs {SHORTEST_TOKEN} characters or more: make it long and random."
+        )
+    return value
+
+
 def mail(url: str, sender: str) -> dict[str, Any]:
     """Django's settings for the mail server that a URL names, such as "smtp+tls://user:password@mail.example.org:587".
 
@@ -180,6 +200,17 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name.startswith("EMAIL_") and value is not None}
 
 
+def judge_urls(entries: list[str]) -> list[str]:
+    """The base URLs that judges may call. Raises ImproperlyConfigured for one that would match nothing.
+
+    The message names its place and not the URL, which may hold a password.
+    """
+    for place, entry in enumerate(entries, start=1):
+        if fault := base_url_fault(entry):
+            raise ImproperlyConfigured(f"COVERDICT_JUDGE_URLS, entry {place}: {fault}")
+    return entries
+
+
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     """The base URLs that each variable's key may be sent to, of entries such as "OPENAI_API_KEY=https://api.openai.com/v1".
 
@@ -195,6 +226,8 @@ def judge_keys(entries: list[str]) -> dict[str, list[str]]:
                 f"COVERDICT_JUDGE_KEYS: {shown} binds no variable to a base URL. Write NAME=https://host/path, parted "
                 "by commas; the key itself stays in the environment."
             )
+        if fault := base_url_fault(url):
+            raise ImproperlyConfigured(f"COVERDICT_JUDGE_KEYS: {name}: {fault}")
         if name in NOT_FOR_JUDGES:
             raise ImproperlyConfigured(
                 f"COVERDICT_JUDGE_KEYS: {name} is a secret of this installation, not the key of a judge."

@@ -33,6 +33,7 @@ from annotation.projects.web import (
 from annotation.reviewing.web import bias, comments, review, review_queue
 from annotation.sample import web as samples
 from annotation.texts.web import claims, units
+from annotation.watching import web as watching
 from annotation.webhooks import web as webhooks
 
 project_urls = [
@@ -170,6 +171,7 @@ project_urls = [
     path("settings/judges/", judges.judges, name="judges"),
     path("settings/judges/add/", judges.add, name="add-judge"),
     path("settings/judges/decide/", judges.decide, name="let-decide"),
+    path("settings/judges/trials/<slug:trial_id>/", judges.trial, name="judge-trial"),
     path("settings/judges/<slug:judge_id>/", judges.judge, name="judge-profile"),
     path("settings/judges/<slug:judge_id>/archive/", judges.archive, name="archive-judge"),
     path("settings/judges/<slug:judge_id>/texts/", judges.permit, name="permit-texts"),
@@ -194,6 +196,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help/", manual.help_index, name="help"),
     path("help/files/<str:name>", manual.help_attachment, name="help-file"),
     path("help/<str:name>/", manual.help_text, name="help-page"),
+    path("status/", watching.status, name="status"),
     path("notices/", notices.notices, name="notices"),
     path("notices/read/", notices.read_notices, name="read-notices"),
     path("notices/<slug:notice_id>/open/", notices.open_notice, name="open-notice"),

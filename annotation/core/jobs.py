@@ -29,8 +29,9 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.utils import timezone
-from kombu.exceptions import KombuError
+from kombu.exceptions import KombuError, OperationalError
 
+from annotation.core import tallies
 from annotation.core.events import log
 from annotation.models import DocumentSet, Job, Run, Worker
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 WORK = "annotation.work"
 """The task that pulls what waits in one lane."""
+BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
 """Before the second attempt at a job and each further one; after the last it has failed."""
 REAPED_AT_ONCE = 500
@@ -55,13 +57,15 @@ class Lane(StrEnum):
     EXPORTS = "exports"
     IMPORTS = "imports"
     WEBHOOKS = "webhooks"
+    TRIALS = "trials"
 
 
-_COLUMNS: Mapping[Lane, str] = {
+LANE_COLUMNS: Mapping[Lane, str] = {
     Lane.RUNS: "run",
     Lane.EXPORTS: "export",
     Lane.IMPORTS: "import_row",
     Lane.WEBHOOKS: "delivery",
+    Lane.TRIALS: "trial",
 }
 WEBHOOK_PAUSES_SECONDS = (5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 """A receiver may be away for most of a day."""
@@ -71,8 +75,23 @@ def _pauses_of(job: Job) -> Sequence[float]:
     return PAUSES_SECONDS if job.delivery_id is None else WEBHOOK_PAUSES_SECONDS
 
 
+def told_of(job: Job) -> dict[str, str]:
+    """What the log has of a job beside each line about it."""
+    run = {} if job.run is None else {"run": job.run.public_id}
+    return {"job": job.public_id, "request_id": job.request_id, **run}
+
+
+def count_error(failure: BaseException) -> None:
+    """Count what a job met, by its kind, for those who watch."""
+    tallies.count("errors", kind=type(failure).__name__)
+
+
+def lane_of(job: Job) -> Lane:
+    return next(lane for lane, column in LANE_COLUMNS.items() if getattr(job, f"{column}_id") is not None)
+
+
 def _in_lane(lane: Lane) -> Q:
-    return Q(**{f"{_COLUMNS[lane]}__isnull": False})
+    return Q(**{f"{LANE_COLUMNS[lane]}__isnull": False})
 
 
 class StoppedJob(Exception):
@@ -100,7 +119,7 @@ def enqueue(jobs: Sequence[Job]) -> None:
     """Wake workers for these jobs, which are of one lane, once the caller's transaction has been committed."""
     if not jobs:
         return
-    lane = next(lane for lane, column in _COLUMNS.items() if getattr(jobs[0], f"{column}_id") is not None)
+    lane = lane_of(jobs[0])
     transaction.on_commit(lambda: _wake(lane, len(jobs)))
 
 
@@ -175,6 +194,9 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         "export__project",
         "import_row__project",
         "delivery__webhook__project",
+        "trial__project",
+        "trial__judge__project",
+        "trial__requested_by",
     )
     return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 
@@ -247,7 +269,10 @@ def finish_all(claimed: Sequence[Claimed]) -> None:
     owned = Job.objects.filter(
         pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
     )
-    owned.update(state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now())
+    done = owned.update(
+        state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now()
+    )
+    tallies.count("jobs", done, lane=lane_of(claimed[0].job), outcome=Job.State.DONE)
     settle(run)
 
 
@@ -297,6 +322,7 @@ def stop_run(claimed: Claimed, *, reason: str, state: Job.State = Job.State.FAIL
         return True
     cancel_waiting(run)
     run.state = Run.State.STOPPED
+    tallies.count("runs", state=run.state)
     run.stop_reason = reason[:500]
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
@@ -364,6 +390,7 @@ def settle(run: Run | None) -> None:
     jobs = Job.objects.filter(run=run)
     failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
     run.state = Run.State.FAILED if failed == total else Run.State.FINISHED
+    tallies.count("runs", state=run.state)
     run.stop_reason = f"{failed} of {total} document sets failed." if failed else ""
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
@@ -390,10 +417,12 @@ def _take_back(job: Job, now: datetime) -> None:
         still.update(state=Job.State.CANCELLED, **ended)
         return
     if job.attempt <= len(_pauses_of(job)):
-        still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
+        back = still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
+        tallies.count("jobs", back, lane=lane_of(job), outcome="taken back")
         return
     error = f"The worker died at each of {job.attempt} attempts; its log may say why."
     if still.update(state=Job.State.FAILED, error=error, **ended):
+        tallies.count("jobs", lane=lane_of(job), outcome=Job.State.FAILED)
         settle(run)
 
 
@@ -436,16 +465,30 @@ def _update(claimed: Claimed, **columns: object) -> bool:
 
 
 def _end(claimed: Claimed, *, state: Job.State, error: str) -> bool:
-    return _update(
+    is_ours = _update(
         claimed, state=state, error=error[:1000], token="", lease_until=None, finished_at=timezone.now()
     )
+    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome=state)
+    return is_ours
 
 
 def _hand_back(claimed: Claimed, *, error: str, at: datetime) -> bool:
     """Let the job wait until a moment; `reap` sends the hint."""
-    return _update(
+    is_ours = _update(
         claimed, state=Job.State.WAITING, error=error[:1000], token="", lease_until=None, queued_at=at
     )
+    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome="again")
+    return is_ours
+
+
+def broker_fault() -> str:
+    """Why the broker takes no messages, or nothing; known within some seconds."""
+    try:
+        with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
+            broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
+    except (OperationalError, OSError):
+        return "the broker does not answer"
+    return ""
 
 
 def workers_alive(now: datetime | None = None) -> int:

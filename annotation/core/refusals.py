@@ -15,6 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db import InterfaceError, OperationalError
+
+AWAY_SECONDS = 5.0
+"""After which to ask again where the database is away."""
+
 
 class Refusal(Exception):
     """The root: raised by services and permissions, translated by doors."""
@@ -67,3 +72,18 @@ class Invalid(Refusal):
     ) -> None:
         super().__init__(message, code=code, details=details)
         self.field = field
+
+
+def away(error: BaseException | None) -> NotReady | None:
+    """What doors say where the database is away, busy or out of room; None for other errors.
+
+    Whether a transaction that was just being committed has been written is not known.
+    """
+    if not isinstance(error, OperationalError | InterfaceError):
+        return None
+    return NotReady(
+        "The database does not answer at the moment. Try again in some seconds; what you typed is still in your "
+        "browser.",
+        seconds=AWAY_SECONDS,
+        code="database_away",
+    )

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0055_webhooks"),
+        ("annotation", "0071_judge_trials"),
     ]
 
     operations = [

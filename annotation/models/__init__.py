@@ -45,7 +45,7 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Import, Job, Run, Worker
+from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Tally, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
 from annotation.models.webhook import Webhook, WebhookDelivery
@@ -84,6 +84,7 @@ __all__ = [
     "JudgeCascade",
     "JudgeExamples",
     "JudgeShare",
+    "JudgeTrial",
     "KeptReply",
     "Label",
     "MailTurn",
@@ -104,6 +105,7 @@ __all__ = [
     "Summary",
     "SummaryJudgment",
     "System",
+    "Tally",
     "TextPermission",
     "TokenGrant",
     "Unit",

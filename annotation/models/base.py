@@ -7,6 +7,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator
 
+import structlog
 from django.db import models
 
 ID_BYTES = 10
@@ -48,6 +49,11 @@ def public_id_of(name: str) -> str:
 
 def _spelled(number: bytes) -> str:
     return base64.b32encode(number).decode().lower()
+
+
+def current_request_id() -> str:
+    """The id of the request that this is done for, as the log has it; empty where it is for none."""
+    return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
 def new_seed() -> int:

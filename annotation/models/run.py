@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.base import PublicRow
+from annotation.models.base import PublicRow, current_request_id
 from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
@@ -20,7 +20,7 @@ MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
 
 
-JOB_KINDS = ("run", "export", "import_row", "delivery")
+JOB_KINDS = ("run", "export", "import_row", "delivery", "trial")
 """What a job may be of; of a run together with a document set."""
 
 
@@ -148,6 +148,37 @@ class Import(PublicRow):
         return f"import {self.public_id}"
 
 
+class JudgeTrial(PublicRow):
+    """One sample claim asked of a judge, which need not be saved; kept for a day.
+
+    `profile` and `members` are what the judge is to be told in the place of what its row says. `outcome` is what it
+    answered, `fault` why it did not; neither while a worker is yet to ask.
+    """
+
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
+    )
+    judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.CASCADE, related_name="trials")
+    profile = models.JSONField(default=dict, blank=True)
+    members = models.JSONField(null=True, blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
+    )
+    outcome = models.JSONField(null=True, blank=True)
+    fault = models.CharField(max_length=2000, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"trial {self.public_id}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome is not None or bool(self.fault)
+
+
 class Job(PublicRow):
     """A piece of long work that ends once, whichever worker dies on the way.
 
@@ -173,6 +204,9 @@ class Job(PublicRow):
     delivery = models.ForeignKey(
         WebhookDelivery, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
+    trial = models.ForeignKey(
+        JudgeTrial, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -182,6 +216,13 @@ class Job(PublicRow):
     unscored = models.PositiveIntegerField(default=0)
     reserved_cost = models.FloatField(default=0.0, help_text="What its calls under way may cost at most.")
     error = models.CharField(max_length=1000, blank=True)
+    request_id = models.CharField(
+        max_length=64,
+        blank=True,
+        default=current_request_id,
+        db_default="",
+        help_text="Of the request that asked for it.",
+    )
     queued_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -209,6 +250,9 @@ class Worker(models.Model):
     """A worker process and when it was last heard of."""
 
     name = models.CharField(max_length=200, unique=True)
+    version = models.CharField(
+        max_length=40, blank=True, db_default="", help_text="Of the program that it runs."
+    )
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
 
@@ -217,3 +261,24 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Tally(models.Model):
+    """Something that workers count over the life of the installation, for those who watch it: never counted down.
+
+    Rows that could be counted instead may be many, and may be erased.
+    """
+
+    name = models.CharField(max_length=40)
+    labels = models.CharField(
+        max_length=200, blank=True, help_text="Names and values as JSON, in their order."
+    )
+    value = models.FloatField(default=0.0)
+
+    class Meta:
+        ordering = ("name", "labels")
+        verbose_name_plural = "tallies"
+        constraints = (models.UniqueConstraint(fields=("name", "labels"), name="tally_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.labels}"

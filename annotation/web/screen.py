@@ -45,7 +45,10 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """A view that a script of ours posts JSON to. What is refused is said in JSON; nobody is sent anywhere."""
+    """A view that a script of ours posts JSON to. What is refused is said in JSON; nobody is sent anywhere.
+
+    `speaks_json` on the view tells those who answer in its place where something breaks.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponse:
@@ -53,6 +56,7 @@ def json_screen(
         patch_cache_control(response, private=True, no_store=True)
         return response
 
+    vars(answer)["speaks_json"] = True
     return cast("Callable[Concatenate[HttpRequest, Arguments], HttpResponse]", answer)
 
 

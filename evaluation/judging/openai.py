@@ -454,17 +454,34 @@ def _check_texts(**settings: object) -> None:
             raise JudgeSettings(f"A judge's {name} must be a text, got {type(value).__name__}.")
 
 
+def base_url_fault(base_url: str) -> str:
+    """Why no judge can be asked at that base URL, in words; empty where nothing is wrong with it.
+
+    The URL is not repeated, since it may hold a password. Whether a server is there is not looked at.
+    """
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        return f"A judge's base URL cannot be read: {error}."
+    # Parsers leave tabs and line ends out, each its own way.
+    if any(char.isspace() or not char.isprintable() for char in base_url):
+        return "A judge's base URL holds no spaces, line ends or other characters that are not shown."
+    if parts.username is not None or parts.password is not None or "?" in base_url or "#" in base_url:
+        return (
+            "A judge's base URL holds neither user, password, query nor fragment; keys are given beside it, by their "
+            "own setting."
+        )
+    if parts.scheme not in ("http", "https") or not host:
+        return "A judge's base URL starts with http:// or https:// and names a host."
+    return ""
+
+
 def _checked_url(base_url: str) -> str:
-    parts = urlsplit(base_url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise JudgeSettings(
-            f"A judge's base URL starts with http:// or https:// and names a host, got {base_url!r}."
-        )
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise JudgeSettings(
-            "A judge's base URL holds neither user, password, query nor fragment; give the key as api_key."
-        )
-    return base_url.strip().rstrip("/")
+    base_url = base_url.strip()
+    if fault := base_url_fault(base_url):
+        raise JudgeSettings(fault)
+    return base_url.rstrip("/")
 
 
 def _checked_key(api_key: str | None) -> str | None:

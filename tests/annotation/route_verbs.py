@@ -133,7 +133,15 @@ WEB = {
     "withdraw-comment": Verb.COMMENT,
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
-        ("add-judge", "judge-profile", "archive-judge", "let-decide", "compared", "follow-model"),
+        (
+            "add-judge",
+            "judge-profile",
+            "judge-trial",
+            "archive-judge",
+            "let-decide",
+            "compared",
+            "follow-model",
+        ),
         Verb.CHANGE_PROJECT,
     ),
     "permit-texts": Verb.RUN,
@@ -149,6 +157,7 @@ WEB = {
 OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
     **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
+    "judge-trial": "mona",
     **dict.fromkeys(("withdraw-verdict", "withdraw-batch", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
@@ -192,6 +201,8 @@ OUTSIDE = {
     "read-notice": True,
     "healthz": False,
     "readyz": False,
+    "metrics": False,
+    "status": True,
     "favicon.ico": False,
     "api-schema": False,
     "api-docs": False,
@@ -224,6 +235,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
         (
             "JudgeCall",
             "JudgeShare",
+            "JudgeTrial",
             "CallClaim",
             "CachedValue",
             "CallStart",
@@ -231,6 +243,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
             "MailTurn",
             "SetupLink",
             "TokenGrant",
+            "Tally",
             "Worker",
         ),
         (),

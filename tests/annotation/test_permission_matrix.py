@@ -303,6 +303,7 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         "notices/",
         "notices/read/",
         "judges/{judge}/try/",
+        "judges/trials/{trial}/",
     )
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
@@ -386,11 +387,13 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "Judge",
         "JudgeCall",
         "JudgeShare",
+        "JudgeTrial",
         "CallClaim",
         "CallStart",
         "KeptReply",
         "CachedValue",
         "MailTurn",
+        "Tally",
         "SetupLink",
         "TokenGrant",
         "Worker",

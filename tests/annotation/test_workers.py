@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -62,6 +63,29 @@ def test_a_heartbeat_reports_until_it_is_stopped(transactional_db: None, setting
         time.sleep(0.02)
     heartbeat.stop()
     assert workers_alive() == 0
+    assert not Worker.objects.exists()
+
+
+def test_a_beat_that_is_slow_brings_no_stopped_worker_back(transactional_db: None) -> None:
+    """The beat is held between two reports, as by a slow reaper, and goes on once the worker has been reported gone."""
+    is_looking, may_go_on = threading.Event(), threading.Event()
+
+    def look() -> None:
+        is_looking.set()
+        assert may_go_on.wait(60)
+
+    heartbeat = Heartbeat("ada:1", look=look)
+    heartbeat.start()
+    assert is_looking.wait(60)
+    stopping = threading.Thread(target=heartbeat.stop)
+    stopping.start()
+    end = time.monotonic() + 60
+    while Worker.objects.exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    may_go_on.set()
+    stopping.join(60)
+    heartbeat._beat()
     assert not Worker.objects.exists()
 
 

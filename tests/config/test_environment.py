@@ -1,6 +1,7 @@
 """Databases, brokers and keys, as the environment gives them."""
 
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -129,3 +130,20 @@ def test_what_is_counted_lies_where_all_processes_see_it(
 def test_a_cache_that_is_no_redis_is_refused() -> None:
     with pytest.raises(ImproperlyConfigured, match="CACHE_URL names no Redis"):
         environment.caches("memcached://host", broker="", database=POSTGRESQL)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda url: environment.judge_urls(["https://api.example.org", url]),
+        lambda url: environment.judge_keys([f"A_KEY={url}"]),
+    ],
+    ids=["urls", "keys"],
+)
+def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(
+    read: Callable[[str], object],
+) -> None:
+    assert read("https://llm.example.org/v1")
+    with pytest.raises(ImproperlyConfigured, match="neither user, password") as refused:
+        read("https://user:pw-of-mine@llm.example.org/v1")
+    assert "pw-of-mine" not in str(refused.value)

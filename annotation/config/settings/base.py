@@ -27,7 +27,7 @@ DEMO_SIGN_IN = False
 DEMO_HOST = "127.0.0.1"
 # Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (any port where
 # it names none) and its path at the start; an empty list allows no judge that needs a network.
-COVERDICT_JUDGE_URLS: list[str] = env.list("COVERDICT_JUDGE_URLS", default=[])
+COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
 # Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
@@ -43,6 +43,10 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
+# Figures for Prometheus at /metrics, for whoever sends this token; without it there is no such page.
+METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
+# Whether a request's id is what X-Request-ID says: only behind a proxy that sets the header itself.
+TRUST_REQUEST_ID = False
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.
@@ -68,6 +72,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "annotation.web.requests_known.KnownRequests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -223,9 +228,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # A message is done with as soon as a worker has it: what it told of stands in rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread for runs, for exports, for imports and for statistics, and one that finds that the others are at work.
+# A thread for each lane of work and one for statistics, and one that finds that the others are at work.
 CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONCURRENCY = 5
+CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
 # A page must not hang on a broker that is away: the job's row is queued again by the reaper.

@@ -4,14 +4,15 @@ Required: SECRET_KEY, ALLOWED_HOSTS, DATABASE_URL, CELERY_BROKER_URL. Optional: 
 COVERDICT_JUDGE_URLS, COVERDICT_JUDGE_KEYS, COVERDICT_WEBHOOK_HOSTS, COVERDICT_NEW_PROJECTS, EMAIL_URL,
 DEFAULT_FROM_EMAIL, CSRF_TRUSTED_ORIGINS, SECURE_SSL_REDIRECT, TRUST_PROXY_HEADER, SECURE_HSTS_SECONDS,
 SECURE_HSTS_INCLUDE_SUBDOMAINS, CONN_MAX_AGE, SERVER_SIDE_CURSORS, LOG_LEVEL, JOB_LEASE_SECONDS,
-IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS, TOKEN_CALLS_PER_MINUTE, CACHE_URL. DEBUG is refused.
+IMPORT_BACKGROUND_BYTES, WORKER_SILENT_SECONDS, TOKEN_CALLS_PER_MINUTE, CACHE_URL, METRICS_TOKEN, SENTRY_DSN,
+SENTRY_ENVIRONMENT. DEBUG is refused.
 """
 
 import os
 
 from django.core.exceptions import ImproperlyConfigured
 
-from annotation.config import environment, logs
+from annotation.config import environment, error_reports, logs
 from annotation.config.settings.base import *
 from annotation.config.settings.base import HASHED_STORAGES, VAR_DIR, env, shared_cache
 from annotation.settings_choice import signs_of_production
@@ -126,13 +127,19 @@ SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=True)
 # Probes come from inside and speak plain HTTP.
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
 if env.bool("TRUST_PROXY_HEADER", default=False):
     # Only behind a proxy that sets this header itself: a browser could claim it otherwise.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    TRUST_REQUEST_ID = True
 # Subdomains and browsers' preload lists are for the domain's owner to decide, not for one host on it.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+# Where errors are reported, by Sentry's protocol; nowhere unless named.
+error_reports.report_errors(
+    env.str("SENTRY_DSN", default=""), environment=env.str("SENTRY_ENVIRONMENT", default="production")
+)
 
 LOGGING = logs.json_lines(env.str("LOG_LEVEL", default="INFO"))

@@ -17,10 +17,11 @@ from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Invalid, NotAllowed
+from annotation.core.refusals import Invalid, NotAllowed, NotFound
 from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.permit_texts import end_permission, permit_texts
+from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     add_judge,
     archive_judge,
@@ -28,8 +29,8 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
-from annotation.judging.services.try_judge import Trial, may_try, try_judge
-from annotation.models import Judge, Project
+from annotation.judging.services.try_judge import may_try
+from annotation.models import Judge, JudgeTrial, Project
 
 MOST_MEMBERS = 20
 
@@ -148,7 +149,7 @@ class MayReceive(serializers.Serializer[Any]):
     may_receive_texts = serializers.BooleanField()
 
 
-class TrialRow(serializers.Serializer[Trial]):
+class TrialAnswer(serializers.Serializer[Any]):
     answer = LabelField(
         source="label",
         allow_null=True,
@@ -166,21 +167,46 @@ class TrialRow(serializers.Serializer[Trial]):
     cost = serializers.FloatField()
 
 
-class JudgeTrial(ApiView):
+class TrialRow(serializers.Serializer[JudgeTrial]):
+    id = serializers.CharField(source="public_id")
+    is_over = serializers.BooleanField(
+        help_text="Whether the judge has answered or failed; ask again until then."
+    )
+    outcome = TrialAnswer(allow_null=True, help_text="What it answered; null until then and where it failed.")
+    fault = serializers.CharField(help_text="Why it did not answer; empty otherwise.")
+
+
+class SharedJudgeTrial(ApiView):
     tag = "judges"
 
-    @operation("try_judge", responses=TrialRow)
+    @operation("try_judge", responses={202: TrialRow})
     def post(self, request: Request, name: str) -> Response:
         """Ask a shared judge one sample question.
 
-        For those who may start runs in some project. Tells whether it answers, how long that takes and
-        which reply format its server supports. Nothing else is kept.
+        For those who may start runs in some project. A worker asks; `GET judges/trials/{id}/` tells whether it answers,
+        how long that takes and which reply format its server supports.
         """
         if not may_try(self.person):
             # Whoever may try none learns no names of judges either.
             raise NotAllowed("Trying a judge is for those who may start runs in some project.")
-        trial = try_judge(judge=judge_by_name(name), by=self.person)
-        return Response(TrialRow(trial).data)
+        return _begun(request_trial(judge=judge_by_name(name), by=self.person))
+
+
+class OneTrial(ApiView):
+    tag = "judges"
+    for_any_token = ("GET",)
+
+    @operation("get_judge_trial", responses=TrialRow)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Show a trial of a judge that you have asked for in the last day."""
+        trials = JudgeTrial.objects.filter(requested_by=self.person)
+        grant = self.grant
+        if grant is not None and grant.is_of_one:
+            trials = trials.filter(project__isnull=False, project=grant.project)
+        row = trials.filter(public_id=public_id).first()
+        if row is None:
+            raise NotFound("There is no such trial of yours.")
+        return Response(TrialRow(row).data)
 
 
 class Judges(ApiView):
@@ -212,7 +238,7 @@ class Judges(ApiView):
 class JudgeTrialBefore(ApiView):
     tag = "judges"
 
-    @operation("try_new_judge", request=NewJudge, responses=TrialRow)
+    @operation("try_new_judge", request=NewJudge, responses={202: TrialRow})
     def post(self, request: Request, slug: str) -> Response:
         """Ask a judge one sample question before it is added.
 
@@ -224,7 +250,8 @@ class JudgeTrialBefore(ApiView):
         for fault in profile_faults(judge, members or ()):
             raise fault
         asked = members if judge.kind == Judge.Kind.PANEL else None
-        return Response(TrialRow(try_judge(judge=judge, by=self.person, members=asked)).data)
+        trial = request_trial(judge=None, project=project, by=self.person, profile=profile, members=asked)
+        return _begun(trial)
 
 
 class OneJudge(ApiView):
@@ -301,14 +328,18 @@ class JudgeTexts(ApiView):
 class OwnJudgeTrial(ApiView):
     tag = "judges"
 
-    @operation("try_project_judge", responses=TrialRow)
+    @operation("try_project_judge", responses={202: TrialRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Ask a judge of the project one sample question.
 
         Needs the verb "run". Nothing is kept but which reply format its server takes.
         """
         project = self.enter(Verb.RUN)
-        return Response(TrialRow(try_judge(judge=_judge(project, public_id), by=self.person)).data)
+        return _begun(request_trial(judge=_judge(project, public_id), project=project, by=self.person))
+
+
+def _begun(trial: JudgeTrial) -> Response:
+    return Response(TrialRow(trial).data, status=status.HTTP_202_ACCEPTED)
 
 
 def _judge(project: Project, public_id: str) -> Judge:

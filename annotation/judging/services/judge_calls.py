@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 import secrets
 import threading
 import time
@@ -12,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
+from annotation.core import tallies
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
 from evaluation.judging.errors import ModelChanged
-from evaluation.judging.protocol import StoredCall
+from evaluation.judging.protocol import Price, StoredCall
 
 CLAIM_SECONDS = 10.0
 """How long a worker that says nothing keeps the right to ask a question."""
@@ -28,7 +29,7 @@ KEPT_TRYING_SECONDS = 10.0
 _LARGEST_COUNT = 2**31 - 1
 LONGEST_MODEL = 200
 
-logger = logging.getLogger(__name__)
+logger = structlog.get_logger(__name__)
 
 
 class RowCallStore:
@@ -79,6 +80,7 @@ class RowCallStore:
 
     async def put(self, call: StoredCall) -> None:
         """Keep a call and end the claim on it; the first one under a key stays."""
+        self._tell(call)
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
         key = self._kept_under(call.key)
@@ -89,6 +91,27 @@ class RowCallStore:
         else:
             await self._paid.do_surely(replace(call, key=key))
         self._refuse_another_model(call)
+
+    def _tell(self, call: StoredCall) -> None:
+        """In the log, without a word of what was asked and answered, and in the figures."""
+        sent, received = call.prompt_tokens or 0, call.completion_tokens or 0
+        name = self._judge.name
+        logger.info(
+            "call answered",
+            judge=name,
+            step=call.step,
+            model=call.model[:LONGEST_MODEL],
+            finish_reason=call.finish_reason[:40],
+            prompt_tokens=sent,
+            completion_tokens=received,
+            seconds=round(call.seconds, 3),
+        )
+        tallies.count("judge_calls", judge=name)
+        tallies.count("judge_call_seconds", call.seconds, judge=name)
+        tallies.count("judge_tokens", sent, judge=name, kind="prompt")
+        tallies.count("judge_tokens", received, judge=name, kind="completion")
+        price = Price(self._judge.prompt_price, self._judge.completion_price)
+        tallies.count("judge_cost", price.of(sent, received), judge=name)
 
     def _is_of_another_model(self, call: StoredCall) -> bool:
         named = call.model[:LONGEST_MODEL]

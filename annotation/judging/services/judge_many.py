@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Case, F, Value, When
+from structlog.contextvars import bind_contextvars
 
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
@@ -81,6 +82,7 @@ class _Flow:
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
         context.run(paying_job.set, claimed.job.pk)
+        context.run(bind_contextvars, **jobs.told_of(claimed.job))
         turn = context.run(take_turn, claimed.job.pk)
         return cls(claimed, work, work.steps(), context, turn)
 
@@ -436,11 +438,14 @@ class _Turn:
             self.unavailable_in_a_row = 0
         for flow in done:
             self._drop(flow)
+            flow.context.run(logger.info, "A document set is judged")
         for flow, failure in failed:
             self._drop(flow)
             self._fail(flow, failure)
 
     def _fail(self, flow: _Flow, failure: BaseException) -> None:
+        jobs.count_error(failure)
+        flow.context.run(logger.warning, "A document set was not judged: %s", type(failure).__name__)
         match failure:
             case BudgetSpent() | JudgeRefused() | JudgeSettings():
                 # The others' calls are under way: what they answer is written before the run stops.

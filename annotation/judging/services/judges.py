@@ -37,7 +37,7 @@ from annotation.scoring.recalibrated import read_calibrator
 from evaluation.judging.cascade import CascadeJudge
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
-from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.openai import OpenAIJudge, base_url_fault
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.judging.protocol import (
@@ -404,6 +404,8 @@ def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
 
 def url_fault(url: str) -> str:
     """Why no judge may call that base URL, or nothing."""
+    if fault := base_url_fault(url):
+        return fault
     if is_allowed_url(url, settings.COVERDICT_JUDGE_URLS):
         return ""
     return (
@@ -461,13 +463,11 @@ class _Address(NamedTuple):
 
 def _address(url: str) -> _Address | None:
     """The address in a URL; None where there is none that could be compared safely."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
+    if base_url_fault(url):
         return None
+    parts = urlsplit(url)
     folders = tuple(folder for folder in unquote(parts.path).split("/") if folder)
     # A path with dots names a place outside of the one where it begins.
-    if not host or ".." in folders or "\\" in url:
+    if ".." in folders or "\\" in url:
         return None
-    return _Address(parts.scheme, host, port, folders)
+    return _Address(parts.scheme, parts.hostname or "", parts.port, folders)

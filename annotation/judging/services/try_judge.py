@@ -50,19 +50,25 @@ def may_try(by: User) -> bool:
     return by.is_superuser or any(Verb.RUN in verbs_in(by, project) for project in visible_projects(by))
 
 
-def try_judge(*, judge: Judge, by: User | None, members: Sequence[Judge] | None = None) -> Trial:
-    """Ask the judge whether a sample text says a sample claim; it need not be saved, and `members` are then a panel's.
-
-    No text of a project is sent, and nothing is kept but the reply format that its server takes, which is found anew:
-    whoever has changed the server tries the judge. A panel's members are all asked, and theirs kept.
-    Raises NotAllowed for people who may run judges nowhere, or not in the judge's project (NotFound to those outside
-    of it); Invalid where the judge cannot be asked
-    (code `unusable_judge`) or did not answer (`judge_failed`), with what the server said and never a key.
+def require_may_try(judge: Judge, by: User | None) -> None:
+    """Raises NotAllowed for people who may run judges nowhere, or not in the judge's project (NotFound to those outside
+    of it).
     """
     if by is not None and not may_try(by):
         raise NotAllowed("Trying a judge is for those who may start runs in some project.")
     if judge.project is not None:
         require(by, judge.project, Verb.RUN)
+
+
+def try_judge(*, judge: Judge, by: User | None, members: Sequence[Judge] | None = None) -> Trial:
+    """Ask the judge whether a sample text says a sample claim; it need not be saved, and `members` are then a panel's.
+
+    No text of a project is sent, and nothing is kept but the reply format that its server takes, which is found anew:
+    whoever has changed the server tries the judge. A panel's members are all asked, and theirs kept.
+    Raises as `require_may_try`; Invalid where the judge cannot be asked (code `unusable_judge`) or did not answer
+    (`judge_failed`), with what the server said and never a key.
+    """
+    require_may_try(judge, by)
     require_usable(judge, members)
     found: dict[str, tuple[Judge, FoundOut]] = {}
 

@@ -30,6 +30,7 @@ from annotation.models import (
     JudgeCascade,
     JudgeExamples,
     JudgeShare,
+    JudgeTrial,
     KeptReply,
     MailTurn,
     PromptVersion,
@@ -41,6 +42,7 @@ from annotation.models import (
     Run,
     SetupLink,
     SummaryJudgment,
+    Tally,
     TextPermission,
     TokenGrant,
     UnitChange,
@@ -69,10 +71,12 @@ OF_MACHINE = (
     "CallStart",
     "JudgeCall",
     "JudgeShare",
+    "JudgeTrial",
     "KeptReply",
     "MailTurn",
     "SetupLink",
     "TokenGrant",
+    "Tally",
     "Worker",
 )
 """Rows of no project, for superusers."""
@@ -144,6 +148,11 @@ def fill(world: World) -> None:
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     claim = world.check("alder", 1).claim
     comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm, @olga.")
+    _fill_what_is_worked_on(world)
+    _fill_what_is_kept(world)
+
+
+def _fill_what_is_worked_on(world: World) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
@@ -163,6 +172,9 @@ def fill(world: World) -> None:
     alder = world.peers["port", "alder"]
     QuestionAnswer.objects.create(question=question, summary=alder, judge=world.judge, origin_name="lexical")
     Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
+
+
+def _fill_what_is_kept(world: World) -> None:
     line = PublishedScore.objects.create(
         project=world.project, table="2001", origin_name="t", line=1, cells=[], set_name="D1", system="alder"
     )
@@ -180,6 +192,8 @@ def fill(world: World) -> None:
     JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
+    JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
+    Tally.objects.create(name="judge_calls", labels='{"judge": "lexical"}', value=3)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")

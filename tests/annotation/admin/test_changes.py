@@ -173,8 +173,8 @@ class TestJudges:
         [
             ({"base_url": "http://169.254.169.254/latest"}, "COVERDICT_JUDGE_URLS"),
             ({"base_url": "http://127.0.0.1.evil.example/v1"}, "COVERDICT_JUDGE_URLS"),
-            ({"base_url": "http://127.0.0.1@evil.example/v1"}, "COVERDICT_JUDGE_URLS"),
-            ({"base_url": "file:///etc/passwd"}, "COVERDICT_JUDGE_URLS"),
+            ({"base_url": "http://127.0.0.1@evil.example/v1"}, "neither user, password"),
+            ({"base_url": "file:///etc/passwd"}, "starts with http:// or https://"),
             ({"base_url": ""}, "COVERDICT_JUDGE_URLS"),
             ({"api_key_env": "sk-abc123"}, "not the name of an environment variable"),
             ({"api_key_env": "SECRET_KEY"}, "may not be sent to http://127.0.0.1:9000/v1"),

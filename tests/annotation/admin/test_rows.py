@@ -170,9 +170,11 @@ def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> N
                 "CallClaim",
                 "CallStart",
                 "JudgeShare",
+                "JudgeTrial",
                 "KeptReply",
                 "CachedValue",
                 "MailTurn",
+                "Tally",
                 "SetupLink",
                 "TokenGrant",
             }

@@ -14,7 +14,18 @@ from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
 from annotation.imports.background import files_of
 from annotation.judging.services.ask_questions import ask_questions
-from annotation.models import ClaimSet, Dispute, Draw, Export, Import, Judge, Run, VerdictBatch, Webhook
+from annotation.models import (
+    ClaimSet,
+    Dispute,
+    Draw,
+    Export,
+    Import,
+    Judge,
+    JudgeTrial,
+    Run,
+    VerdictBatch,
+    Webhook,
+)
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -310,6 +321,7 @@ OUTSIDE = (
     Route("post", "notices/read/", ()),
     Route("post", "notices/{notice}/read/", ()),
     Route("post", "judges/{judge}/try/", ()),
+    Route("get", "judges/trials/{trial}/", ()),
 )
 
 LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/", "scores/", "exports/")
@@ -367,6 +379,7 @@ def ids_of(world: World) -> dict[str, str]:
         "comment": said.comment.public_id,
         "notice": world.olga.notices.get(kind="mention").public_id,
         "judge": world.judge.name,
+        "trial": JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona).public_id,
         "own_judge": own_panel(world).public_id,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
@@ -424,7 +437,11 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
-    path = route.path.replace("{slug}", "<slug:slug>").replace("{judge}", "<slug:name>")
+    path = (
+        route.path.replace("{slug}", "<slug:slug>")
+        .replace("{judge}", "<slug:name>")
+        .replace("{trial}", "<slug:public_id>")
+    )
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")

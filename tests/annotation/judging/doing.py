@@ -23,6 +23,13 @@ def perform_all(run: Run) -> None:
     run.refresh_from_db()
 
 
+def perform_asked() -> None:
+    """Ask the judges that somebody wants to try, as a worker does."""
+    waiting = Job.objects.filter(trial__isnull=False, state=Job.State.WAITING)
+    for public_id in waiting.values_list("public_id", flat=True):
+        perform_job.perform(public_id)
+
+
 def add_document_set(
     project: Project,
     *,

@@ -741,6 +741,8 @@ def test_a_client_handed_in_is_used_and_left_open(judge_of: JudgeMaker, llm_serv
         (lambda: OpenAIJudge("m", "https://"), "names a host"),
         (lambda: OpenAIJudge("m", "http://ana:pw@127.0.0.1/v1"), "neither user, password"),
         (lambda: OpenAIJudge("m", "http://127.0.0.1/v1?key=1"), "neither user, password"),
+        (lambda: OpenAIJudge("m", "http://127.0.0.1/v1\tx"), "characters that are not shown"),
+        (lambda: OpenAIJudge("m", "http://[::1"), "cannot be read"),
         (lambda: OpenAIJudge("m", api_key="sk-\nX: 1"), "cannot be sent"),
         (lambda: OpenAIJudge(5), "model must be a text, got int"),  # type: ignore[arg-type]
         (lambda: OpenAIJudge("m", api_key=b"sk-1"), "api_key must be a text, got bytes"),  # type: ignore[arg-type]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annotation.judging.services.save_judge import add_judge
 from annotation.models import Judge, TextPermission
+from tests.annotation.judging.doing import perform_asked
 
 if TYPE_CHECKING:
+    from rest_framework.test import APIClient
+
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
     from tests.llm_server import LLMServer
@@ -19,11 +22,20 @@ def new(server: LLMServer, **changes: object) -> dict[str, object]:
     return {"name": "mine", "kind": "openai", "model": "scripted", "base_url": server.base_url, **changes}
 
 
+def tried(client: APIClient, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
+    """What the judge answered, once a worker had asked it."""
+    begun = client.post(path, body or {})
+    assert begun.status_code == 202
+    perform_asked()
+    outcome: dict[str, Any] = client.get(f"/api/v1/judges/trials/{begun.json()['id']}/").json()["outcome"]
+    return outcome
+
+
 def test_a_judge_is_tried_added_changed_and_used(
     world: World, client_of: ApiDoor, llm_server: LLMServer
 ) -> None:
     client = client_of("mona")
-    trial = client.post(f"{AT}try/", new(llm_server)).json()
+    trial = tried(client, f"{AT}try/", new(llm_server))
     assert (trial["answer"], trial["format"]) == ("yes", "json_schema")
     assert not Judge.objects.filter(name="mine").exists()
     made = client.post(AT, new(llm_server, prompt_price=1, completion_price=2))
@@ -36,7 +48,7 @@ def test_a_judge_is_tried_added_changed_and_used(
     )
     here = f"{AT}{shown['id']}/"
     assert client.patch(here, {"concurrency": 2}).json()["concurrency"] == 2
-    assert client.post(f"{here}try/").json()["answer"] == "yes"
+    assert tried(client, f"{here}try/")["answer"] == "yes"
     refused = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "texts_not_permitted")
     started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine", "send_texts": True})

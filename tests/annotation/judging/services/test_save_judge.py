@@ -301,3 +301,11 @@ def test_a_permission_ends_with_the_address_and_by_hand(
     ]
     assert not TextPermission.objects.exists()
     assert llm_server.connections == 0
+
+
+@pytest.mark.parametrize("url", ["http://user:pw-of-mine@127.0.0.1/v1", "http://127.0.0.1/v1?key=pw-of-mine"])
+def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(world: World, url: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        add_judge(project=world.project, by=world.olga, name="leaky", kind="openai", model="m", base_url=url)
+    assert (refused.value.field, refused.value.code) == ("base_url", "invalid_judge")
+    assert "pw-of-mine" not in refused.value.message

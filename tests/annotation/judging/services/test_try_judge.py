@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.messages import get_messages
+from django.utils import timezone
 
+from annotation import perform_job
+from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.judging.services import try_judge as module
+from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.try_judge import try_judge
-from annotation.models import Judge, JudgeCall
+from annotation.models import Job, Judge, JudgeCall, JudgeTrial
+from tests.annotation.judging.doing import perform_asked
 from tests.llm_server import faults, llm_server
 
 if TYPE_CHECKING:
@@ -162,18 +168,69 @@ def test_only_those_who_may_run_judges_try_them(world: World, name: str) -> None
 
 def test_the_api_tells_the_trial(world: World, client: Client) -> None:
     client.force_login(world.mona)
-    answer = client.post("/api/v1/judges/lexical/try/").json()
+    begun = client.post("/api/v1/judges/lexical/try/")
+    here = f"/api/v1/judges/trials/{begun.json()['id']}/"
+    assert (begun.status_code, begun.json()["is_over"], begun.json()["outcome"]) == (202, False, None)
+    perform_asked()
+    told = client.get(here).json()
+    answer = told["outcome"]
+    assert (told["is_over"], told["fault"]) == (True, "")
     assert (answer["answer"], answer["calls"], answer["format"]) == ("yes", 0, "")
+    client.force_login(world.olga)
+    assert client.get(here).status_code == 404
 
 
-def test_the_api_refuses_a_judge_that_fails_with_a_reason(
+def test_the_api_tells_why_a_judge_failed(
     world: World, judge: Judge, llm_server: LLMServer, client: Client
 ) -> None:
     llm_server.api_key = "another"
     client.force_login(world.mona)
+    begun = client.post("/api/v1/judges/scripted/try/").json()
+    perform_asked()
+    told = client.get(f"/api/v1/judges/trials/{begun['id']}/").json()
+    assert (told["is_over"], told["outcome"]) == (True, None)
+    assert "401" in told["fault"]
+
+
+def test_a_judge_that_nobody_could_ask_is_refused_at_once(
+    world: World, judge: Judge, client: Client, settings: Any
+) -> None:
+    settings.COVERDICT_JUDGE_URLS = []
+    client.force_login(world.mona)
     answer = client.post("/api/v1/judges/scripted/try/")
-    assert answer.status_code == 422
-    assert answer.json()["error"]["code"] == "judge_failed"
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unusable_judge")
+    assert not JudgeTrial.objects.exists()
+
+
+def test_judges_that_hang_keep_no_request_waiting_and_are_asked_together(
+    world: World,
+    transactional_db: None,
+    client: Client,
+    llm_server: LLMServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three that hang are begun at once; all are given up when one would be, and not one after the other."""
+    monkeypatch.setattr(module, "LONGEST_SECONDS", 2.0)
+    llm_server.always(faults.hang())
+    for name in ("a", "b", "c"):
+        Judge.objects.create(name=name, kind="openai", model=name, base_url=llm_server.base_url)
+    client.force_login(world.mona)
+    for name in ("a", "b", "c"):
+        assert client.post(f"/api/v1/judges/{name}/try/").status_code == 202
+    assert not llm_server.calls
+    perform_job.pull(Lane.TRIALS)
+    assert {call.body["model"] for call in llm_server.calls} == {"a", "b", "c"}
+    assert all("no answer within 2 seconds" in each.fault for each in JudgeTrial.objects.all())
+    begun = list(Job.objects.filter(trial__isnull=False).values_list("started_at", "finished_at"))
+    assert max(start for start, _ in begun) < min(end for _, end in begun)
+
+
+def test_trials_are_kept_for_a_day(world: World) -> None:
+    old = request_trial(judge=world.judge, by=world.mona)
+    JudgeTrial.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=25))
+    new = request_trial(judge=world.judge, by=world.mona)
+    assert list(JudgeTrial.objects.all()) == [new]
+    assert list(Job.objects.values_list("trial", flat=True)) == [new.pk]
 
 
 def test_the_api_names_no_judges_to_those_who_may_run_none(world: World, client: Client) -> None:
@@ -182,24 +239,21 @@ def test_the_api_names_no_judges_to_those_who_may_run_none(world: World, client:
         assert client.post(f"/api/v1/judges/{name}/try/").status_code == 403
 
 
-def test_the_admin_tells_the_trial(judge: Judge, admin_client: Client) -> None:
-    page = "/admin/annotation/judge/"
-    chosen = {"action": "try_it", "_selected_action": [judge.pk]}
-    answer = admin_client.post(page, chosen)
-    [message] = get_messages(answer.wsgi_request)
-    assert str(message).startswith("Judge scripted answers in ")
-    assert "answers by JSON schema" in str(message)
+def tried_in_admin(client: Client, *judges: Judge) -> str:
+    """What the list of trials shows once a worker has asked these."""
+    chosen = {"action": "try_it", "_selected_action": [judge.pk for judge in judges]}
+    [message] = get_messages(client.post("/admin/annotation/judge/", chosen).wsgi_request)
+    assert str(message).startswith("Being asked: ")
+    assert "not asked yet" in client.get("/admin/annotation/judgetrial/").content.decode()
+    perform_asked()
+    return client.get("/admin/annotation/judgetrial/").content.decode()
 
 
-def test_the_admin_says_which_judges_it_did_not_try(judge: Judge, admin_client: Client) -> None:
-    for name in ("a", "b", "c"):
-        Judge.objects.create(name=name, kind="lexical")
-    chosen = list(Judge.objects.values_list("pk", flat=True))
-    answer = admin_client.post("/admin/annotation/judge/", {"action": "try_it", "_selected_action": chosen})
-    *tried, last = get_messages(answer.wsgi_request)
-    assert [str(message).split()[:2] for message in tried] == [["Judge", name] for name in "abc"]
-    assert str(last).startswith("Not tried: scripted.")
-    assert last.level_tag == "warning"
+def test_the_admin_tells_the_trials(judge: Judge, admin_client: Client) -> None:
+    others = [Judge.objects.create(name=name, kind="lexical") for name in ("a", "b", "c")]
+    page = tried_in_admin(admin_client, judge, *others)
+    assert page.count(f"“{module.TRIAL_CLAIM}” – yes") == 4
+    assert "answers by JSON schema" in page
 
 
 @pytest.mark.parametrize(
@@ -207,13 +261,8 @@ def test_the_admin_says_which_judges_it_did_not_try(judge: Judge, admin_client: 
     [faults.text("Well."), faults.refusal(), faults.status(400, "no")],
     ids=["rubbish", "refused", "rejected"],
 )
-def test_the_admin_warns_of_an_answer_that_is_none(
+def test_the_admin_tells_of_an_answer_that_is_none(
     judge: Judge, llm_server: LLMServer, admin_client: Client, fault: Fault
 ) -> None:
     llm_server.always(fault)
-    answer = admin_client.post(
-        "/admin/annotation/judge/", {"action": "try_it", "_selected_action": [judge.pk]}, follow=True
-    )
-    [message] = answer.context["messages"]
-    assert message.level_tag == "warning"
-    assert "Judge scripted gave no usable answer in " in answer.content.decode()
+    assert "no usable answer" in tried_in_admin(admin_client, judge)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, TextPermission
+from annotation.models import Judge, JudgeTrial, TextPermission
+from annotation.workers import report_alive
+from tests.annotation.conftest import HTMX
+from tests.annotation.judging.doing import perform_asked
 from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
@@ -43,9 +47,20 @@ def profile(server: LLMServer, **changes: str) -> dict[str, str]:
     return {**shown, **changes}
 
 
+def tried(client: Client, page: str, typed: dict[str, Any] | None = None) -> tuple[str, str]:
+    """The page that asked for a trial, and what was put into it once a worker had asked the judge."""
+    asked = client.post(page, {**(typed or {}), "act": "try"}).content.decode()
+    found = re.search(r'hx-get="([^"]+/trials/[^"]+)"', asked)
+    assert found is not None
+    assert "hx-trigger" in client.get(found[1], headers=HTMX).content.decode()
+    perform_asked()
+    said = client.get(found[1], headers=HTMX).content.decode()
+    assert "hx-trigger" not in said
+    return asked, said
+
+
 def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_server: LLMServer) -> None:
-    tried = mona.post(f"{AT}add/", {**profile(llm_server), "act": "try"})
-    page = tried.content.decode()
+    _, page = tried(mona, f"{AT}add/", profile(llm_server))
     assert "It answers: yes." in page
     assert "answers by JSON schema" in page
     assert not Judge.objects.filter(name="mine").exists()
@@ -56,10 +71,24 @@ def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_ser
 
 def test_a_trial_that_fails_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
     llm_server.api_key = "another"
-    page = mona.post(f"{AT}add/", {**profile(llm_server), "act": "try"}).content.decode()
-    assert "It did not answer." in page
-    assert "401" in page
+    page, said = tried(mona, f"{AT}add/", profile(llm_server))
+    assert "It did not answer." in said
+    assert "401" in said
     assert 'value="mine"' in page
+
+
+def test_a_trial_is_for_whoever_asked_and_has_a_page(
+    mona: Client, world: World, signed_in: Callable[[User], Client]
+) -> None:
+    mona.post(f"{AT}{world.judge.public_id}/", {"act": "try"})
+    trial = JudgeTrial.objects.get()
+    here = f"{AT}trials/{trial.public_id}/"
+    assert "No worker is running." in mona.get(here).content.decode()
+    report_alive("ada:1")
+    assert "The judge is being asked" in mona.get(here).content.decode()
+    assert signed_in(world.olga).get(here).status_code == 404
+    perform_asked()
+    assert "<h1>Trial of a judge</h1>" in mona.get(here).content.decode()
 
 
 def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:
@@ -82,7 +111,7 @@ def test_a_form_shows_what_its_kind_needs_alone(mona: Client) -> None:
 
 def test_a_panel_is_tried_and_saved(mona: Client, world: World) -> None:
     asked = {"name": "several", "members": [str(world.judge.pk)]}
-    assert "It answers: yes." in mona.post(f"{AT}add/?kind=panel", {**asked, "act": "try"}).content.decode()
+    assert "It answers: yes." in tried(mona, f"{AT}add/?kind=panel", asked)[1]
     assert mona.post(f"{AT}add/?kind=panel", {**asked, "act": "save"}).status_code == 302
     assert list(Judge.objects.get(name="several").members.all()) == [world.judge]
 
@@ -123,7 +152,7 @@ def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[
 def test_a_shared_judge_is_shown_and_tried_and_not_changed(mona: Client, world: World) -> None:
     page = f"{AT}{world.judge.public_id}/"
     assert "The built-in judge" in mona.get(page).content.decode()
-    assert "It answers: yes." in mona.post(page, {"act": "try"}).content.decode()
+    assert "It answers: yes." in tried(mona, page)[1]
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
 
 

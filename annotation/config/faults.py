@@ -1,0 +1,54 @@
+"""What broke, told in the format of the door that was asked: page, notice, JSON of a script, the API's envelope, text.
+
+Nothing here asks the database, which may be what broke.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
+
+from annotation.api.errors import body_of
+from annotation.core.refusals import away
+from annotation.web.htmx import wants_fragment
+from annotation.web.refusals import to_notices
+
+BROKE = "Something went wrong here. The server's log has the details."
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Answer a request that ended in an exception: 503 with Retry-After where the database is away, else 500."""
+    error = sys.exc_info()[1]
+    refusal = away(error)
+    response = _told(request, refusal or Exception(BROKE), status=503 if refusal else 500)
+    response["Cache-Control"] = "no-store"
+    if refusal is not None:
+        response["Retry-After"] = math.ceil(refusal.wait)
+    return response
+
+
+def _told(request: HttpRequest, error: Exception, *, status: int) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return JsonResponse(body_of(error), status=status)
+    code, message = getattr(error, "code", "internal"), str(error)
+    if _speaks_json(request):
+        return JsonResponse({"code": code, "message": message}, status=status)
+    if wants_fragment(request):
+        heading = "The database is away" if status == 503 else "Something went wrong"
+        notice = render_to_string("_refusal.html", {"heading": heading, "refusal": {"message": message}})
+        return to_notices(HttpResponse(notice, status=status))
+    if request.accepts("text/html"):
+        return HttpResponse(render_to_string(f"{status}.html", {"message": message}), status=status)
+    return HttpResponse(message, content_type="text/plain; charset=utf-8", status=status)
+
+
+def _speaks_json(request: HttpRequest) -> bool:
+    try:
+        view = resolve(request.path_info).func
+    except Resolver404:
+        return False
+    return bool(getattr(view, "speaks_json", False))

@@ -1,0 +1,106 @@
+"""The figures of an installation in Prometheus' text format.
+
+Requests are counted by the web processes themselves. All else comes from the database, so it is the same whichever
+server is asked, and tells of workers too. The number of statements and what they read grow with nothing but open jobs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+
+from django.conf import settings
+from django.db import DatabaseError
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+import annotation
+from annotation.models import Tally
+from annotation.watching.queries import disk, last_backup, open_jobs, workers
+from annotation.web.request_figures import all_processes
+
+TALLIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "jobs": ("Jobs that came to an end, by what it was.", ("lane", "outcome")),
+    "runs": ("Runs that came to an end, by what it was.", ("state",)),
+    "errors": ("What jobs met, by the kind of error.", ("kind",)),
+    "judge_calls": ("Calls that a judge's server answered.", ("judge",)),
+    "judge_call_seconds": ("Time of these calls together.", ("judge",)),
+    "judge_tokens": ("Tokens of these calls.", ("judge", "kind")),
+    "judge_cost": ("What these calls cost, at the judge's prices.", ("judge",)),
+}
+"""What workers count, with its labels; in the text each has `coverdict_` before and `_total` behind its name."""
+
+logger = logging.getLogger(__name__)
+
+
+def as_text() -> bytes:
+    """All figures; without those of the database, and `coverdict_database_up 0`, where it is away."""
+    return generate_latest(all_processes()) + generate_latest(_registry())
+
+
+def _registry() -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Installation())
+    return registry
+
+
+class _Installation:
+    def collect(self) -> Iterator[Metric]:
+        yield _gauge("info", "The version that answers.", {(annotation.__version__,): 1}, ("version",))
+        room = disk()
+        yield _gauge("disk_free_bytes", "Free on the file system of COVERDICT_VAR.", {(): room.free})
+        yield _gauge("disk_bytes", "Size of the file system of COVERDICT_VAR.", {(): room.total})
+        if backup := last_backup():
+            yield _gauge(
+                "last_backup_timestamp_seconds", "When a backup was finished.", {(): backup.timestamp()}
+            )
+        try:
+            of_database = [*_of_queue(), *_of_tallies()]
+        except DatabaseError:
+            logger.warning("The figures of the database are left out", exc_info=True)
+            of_database = []
+        yield _gauge("database_up", "Whether the database answers.", {(): bool(of_database)})
+        yield from of_database
+
+
+def _of_queue() -> Iterator[Metric]:
+    lanes = open_jobs()
+    by_lane: dict[str, tuple[str, list[float]]] = {
+        "jobs_waiting": ("Jobs that wait.", [each.waiting for each in lanes]),
+        "jobs_working": ("Jobs that are worked on.", [each.working for each in lanes]),
+        "oldest_job_seconds": (
+            "Longest wait of a job that may be taken.",
+            [each.oldest_seconds for each in lanes],
+        ),
+    }
+    for name, (told, values) in by_lane.items():
+        names = [(each.lane.value,) for each in lanes]
+        yield _gauge(name, told, dict(zip(names, values, strict=True)), ("lane",))
+    yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in lanes)})
+    known = workers()
+    yield _gauge(
+        "workers",
+        f"Workers that reported in the last {settings.WORKER_SILENT_SECONDS} seconds.",
+        {(): sum(each.is_alive for each in known)},
+    )
+
+
+def _of_tallies() -> Iterator[Metric]:
+    families = {
+        name: CounterMetricFamily(f"coverdict_{name}", told, labels=labels)
+        for name, (told, labels) in TALLIES.items()
+    }
+    for row in Tally.objects.filter(name__in=TALLIES):
+        told = json.loads(row.labels)
+        families[row.name].add_metric([told.get(label, "") for label in TALLIES[row.name][1]], row.value)
+    yield from families.values()
+
+
+def _gauge(
+    name: str, told: str, values: Mapping[tuple[str, ...], float], labels: tuple[str, ...] = ()
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"coverdict_{name}", told, labels=labels)
+    for labelled, value in values.items():
+        family.add_metric(labelled, value)
+    return family

@@ -1,0 +1,159 @@
+"""How an installation is doing: what waits, who works, what is kept where."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import django
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Case, CharField, Count, Min, Q, Value, When
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+import annotation
+from annotation.core.jobs import LANE_COLUMNS, OPEN, Lane
+from annotation.models import Job, Worker
+
+BACKUP_STAMP = "last-backup.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneState:
+    """What is open in a lane. `oldest_seconds` is how long the job has waited that could be taken longest; 0 where none
+    could. Jobs that wait for another attempt count as waiting and have no age before their pause is over.
+    """
+
+    lane: Lane
+    waiting: int = 0
+    working: int = 0
+    runs: int = 0
+    oldest_seconds: float = 0.0
+
+
+def open_jobs() -> list[LaneState]:
+    """The state of every lane, in one statement over the jobs that are not over."""
+    now = timezone.now()
+    lane = Case(
+        *(
+            When(**{f"{column}__isnull": False}, then=Value(name.value))
+            for name, column in LANE_COLUMNS.items()
+        ),
+        output_field=CharField(),
+    )
+    waits = Q(state=Job.State.WAITING)
+    found = (
+        Job.objects.filter(state__in=OPEN)
+        .order_by()
+        .values(lane=lane)
+        .annotate(
+            waiting=Count("pk", filter=waits),
+            working=Count("pk", filter=~waits),
+            runs=Count("run", distinct=True),
+            oldest=Min("queued_at", filter=waits & Q(queued_at__lte=now)),
+        )
+    )
+    rows = {row["lane"]: row for row in found}
+    return [_lane_state(name, rows.get(name.value), now) for name in Lane]
+
+
+def _lane_state(lane: Lane, row: Mapping[str, Any] | None, now: datetime) -> LaneState:
+    if row is None:
+        return LaneState(lane)
+    age = (now - row["oldest"]).total_seconds() if row["oldest"] else 0.0
+    return LaneState(lane, row["waiting"], row["working"], row["runs"], age)
+
+
+def failed_jobs(*, days: int = 7) -> dict[Lane, int]:
+    """How many jobs of each lane have failed in so many days; lanes without any are left out."""
+    since = timezone.now() - timedelta(days=days)
+    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=since)
+    counts = failed.aggregate(
+        **{
+            name.value: Count("pk", filter=Q(**{f"{column}__isnull": False}))
+            for name, column in LANE_COLUMNS.items()
+        }
+    )
+    return {Lane(name): number for name, number in counts.items() if number}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    name: str
+    version: str
+    started_at: datetime
+    seen_at: datetime
+    is_alive: bool
+    is_other_version: bool
+
+
+def workers() -> list[WorkerState]:
+    """Every worker of the last day, and whether it has reported lately."""
+    lately = timezone.now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
+    return [
+        WorkerState(
+            name=row.name,
+            version=row.version,
+            started_at=row.started_at,
+            seen_at=row.seen_at,
+            is_alive=row.seen_at >= lately,
+            is_other_version=row.version != annotation.__version__,
+        )
+        for row in Worker.objects.order_by("name")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The file system of COVERDICT_VAR, in bytes."""
+
+    total: int
+    free: int
+
+    @property
+    def share_free(self) -> float:
+        return self.free / self.total if self.total else 0.0
+
+
+def disk() -> Disk:
+    usage = shutil.disk_usage(settings.VAR_DIR)
+    return Disk(usage.total, usage.free)
+
+
+def last_backup() -> datetime | None:
+    """When the last backup was finished, as the command that makes it has written down; None where it has not."""
+    try:
+        stamp = json.loads((settings.VAR_DIR / BACKUP_STAMP).read_text())
+        return parse_datetime(stamp["finished_at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def missing_migrations() -> int:
+    """How many migrations the database lacks."""
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def versions() -> dict[str, str]:
+    """What runs here, by name."""
+    if connection.vendor == "postgresql":
+        number = int(getattr(connection, "pg_version"))  # noqa: B009 - other databases have none
+        database = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    else:
+        import sqlite3  # noqa: PLC0415 - of no interest elsewhere
+
+        database = f"SQLite {sqlite3.sqlite_version}"
+    return {
+        "Coverdict": annotation.__version__,
+        "Database": database,
+        "Django": django.get_version(),
+        "Python": platform.python_version(),
+    }

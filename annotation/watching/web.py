@@ -1,0 +1,71 @@
+"""The page of an installation's state, for staff; and its figures, for who holds the operator's token."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.core.jobs import broker_fault
+from annotation.core.refusals import NotFound
+from annotation.watching.queries import (
+    disk,
+    failed_jobs,
+    last_backup,
+    missing_migrations,
+    open_jobs,
+    versions,
+    workers,
+)
+from annotation.web.htmx import Request
+from annotation.web.screen import screen
+
+LITTLE_ROOM = 0.1
+FAILED_DAYS = 7
+
+
+@screen("GET")
+def status(request: Request) -> HttpResponse:
+    """What an administrator looks at first. It names no project."""
+    if not request.user.is_staff:
+        raise NotFound("There is no such page.")
+    failed = failed_jobs(days=FAILED_DAYS)
+    room = disk()
+    known = workers()
+    context = {
+        "lanes": [(lane, failed.get(lane.lane, 0)) for lane in open_jobs()],
+        "failed_days": FAILED_DAYS,
+        "workers": known,
+        "has_worker": any(each.is_alive for each in known),
+        "broker": broker_fault(),
+        "backup": last_backup(),
+        "disk": room,
+        "is_little_room": room.share_free < LITTLE_ROOM,
+        "missing": missing_migrations(),
+        "versions": versions(),
+        "now": timezone.now(),
+    }
+    return render(request, "watching/status.html", context)
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The figures for Prometheus: 404 where the operator set no METRICS_TOKEN, 401 without it in the request."""
+    if not settings.METRICS_TOKEN:
+        return HttpResponse("There is no such page.", content_type="text/plain", status=404)
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    is_known = secrets.compare_digest(given.strip().encode(), settings.METRICS_TOKEN.encode())
+    if scheme.lower() != "bearer" or not is_known:
+        headers = {"WWW-Authenticate": 'Bearer realm="metrics"'}
+        return HttpResponse("Send the token.", content_type="text/plain", status=401, headers=headers)
+    from prometheus_client import CONTENT_TYPE_LATEST  # noqa: PLC0415 - not where nobody asks for figures
+
+    from annotation.watching.figures import as_text  # noqa: PLC0415 - likewise
+
+    return HttpResponse(as_text(), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,66 @@
+"""Every request has an id, a line in the log, and where figures are kept, its part in them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+HEADER = "X-Request-ID"
+UNMATCHED = "none"
+_SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+
+logger = structlog.get_logger(__name__)
+
+
+class KnownRequests:
+    """Middleware, the outermost: it sees what every other layer made of a request.
+
+    All that is logged meanwhile holds the id, and so do the jobs that are made. Of the address the log has the route
+    and the project: the rest may hold the secret of a link.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        request_id = _id_of(request)
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            began = time.perf_counter()
+            response = self.get_response(request)
+            seconds = time.perf_counter() - began
+            method, route = request.method or "", route_of(request)
+            match = request.resolver_match
+            project = {"project": match.kwargs["slug"]} if match and "slug" in match.kwargs else {}
+            logger.info(
+                "request",
+                method=method,
+                route=route,
+                status=response.status_code,
+                seconds=round(seconds, 4),
+                **project,
+            )
+        if settings.METRICS_TOKEN:
+            from annotation.web.request_figures import observe  # noqa: PLC0415 - not where nobody asks for figures
+
+            observe(method=method, route=route, status=response.status_code, seconds=seconds)
+        response[HEADER] = request_id
+        return response
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern of the address, one of some hundreds whatever is asked for; without what was filled in."""
+    match = request.resolver_match
+    return match.route if match else UNMATCHED
+
+
+def _id_of(request: HttpRequest) -> str:
+    """What a trusted proxy calls the request, where that is short and plain; else an id of our own."""
+    given = request.headers.get(HEADER, "") if settings.TRUST_REQUEST_ID else ""
+    return given if _SANE.fullmatch(given) else secrets.token_hex(16)

@@ -1,0 +1,83 @@
+"""What waits, who works and what is kept where."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.jobs import Lane
+from annotation.models import Export, Job, Run, Worker
+from annotation.watching.queries import BACKUP_STAMP, failed_jobs, last_backup, open_jobs, workers
+from tests.annotation.statements import statements_of
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def export_job(world: World, **columns: Any) -> Job:
+    export = Export.objects.create(project=world.project, level="scores", format="csv")
+    job = Job.objects.create(export=export)
+    Job.objects.filter(pk=job.pk).update(**columns)
+    return job
+
+
+def test_each_lane_tells_what_waits_and_how_long(world: World) -> None:
+    now = timezone.now()
+    export_job(world, queued_at=now - timedelta(seconds=90))
+    export_job(world, queued_at=now - timedelta(seconds=30))
+    # Between two attempts: it waits, but nobody may take it.
+    export_job(world, queued_at=now + timedelta(seconds=40), attempt=1)
+    export_job(world, state="done", queued_at=now - timedelta(days=1))
+    export_job(world, state="working", token="t", lease_until=now)
+    run = Run.objects.create(project=world.project, judge=world.judge)
+    for document_set in world.sets.values():
+        Job.objects.create(run=run, document_set=document_set)
+    by_lane = {each.lane: each for each in open_jobs()}
+    exports, runs = by_lane[Lane.EXPORTS], by_lane[Lane.RUNS]
+    assert (exports.waiting, exports.working, exports.runs) == (3, 1, 0)
+    assert 90 <= exports.oldest_seconds < 150
+    assert (runs.waiting, runs.runs) == (len(world.sets), 1)
+    assert set(by_lane) == set(Lane)
+    assert by_lane[Lane.WEBHOOKS].waiting == 0
+
+
+def test_the_queue_is_read_in_one_statement(world: World) -> None:
+    assert len(statements_of(open_jobs)) == 1
+    export_job(world)
+    assert len(statements_of(open_jobs)) == 1
+
+
+def test_failures_of_the_last_days_count(world: World) -> None:
+    now = timezone.now()
+    export_job(world, state="failed", finished_at=now - timedelta(days=6))
+    export_job(world, state="failed", finished_at=now - timedelta(days=8))
+    assert failed_jobs(days=7) == {Lane.EXPORTS: 1}
+
+
+def test_a_worker_is_alive_or_silent_and_of_some_version(db: None) -> None:
+    now = timezone.now()
+    Worker.objects.create(name="a", started_at=now, seen_at=now, version="0.0")
+    Worker.objects.create(name="b", started_at=now, seen_at=now - timedelta(minutes=5))
+    assert [(each.name, each.is_alive, each.is_other_version) for each in workers()] == [
+        ("a", True, True),
+        ("b", False, True),
+    ]
+
+
+@pytest.mark.parametrize("stamp", ["", "{}", "[]", '{"finished_at": 5}', '{"finished_at": "yesterday"}'])
+def test_a_stamp_that_cannot_be_read_is_no_backup(settings: Any, tmp_path: Any, stamp: str) -> None:
+    settings.VAR_DIR = tmp_path
+    assert last_backup() is None
+    (tmp_path / BACKUP_STAMP).write_text(stamp)
+    assert last_backup() is None
+
+
+def test_a_backup_is_known_by_its_stamp(settings: Any, tmp_path: Any) -> None:
+    settings.VAR_DIR = tmp_path
+    (tmp_path / BACKUP_STAMP).write_text('{"finished_at": "2026-11-24T03:00:00+00:00"}')
+    found = last_backup()
+    assert found is not None
+    assert found.isoformat() == "2026-11-24T03:00:00+00:00"
