@@ -26,6 +26,7 @@ from annotation.accounts.own_account import (
     revoke_token,
     tokens_of,
 )
+from annotation.core.clients import client_of
 from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.htmx import Request
@@ -147,7 +148,7 @@ class ForgottenPassword(PasswordResetView):
         ask_for_reset(
             email=form.cleaned_data["email"],
             address=self.request.build_absolute_uri("/"),
-            asker=self.request.META["REMOTE_ADDR"],
+            asker=client_of(self.request).network,
         )
         messages.success(self.request, "If an account has this address, a link is on its way by mail.")
         return redirect("sign-in")

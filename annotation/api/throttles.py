@@ -11,6 +11,8 @@ from knox.models import AuthToken
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
 
+from annotation.core.clients import client_of
+
 MINUTE = 60
 
 LONGEST_USERNAME = 150
@@ -18,13 +20,13 @@ LONGEST_PASSWORD = 1000
 
 
 class PerAddress(SimpleRateThrottle):
-    """The connection's own address: what a client claims in a header is not believed."""
+    """Per client's address, as `core.clients` finds it: what a client claims in a header is not believed."""
 
     scope = "tokens-address"
     rate = "60/min"
 
     def get_cache_key(self, request: Request, view: Any) -> str:
-        return f"{self.scope}:{request.META['REMOTE_ADDR']}"
+        return f"{self.scope}:{client_of(request).network}"
 
 
 class PerToken(BaseThrottle):

@@ -43,6 +43,8 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
+# How many proxies of the operator's own stand in front of the server, each appending to X-Forwarded-For.
+TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.
@@ -144,6 +146,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+AXES_CLIENT_IP_CALLABLE = "annotation.core.clients.address_of"
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 # Per name and address together: a stranger cannot lock somebody else out of their own desk.
