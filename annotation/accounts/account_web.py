@@ -70,10 +70,10 @@ def account(request: Request) -> HttpResponse:
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
         elif act == "token":
-            _, token = make_token(person=request.user, **_scope(request))
+            _, token = make_token(person=request.user, client=client_of(request), **_scope(request))
             return _page(request, token=token)
         elif act == "revoke":
-            revoke_token(person=request.user, key=request.POST.get("key", ""))
+            revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
             messages.success(request, "The token is revoked.")
     except Invalid as refusal:
         request.user.refresh_from_db()
@@ -169,7 +169,7 @@ def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
     if request.method == "POST":
         new, again = request.POST.get("password", ""), request.POST.get("again", "")
         try:
-            reset_password(key=key, token=token, new=new, again=again)
+            reset_password(key=key, token=token, new=new, again=again, client=client_of(request))
         except Invalid as not_so:
             refusal = not_so
         else:

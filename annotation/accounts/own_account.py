@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -17,10 +16,13 @@ from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
+from annotation.accounts.lock_out import refuse_if_locked
+from annotation.core.account_events import NOWHERE, note_account
+from annotation.core.clients import Client, client_of
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.text_faults import checked_note
-from annotation.models import Project, TokenGrant
+from annotation.models import AccountEvent, Project, TokenGrant
 from annotation.models.access import LONGEST_TOKEN_NAME
 from annotation.projects.services.accept_invitation import set_name
 
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 20
 DAYS, MOST_DAYS = 90, 365
-
-logger = logging.getLogger(__name__)
 
 
 def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
@@ -59,19 +59,18 @@ def change_password(*, person: User, old: str, new: str, again: str, request: Ht
     Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
     """
     _check_password(person, old, request, field="old")
-    _set_password(person, new, again)
+    _set_password(person, new, again, kind=AccountEvent.Kind.PASSWORD, client=client_of(request))
 
 
 def _check_password(person: User, old: str, request: HttpRequest, *, field: str) -> None:
     known = authenticate(request, username=person.get_username(), password=old)
-    if getattr(request, "axes_locked_out", False):
-        raise NotAllowed("Too many wrong passwords. Try again in a quarter of an hour.", code="locked_out")
+    refuse_if_locked(request)
     if known is None:
         raise Invalid("That is not your password.", field=field)
 
 
 @transaction.atomic
-def _set_password(person: User, new: str, again: str) -> None:
+def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind, client: Client) -> None:
     try:
         validate_password(new, person)
     except ValidationError as error:
@@ -82,7 +81,7 @@ def _set_password(person: User, new: str, again: str) -> None:
     person.save(update_fields=["password"])
     # Sessions end by themselves: they hold a hash of the password.
     AuthToken.objects.filter(user=person).delete()
-    logger.warning("The password of %s was changed", person.get_username())
+    note_account(kind=kind, person=person, client=client)
 
 
 @transaction.atomic
@@ -93,6 +92,7 @@ def make_token(
     may_write: bool = True,
     project: Project | None = None,
     days: int = DAYS,
+    client: Client = NOWHERE,
 ) -> tuple[AuthToken, str]:
     """A token for a program: its row, and the token itself, to be shown once.
 
@@ -114,6 +114,7 @@ def make_token(
     TokenGrant.objects.create(
         token=row, name=name, may_write=may_write, is_of_one=project is not None, project=project
     )
+    note_account(kind=AccountEvent.Kind.TOKEN, person=person, client=client, note=_named(name, row))
     return row, str(token)
 
 
@@ -123,14 +124,23 @@ def tokens_of(person: User) -> QuerySet[AuthToken]:
     return found.order_by("-created", "digest")
 
 
-def revoke_token(*, person: User, key: str) -> None:
+@transaction.atomic
+def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     """End a token of one's own, named by what it begins with. Raises NotFound."""
-    ended, _ = AuthToken.objects.filter(user=person, token_key=key).delete()
-    if not ended:
+    found = tokens_of(person).filter(token_key=key).first()
+    if found is None:
         raise NotFound("There is no such token, or it has ended already.")
+    grant: TokenGrant | None = getattr(found, "grant", None)
+    note = _named(grant.name if grant else "", found)
+    found.delete()
+    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, client=client, note=note)
 
 
-def reset_path(*, person: User, by: User | None) -> str:
+def _named(name: str, token: AuthToken) -> str:
+    return f"{name} {token.token_key}…".strip()
+
+
+def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> str:
     """The path of a link by which the person gives themselves a new password: for one use, for a few days.
 
     `by` is an administrator of the installation, or None for its operator. It ends, too, when the person signs in.
@@ -140,11 +150,7 @@ def reset_path(*, person: User, by: User | None) -> str:
         raise NotAllowed("Only an administrator of the installation makes reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
-    logger.warning(
-        "A reset link for %s was made by %s",
-        person.get_username(),
-        by.get_username() if by else "the operator",
-    )
+    note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"
 
@@ -155,11 +161,11 @@ def person_to_reset(*, key: str, token: str) -> User:
 
 
 @transaction.atomic
-def reset_password(*, key: str, token: str, new: str, again: str) -> User:
+def reset_password(*, key: str, token: str, new: str, again: str, client: Client = NOWHERE) -> User:
     """Give a new password to whom the link is for; it is used up. Raises as `person_to_reset`, and Invalid."""
     # Of two who use one link at once, the second finds the password changed.
     person = _person_to_reset(User.objects.select_for_update(), key, token)
-    _set_password(person, new, again)
+    _set_password(person, new, again, kind=AccountEvent.Kind.RESET, client=client)
     return person
 
 

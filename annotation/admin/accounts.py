@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.accounts.own_account import reset_path
 from annotation.admin.reach import person_of
+from annotation.core.clients import client_of
 from annotation.core.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class AccountAdmin(Accounts):
             return
         person = people.get()
         try:
-            path = reset_path(person=person, by=person_of(request))
+            path = reset_path(person=person, by=person_of(request), client=client_of(request))
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return

@@ -10,9 +10,11 @@ from django.http import HttpRequest
 
 from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
+from annotation.core.clients import browser_of
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
+    AccountEvent,
     Comment,
     Event,
     Guideline,
@@ -97,6 +99,21 @@ class TokenGrantAdmin(Rows):
     list_select_related = ("project",)
     search_fields = ("name__exact",)
     exclude = ("token",)
+
+
+@admin.register(AccountEvent)
+class AccountEventAdmin(Rows):
+    """For superusers: sign-ins, failures, locks, and what was done to passwords, tokens and sessions."""
+
+    list_display = ("at", "kind", "person", "address", "browser", "by", "note")
+    list_select_related = ("person", "by")
+    list_filter = ("kind",)
+    search_fields = ("person__username__exact", "address__exact")
+    exclude = ("name_key", "device", "network")
+
+    @admin.display(description="browser")
+    def browser(self, event: AccountEvent) -> str:
+        return browser_of(event.agent)
 
 
 @admin.register(KeptReply)

@@ -82,6 +82,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "annotation.accounts.lock_out.RememberedDevice",
     # Last, so that it sees what every other layer made of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
@@ -147,11 +148,11 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 AXES_CLIENT_IP_CALLABLE = "annotation.core.clients.address_of"
-AXES_FAILURE_LIMIT = 8
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-# Per name and address together: a stranger cannot lock somebody else out of their own desk.
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
+AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
+AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+# Its own rows stay empty: attempts are counted from the log of accounts.
+AXES_ENABLE_ADMIN = False
 
 SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"

@@ -12,6 +12,7 @@ from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
+    AccountEvent,
     Analysis,
     CallClaim,
     CallStart,
@@ -68,6 +69,7 @@ OF_MACHINE = (
     "JudgeCall",
     "JudgeShare",
     "KeptReply",
+    "AccountEvent",
     "MailTurn",
     "SetupLink",
     "TokenGrant",
@@ -170,6 +172,7 @@ def fill(world: World) -> None:
     KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
     TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
+    AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
