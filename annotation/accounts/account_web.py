@@ -1,4 +1,4 @@
-"""One's own account: name, password, tokens, theme; and the way back in for who has forgotten the password."""
+"""One's own account: name, password, sessions, tokens, theme; and the way back in without the password."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from annotation.accounts.own_account import (
     revoke_token,
     tokens_of,
 )
+from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
 from annotation.core.clients import client_of
 from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
@@ -75,6 +76,18 @@ def account(request: Request) -> HttpResponse:
         elif act == "revoke":
             revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
             messages.success(request, "The token is revoked.")
+        elif act == "end-session":
+            end_session(
+                person=request.user,
+                session_id=request.POST.get("session", ""),
+                client=client_of(request),
+            )
+            messages.success(request, "That session has ended.")
+        elif act == "end-others":
+            end_other_sessions(
+                person=request.user, current=request.session.session_key, client=client_of(request)
+            )
+            messages.success(request, "You are signed out everywhere else.")
     except Invalid as refusal:
         request.user.refresh_from_db()
         return _page(request, refusal=refusal)
@@ -112,6 +125,8 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
     context = {
         "token": token,
         "tokens": tokens_of(request.user),
+        "sessions": sessions_of(request.user, current=request.session.session_key),
+        "events": events_of(request.user),
         "projects": visible_projects(request.user).order_by("name"),
         "days": DAYS,
         "most_days": MOST_DAYS,

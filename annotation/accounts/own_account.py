@@ -22,7 +22,7 @@ from annotation.core.clients import Client, client_of
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.text_faults import checked_note
-from annotation.models import AccountEvent, Project, TokenGrant
+from annotation.models import AccountEvent, AccountSession, Project, TokenGrant
 from annotation.models.access import LONGEST_TOKEN_NAME
 from annotation.projects.services.accept_invitation import set_name
 
@@ -79,7 +79,8 @@ def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind
         raise Invalid("The two passwords differ.", field="again")
     person.set_password(new)
     person.save(update_fields=["password"])
-    # Sessions end by themselves: they hold a hash of the password.
+    # Sessions hold a hash of the password and would open nothing any more.
+    AccountSession.objects.filter(person=person).delete()
     AuthToken.objects.filter(user=person).delete()
     note_account(kind=kind, person=person, client=client)
 

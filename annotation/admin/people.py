@@ -15,6 +15,7 @@ from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
     AccountEvent,
+    AccountSession,
     Comment,
     Event,
     Guideline,
@@ -114,6 +115,21 @@ class AccountEventAdmin(Rows):
     @admin.display(description="browser")
     def browser(self, event: AccountEvent) -> str:
         return browser_of(event.agent)
+
+
+@admin.register(AccountSession)
+class AccountSessionAdmin(Rows):
+    """For superusers: who is signed in. The keys, which would open the sessions, are not shown: rows have no page."""
+
+    list_display = ("person", "address", "browser", "began_at", "seen_at", "expire_date")
+    list_display_links = None
+    list_select_related = ("person",)
+    search_fields = ("person__username__exact", "address__exact")
+    exclude = ("session_key", "session_data")
+
+    @admin.display(description="browser")
+    def browser(self, session: AccountSession) -> str:
+        return browser_of(session.agent)
 
 
 @admin.register(KeptReply)

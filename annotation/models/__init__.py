@@ -1,6 +1,6 @@
 """The rows of the project, one noun a module."""
 
-from annotation.models.access import AccountEvent, KeptReply, TokenGrant
+from annotation.models.access import AccountEvent, AccountSession, KeptReply, TokenGrant
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -52,6 +52,7 @@ from annotation.models.webhook import Webhook, WebhookDelivery
 __all__ = [
     "SCORES",
     "AccountEvent",
+    "AccountSession",
     "Adjudication",
     "Analysis",
     "Assignment",

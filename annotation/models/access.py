@@ -1,11 +1,18 @@
-"""What a token may do, and what programs were told, for those that ask twice."""
+"""What a token may do, what programs were told that ask twice, and who came in from where."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.utils.module_loading import import_string
 
 from annotation.models.project import Project
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.db import SessionStore
 
 LONGEST_TOKEN_NAME = 80
 LONGEST_KEY = 200
@@ -107,3 +114,24 @@ class AccountEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.at:%Y-%m-%d %H:%M}"
+
+
+class AccountSession(AbstractBaseSession):
+    """A browser in which somebody is signed in, or a visitor's. Its key is a secret, and shown to nobody."""
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="sessions"
+    )
+    address = models.GenericIPAddressField(null=True, blank=True, help_text="From where they signed in.")
+    agent = models.CharField(max_length=300, blank=True, verbose_name="browser")
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="Of the last request, to five minutes.")
+
+    class Meta(AbstractBaseSession.Meta):
+        verbose_name = "session"
+        verbose_name_plural = "sessions"
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionStore]:
+        store: type[SessionStore] = import_string(f"{settings.SESSION_ENGINE}.SessionStore")
+        return store

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
@@ -13,6 +15,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     AccountEvent,
+    AccountSession,
     Analysis,
     CallClaim,
     CallStart,
@@ -70,6 +73,7 @@ OF_MACHINE = (
     "JudgeShare",
     "KeptReply",
     "AccountEvent",
+    "AccountSession",
     "MailTurn",
     "SetupLink",
     "TokenGrant",
@@ -172,6 +176,13 @@ def fill(world: World) -> None:
     KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
     TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
+    AccountSession.objects.create(
+        session_key="k",
+        session_data="",
+        expire_date=timezone.now() + timedelta(days=1),
+        began_at=timezone.now(),
+        seen_at=timezone.now(),
+    )
     AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
