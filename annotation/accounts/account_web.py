@@ -16,8 +16,6 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
-    DAYS,
-    MOST_DAYS,
     change_password,
     make_token,
     person_to_reset,
@@ -27,7 +25,8 @@ from annotation.accounts.own_account import (
     tokens_of,
 )
 from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
-from annotation.core.clients import client_of
+from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.htmx import Request

@@ -19,8 +19,8 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from annotation.core.account_events import name_key, note_account
-from annotation.core.clients import DEVICE_COOKIE, Client, client_of, device_of
+from annotation.core.accounts.clients import DEVICE_COOKIE, Client, client_of, device_of
+from annotation.core.accounts.events import name_key, note_account
 from annotation.core.refusals import TooMany
 from annotation.models import AccountEvent
 from annotation.web.refusals import refused

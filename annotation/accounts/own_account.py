@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -17,12 +16,13 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
 from annotation.accounts.lock_out import refuse_if_locked
-from annotation.core.account_events import NOWHERE, note_account
-from annotation.core.clients import Client, client_of
+from annotation.core.accounts.clients import Client, client_of
+from annotation.core.accounts.events import NOWHERE, note_account
+from annotation.core.accounts.tokens import DAYS, end_token, issue_token
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.text_faults import checked_note
-from annotation.models import AccountEvent, AccountSession, Project, TokenGrant
+from annotation.models import AccountEvent, AccountSession, Project, ServiceAccount
 from annotation.models.access import LONGEST_TOKEN_NAME
 from annotation.projects.services.accept_invitation import set_name
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 MOST_TOKENS = 20
-DAYS, MOST_DAYS = 90, 365
 
 
 def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
@@ -100,8 +99,6 @@ def make_token(
     It does what its person may, or reads only, or is for one project alone, which the person must see. Raises Invalid;
     NotFound; Conflict (code `too_many_tokens`).
     """
-    if not 1 <= days <= MOST_DAYS:
-        raise Invalid(f"A token lasts 1 to {MOST_DAYS} days.", field="days")
     name = checked_note(
         name, most=LONGEST_TOKEN_NAME, if_long=f"A name has at most {LONGEST_TOKEN_NAME} characters."
     )
@@ -111,12 +108,9 @@ def make_token(
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that is no longer used.", code="too_many_tokens"
         )
-    row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
-    TokenGrant.objects.create(
-        token=row, name=name, may_write=may_write, is_of_one=project is not None, project=project
+    return issue_token(
+        person=person, name=name, may_write=may_write, project=project, days=days, client=client
     )
-    note_account(kind=AccountEvent.Kind.TOKEN, person=person, client=client, note=_named(name, row))
-    return row, str(token)
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
@@ -131,14 +125,7 @@ def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
         raise NotFound("There is no such token, or it has ended already.")
-    grant: TokenGrant | None = getattr(found, "grant", None)
-    note = _named(grant.name if grant else "", found)
-    found.delete()
-    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, client=client, note=note)
-
-
-def _named(name: str, token: AuthToken) -> str:
-    return f"{name} {token.token_key}…".strip()
+    end_token(found, client=client)
 
 
 def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> str:
@@ -151,6 +138,8 @@ def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> st
         raise NotAllowed("Only an administrator of the installation makes reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
+    if ServiceAccount.objects.filter(user=person).exists():
+        raise Conflict(f"{person.get_username()} is a service: nobody signs in as it.", code="service")
     note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"

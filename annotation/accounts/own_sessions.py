@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.account_events import NOWHERE, note_account
-from annotation.core.clients import Client, browser_of
+from annotation.core.accounts.clients import Client, browser_of
+from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import NotFound
 from annotation.models import AccountEvent, AccountSession
 

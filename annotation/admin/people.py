@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
-from annotation.core.clients import browser_of
+from annotation.core.accounts.clients import browser_of
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
@@ -24,6 +24,7 @@ from annotation.models import (
     KeptReply,
     MailTurn,
     Notice,
+    ServiceAccount,
     SetupLink,
     TokenGrant,
 )
@@ -52,6 +53,7 @@ class InvitationAdmin(Rows):
         "public_id",
         "project",
         "note",
+        "email",
         "by",
         "created_at",
         "expires_at",
@@ -71,6 +73,17 @@ class ImportedPersonAdmin(Rows):
     view_verbs = (Verb.MANAGE_MEMBERS,)
     list_display = ("name", "project")
     list_select_related = ("project",)
+    search_fields = ("name",)
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountAdmin(Rows):
+    """Made and removed on the page of a project's people."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS,)
+    list_display = ("name", "project", "user", "made_by", "made_at")
+    list_select_related = ("project", "user", "made_by")
     search_fields = ("name",)
 
 

@@ -11,7 +11,7 @@ from knox.models import AuthToken
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
 
-from annotation.core.clients import client_of
+from annotation.core.accounts.clients import client_of
 
 MINUTE = 60
 
@@ -20,7 +20,7 @@ LONGEST_PASSWORD = 1000
 
 
 class PerAddress(SimpleRateThrottle):
-    """Per client's address, as `core.clients` finds it: what a client claims in a header is not believed."""
+    """Per client's address, as `core.accounts` finds it: what a client claims in a header is not believed."""
 
     scope = "tokens-address"
     rate = "60/min"

@@ -7,7 +7,7 @@ read at each request: a session that was ended anywhere is over everywhere.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
@@ -33,7 +33,7 @@ class SessionStore(db.SessionStore):
 
     def create_model_instance(self, data: Any) -> AccountSession:
         """The row of these data, with what `lock_out` put into them when the person came in."""
-        row = super().create_model_instance(data)
+        row = cast("AccountSession", super().create_model_instance(data))
         client: dict[str, str] = data.get("client") or {}
         row.person_id = data.get(SESSION_KEY)
         row.address, row.agent = client.get("address") or None, client.get("agent", "")

@@ -37,6 +37,7 @@ from annotation.models.people import (
     Invitation,
     MailTurn,
     Notice,
+    ServiceAccount,
     SetupLink,
     accounts,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "Role",
     "Run",
     "Score",
+    "ServiceAccount",
     "SetupLink",
     "Sitting",
     "Summary",

@@ -147,7 +147,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-AXES_CLIENT_IP_CALLABLE = "annotation.core.clients.address_of"
+AXES_CLIENT_IP_CALLABLE = "annotation.core.accounts.clients.address_of"
 AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
 AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

@@ -42,6 +42,7 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
+    ServiceAccount,
     SetupLink,
     SummaryJudgment,
     TextPermission,
@@ -173,6 +174,19 @@ def fill(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
+    _fill_accounts(world)
+    own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
+    JudgeExamples.objects.create(judge=own, base=world.judge)
+    panel = Judge.objects.create(project=world.project, name="pair", kind="panel")
+    JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
+    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
+    UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
+    Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
+    came = User.objects.create(username="person-1@harbour", is_active=False)
+    ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
+
+
+def _fill_accounts(world: World) -> None:
     KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
     TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
@@ -184,13 +198,6 @@ def fill(world: World) -> None:
         seen_at=timezone.now(),
     )
     AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
+    nightly = User.objects.create(username="nightly@harbour")
+    ServiceAccount.objects.create(user=nightly, project=world.project, name="nightly", made_at=timezone.now())
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
-    own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
-    JudgeExamples.objects.create(judge=own, base=world.judge)
-    panel = Judge.objects.create(project=world.project, name="pair", kind="panel")
-    JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
-    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
-    UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
-    Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
-    came = User.objects.create(username="person-1@harbour", is_active=False)
-    ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
