@@ -17,6 +17,7 @@ from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
+from annotation.projects.services.invite import MAIL_INVITATION, mail_invitation
 from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
 from annotation.workers import Heartbeat, new_worker_name
 
@@ -66,6 +67,12 @@ def add_sample(name: str, by_id: int) -> None:
 def mail_reset(email: str, address: str) -> None:
     """Mail a link for a new password to the accounts of an address; nothing where there are none."""
     mail_reset_links(email=email, address=address)
+
+
+@shared_task(name=MAIL_INVITATION)
+def mail_an_invitation(invitation_id: str, address: str) -> None:
+    """Mail the link of an invitation; nothing where it was mailed, used or taken back meanwhile."""
+    mail_invitation(invitation_id=invitation_id, address=address)
 
 
 @celeryd_init.connect

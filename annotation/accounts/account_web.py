@@ -1,4 +1,4 @@
-"""One's own account: name, password, tokens, theme; and the way back in for who has forgotten the password."""
+"""One's own account: name, password, sessions, tokens, theme; and the way back in without the password."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
-    DAYS,
-    MOST_DAYS,
     change_password,
     make_token,
     person_to_reset,
@@ -26,6 +24,9 @@ from annotation.accounts.own_account import (
     revoke_token,
     tokens_of,
 )
+from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
+from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.htmx import Request
@@ -69,11 +70,23 @@ def account(request: Request) -> HttpResponse:
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
         elif act == "token":
-            _, token = make_token(person=request.user, **_scope(request))
+            _, token = make_token(person=request.user, client=client_of(request), **_scope(request))
             return _page(request, token=token)
         elif act == "revoke":
-            revoke_token(person=request.user, key=request.POST.get("key", ""))
+            revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
             messages.success(request, "The token is revoked.")
+        elif act == "end-session":
+            end_session(
+                person=request.user,
+                session_id=request.POST.get("session", ""),
+                client=client_of(request),
+            )
+            messages.success(request, "That session has ended.")
+        elif act == "end-others":
+            end_other_sessions(
+                person=request.user, current=request.session.session_key, client=client_of(request)
+            )
+            messages.success(request, "You are signed out everywhere else.")
     except Invalid as refusal:
         request.user.refresh_from_db()
         return _page(request, refusal=refusal)
@@ -111,6 +124,8 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
     context = {
         "token": token,
         "tokens": tokens_of(request.user),
+        "sessions": sessions_of(request.user, current=request.session.session_key),
+        "events": events_of(request.user),
         "projects": visible_projects(request.user).order_by("name"),
         "days": DAYS,
         "most_days": MOST_DAYS,
@@ -147,7 +162,7 @@ class ForgottenPassword(PasswordResetView):
         ask_for_reset(
             email=form.cleaned_data["email"],
             address=self.request.build_absolute_uri("/"),
-            asker=self.request.META["REMOTE_ADDR"],
+            asker=client_of(self.request).network,
         )
         messages.success(self.request, "If an account has this address, a link is on its way by mail.")
         return redirect("sign-in")
@@ -168,7 +183,7 @@ def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
     if request.method == "POST":
         new, again = request.POST.get("password", ""), request.POST.get("again", "")
         try:
-            reset_password(key=key, token=token, new=new, again=again)
+            reset_password(key=key, token=token, new=new, again=again, client=client_of(request))
         except Invalid as not_so:
             refusal = not_so
         else:

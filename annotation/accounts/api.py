@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, cast
 
 from django.contrib.auth import authenticate
@@ -14,9 +13,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.accounts.lock_out import refuse_if_locked
 from annotation.accounts.own_account import (
-    DAYS,
-    MOST_DAYS,
     change_password,
     make_token,
     rename,
@@ -24,26 +22,15 @@ from annotation.accounts.own_account import (
     tokens_of,
 )
 from annotation.api.access import ApiView
-from annotation.api.errors import BadCredentials, LockedOut
+from annotation.api.errors import BadCredentials
 from annotation.api.schema import operation
-from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress, PerMinute
+from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
+from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid
 from annotation.models import TokenGrant
 from annotation.models.access import LONGEST_TOKEN_NAME
-
-
-class PerName(PerMinute):
-    """Per username, from wherever the attempts come."""
-
-    scope = "tokens-name"
-    most = 10
-
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        given = request.data.get("username") if isinstance(request.data, dict) else None
-        if not isinstance(given, str):
-            return None
-        return f"{self.scope}:{hashlib.sha256(given.casefold().encode(errors='replace')).hexdigest()}"
 
 
 class Scope(serializers.Serializer[Any]):
@@ -110,7 +97,7 @@ class Tokens(ApiView):
     tag = "tokens"
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    throttle_classes = (PerAddress, PerName)
+    throttle_classes = (PerAddress,)
 
     @operation("create_token", request=Credentials, responses={201: NewToken}, refusals=("404", "409"))
     def post(self, request: Request) -> Response:
@@ -122,11 +109,10 @@ class Tokens(ApiView):
         secret = {name: given.pop(name) for name in ("username", "password")}
         # Not the request beneath: the lock's middleware would replace the envelope by a page.
         user = authenticate(cast("HttpRequest", request), **secret)
-        if getattr(request, "axes_locked_out", False):
-            raise LockedOut
+        refuse_if_locked(cast("HttpRequest", request))
         if user is None:
             raise BadCredentials
-        return _made(user, given)
+        return _made(user, given, request)
 
 
 class CurrentToken(ApiView):
@@ -141,7 +127,8 @@ class CurrentToken(ApiView):
     @operation("revoke_token", responses={204: None}, refusals=("422",))
     def delete(self, request: Request) -> Response:
         """Revoke the token that this request is made with."""
-        self._token().delete()
+        token = self._token()
+        revoke_token(person=self.person, key=token.token_key, client=client_of(self.request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _token(self) -> AuthToken:
@@ -166,7 +153,7 @@ class OwnTokens(ApiView):
 
         A token that reads only, or is for one project, makes none.
         """
-        return _made(self.person, self.body(Scope))
+        return _made(self.person, self.body(Scope), request)
 
 
 class OneOwnToken(ApiView):
@@ -175,7 +162,7 @@ class OneOwnToken(ApiView):
     @operation("end_token", responses={204: None})
     def delete(self, request: Request, key: str) -> Response:
         """Revoke a token of the caller, named by what it begins with."""
-        revoke_token(person=self.person, key=key)
+        revoke_token(person=self.person, key=key, client=client_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -244,9 +231,9 @@ class Password(ApiView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _made(person: User, scope: dict[str, Any]) -> Response:
+def _made(person: User, scope: dict[str, Any], request: Request) -> Response:
     slug = scope.pop("project")
     project = project_for(person, slug, Verb.VIEW_PROJECT) if slug else None
-    row, token = make_token(person=person, project=project, **scope)
+    row, token = make_token(person=person, project=project, client=client_of(request), **scope)
     row.token = token
     return Response(NewToken(row).data, status=status.HTTP_201_CREATED)

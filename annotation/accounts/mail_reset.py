@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from datetime import datetime, timedelta
 from itertools import islice
 
 from django.contrib.auth.forms import PasswordResetForm
 from django.core.mail import send_mail
-from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from annotation.accounts.own_account import reset_path
+from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.jobs import hint
-from annotation.models import MailTurn
 
 MAIL_RESET = "annotation.mail_reset"
 """The task that sends the mail."""
@@ -23,7 +19,6 @@ MAILS_AN_HOUR = 3
 ASKED_FROM_ONE_PLACE_AN_HOUR = 30
 ACCOUNTS_OF_ONE_ADDRESS = 3
 """Several accounts may share an address; more than these get no mail."""
-KEPT = timedelta(days=1)
 SUBJECT = "A new password for Coverdict"
 
 logger = logging.getLogger(__name__)
@@ -35,10 +30,9 @@ def ask_for_reset(*, email: str, address: str, asker: str) -> None:
     `address` is where the installation is reached, `asker` the network address that asks. More than a few times in an
     hour nothing is sent.
     """
-    now = timezone.now()
-    if not _takes_turn(f"from {asker}", now, most=ASKED_FROM_ONE_PLACE_AN_HOUR):
+    if not takes_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
         logger.warning("Reset links were asked for too often from %s", asker)
-    elif not _takes_turn(f"to {email.casefold()}", now, most=MAILS_AN_HOUR):
+    elif not takes_turn(f"to {email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("Reset links were asked for too often for one address, from %s", asker)
     else:
         hint(MAIL_RESET, kwargs={"email": email, "address": address}, waits="a mailed reset link")
@@ -57,20 +51,3 @@ def mail_reset_links(*, email: str, address: str) -> int:
         send_mail(SUBJECT, words, None, [person.email])
         logger.warning("A reset link was mailed to %s", person.get_username())
     return len(people)
-
-
-@transaction.atomic
-def _takes_turn(key: str, now: datetime, *, most: int) -> bool:
-    """Whether one of the `most` turns of this hour was left; of two who take the last at once, one gets it."""
-    MailTurn.objects.filter(hour__lt=now - KEPT).delete()
-    hour = now.replace(minute=0, second=0, microsecond=0)
-    hashed = hashlib.sha256(key.encode(errors="replace")).hexdigest()
-    taken = MailTurn.objects.filter(key=hashed, hour=hour).count()
-    if taken >= most:
-        return False
-    try:
-        with transaction.atomic():
-            MailTurn.objects.create(key=hashed, hour=hour, nth=taken)
-    except IntegrityError:
-        return False
-    return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -17,10 +15,14 @@ from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
+from annotation.accounts.lock_out import refuse_if_locked
+from annotation.core.accounts.clients import Client, client_of
+from annotation.core.accounts.events import NOWHERE, note_account
+from annotation.core.accounts.tokens import DAYS, end_token, issue_token
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.text_faults import checked_note
-from annotation.models import Project, TokenGrant
+from annotation.models import AccountEvent, AccountSession, Project, ServiceAccount
 from annotation.models.access import LONGEST_TOKEN_NAME
 from annotation.projects.services.accept_invitation import set_name
 
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 MOST_TOKENS = 20
-DAYS, MOST_DAYS = 90, 365
-
-logger = logging.getLogger(__name__)
 
 
 def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
@@ -59,19 +58,18 @@ def change_password(*, person: User, old: str, new: str, again: str, request: Ht
     Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
     """
     _check_password(person, old, request, field="old")
-    _set_password(person, new, again)
+    _set_password(person, new, again, kind=AccountEvent.Kind.PASSWORD, client=client_of(request))
 
 
 def _check_password(person: User, old: str, request: HttpRequest, *, field: str) -> None:
     known = authenticate(request, username=person.get_username(), password=old)
-    if getattr(request, "axes_locked_out", False):
-        raise NotAllowed("Too many wrong passwords. Try again in a quarter of an hour.", code="locked_out")
+    refuse_if_locked(request)
     if known is None:
         raise Invalid("That is not your password.", field=field)
 
 
 @transaction.atomic
-def _set_password(person: User, new: str, again: str) -> None:
+def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind, client: Client) -> None:
     try:
         validate_password(new, person)
     except ValidationError as error:
@@ -80,9 +78,10 @@ def _set_password(person: User, new: str, again: str) -> None:
         raise Invalid("The two passwords differ.", field="again")
     person.set_password(new)
     person.save(update_fields=["password"])
-    # Sessions end by themselves: they hold a hash of the password.
+    # Sessions hold a hash of the password and would open nothing any more.
+    AccountSession.objects.filter(person=person).delete()
     AuthToken.objects.filter(user=person).delete()
-    logger.warning("The password of %s was changed", person.get_username())
+    note_account(kind=kind, person=person, client=client)
 
 
 @transaction.atomic
@@ -93,14 +92,13 @@ def make_token(
     may_write: bool = True,
     project: Project | None = None,
     days: int = DAYS,
+    client: Client = NOWHERE,
 ) -> tuple[AuthToken, str]:
     """A token for a program: its row, and the token itself, to be shown once.
 
     It does what its person may, or reads only, or is for one project alone, which the person must see. Raises Invalid;
     NotFound; Conflict (code `too_many_tokens`).
     """
-    if not 1 <= days <= MOST_DAYS:
-        raise Invalid(f"A token lasts 1 to {MOST_DAYS} days.", field="days")
     name = checked_note(
         name, most=LONGEST_TOKEN_NAME, if_long=f"A name has at most {LONGEST_TOKEN_NAME} characters."
     )
@@ -110,11 +108,9 @@ def make_token(
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that is no longer used.", code="too_many_tokens"
         )
-    row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
-    TokenGrant.objects.create(
-        token=row, name=name, may_write=may_write, is_of_one=project is not None, project=project
+    return issue_token(
+        person=person, name=name, may_write=may_write, project=project, days=days, client=client
     )
-    return row, str(token)
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
@@ -123,14 +119,16 @@ def tokens_of(person: User) -> QuerySet[AuthToken]:
     return found.order_by("-created", "digest")
 
 
-def revoke_token(*, person: User, key: str) -> None:
+@transaction.atomic
+def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     """End a token of one's own, named by what it begins with. Raises NotFound."""
-    ended, _ = AuthToken.objects.filter(user=person, token_key=key).delete()
-    if not ended:
+    found = tokens_of(person).filter(token_key=key).first()
+    if found is None:
         raise NotFound("There is no such token, or it has ended already.")
+    end_token(found, client=client)
 
 
-def reset_path(*, person: User, by: User | None) -> str:
+def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> str:
     """The path of a link by which the person gives themselves a new password: for one use, for a few days.
 
     `by` is an administrator of the installation, or None for its operator. It ends, too, when the person signs in.
@@ -140,11 +138,9 @@ def reset_path(*, person: User, by: User | None) -> str:
         raise NotAllowed("Only an administrator of the installation makes reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
-    logger.warning(
-        "A reset link for %s was made by %s",
-        person.get_username(),
-        by.get_username() if by else "the operator",
-    )
+    if ServiceAccount.objects.filter(user=person).exists():
+        raise Conflict(f"{person.get_username()} is a service: nobody signs in as it.", code="service")
+    note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"
 
@@ -155,11 +151,11 @@ def person_to_reset(*, key: str, token: str) -> User:
 
 
 @transaction.atomic
-def reset_password(*, key: str, token: str, new: str, again: str) -> User:
+def reset_password(*, key: str, token: str, new: str, again: str, client: Client = NOWHERE) -> User:
     """Give a new password to whom the link is for; it is used up. Raises as `person_to_reset`, and Invalid."""
     # Of two who use one link at once, the second finds the password changed.
     person = _person_to_reset(User.objects.select_for_update(), key, token)
-    _set_password(person, new, again)
+    _set_password(person, new, again, kind=AccountEvent.Kind.RESET, client=client)
     return person
 
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.accounts.own_account import reset_path
 from annotation.admin.reach import person_of
+from annotation.core.accounts.clients import client_of
 from annotation.core.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class AccountAdmin(Accounts):
     actions = ("make_reset_link",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Without the people of archives, who are never let in."""
-        return super().get_queryset(request).filter(imported__isnull=True)
+        """Without the people of archives and services, as whom nobody signs in."""
+        return super().get_queryset(request).filter(imported__isnull=True, service__isnull=True)
 
     @admin.action(description="Make a link by which they choose a new password")
     def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:
@@ -38,7 +39,7 @@ class AccountAdmin(Accounts):
             return
         person = people.get()
         try:
-            path = reset_path(person=person, by=person_of(request))
+            path = reset_path(person=person, by=person_of(request), client=client_of(request))
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return

@@ -10,9 +10,12 @@ from django.http import HttpRequest
 
 from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
+from annotation.core.accounts.clients import browser_of
 from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
+    AccountEvent,
+    AccountSession,
     CachedValue,
     Comment,
     Event,
@@ -22,6 +25,7 @@ from annotation.models import (
     KeptReply,
     MailTurn,
     Notice,
+    ServiceAccount,
     SetupLink,
     TokenGrant,
 )
@@ -50,6 +54,7 @@ class InvitationAdmin(Rows):
         "public_id",
         "project",
         "note",
+        "email",
         "by",
         "created_at",
         "expires_at",
@@ -69,6 +74,17 @@ class ImportedPersonAdmin(Rows):
     view_verbs = (Verb.MANAGE_MEMBERS,)
     list_display = ("name", "project")
     list_select_related = ("project",)
+    search_fields = ("name",)
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountAdmin(Rows):
+    """Made and removed on the page of a project's people."""
+
+    project_paths = ("project",)
+    view_verbs = (Verb.MANAGE_MEMBERS,)
+    list_display = ("name", "project", "user", "made_by", "made_at")
+    list_select_related = ("project", "user", "made_by")
     search_fields = ("name",)
 
 
@@ -107,6 +123,36 @@ class TokenGrantAdmin(Rows):
     list_select_related = ("project",)
     search_fields = ("name__exact",)
     exclude = ("token",)
+
+
+@admin.register(AccountEvent)
+class AccountEventAdmin(Rows):
+    """For superusers: sign-ins, failures, locks, and what was done to passwords, tokens and sessions."""
+
+    list_display = ("at", "kind", "person", "address", "browser", "by", "note")
+    list_select_related = ("person", "by")
+    list_filter = ("kind",)
+    search_fields = ("person__username__exact", "address__exact")
+    exclude = ("name_key", "device", "network")
+
+    @admin.display(description="browser")
+    def browser(self, event: AccountEvent) -> str:
+        return browser_of(event.agent)
+
+
+@admin.register(AccountSession)
+class AccountSessionAdmin(Rows):
+    """For superusers: who is signed in. The keys, which would open the sessions, are not shown: rows have no page."""
+
+    list_display = ("person", "address", "browser", "began_at", "seen_at", "expire_date")
+    list_display_links = None
+    list_select_related = ("person",)
+    search_fields = ("person__username__exact", "address__exact")
+    exclude = ("session_key", "session_data")
+
+    @admin.display(description="browser")
+    def browser(self, session: AccountSession) -> str:
+        return browser_of(session.agent)
 
 
 @admin.register(KeptReply)

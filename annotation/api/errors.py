@@ -9,7 +9,7 @@
 412  it was changed since the state that If-Match names (`stale`)
 416  the file ends before the range that was asked for
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
-429  too many attempts
+429  too many attempts; Retry-After says when to try again
 503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
 """
 
@@ -27,7 +27,7 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, away
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany, away
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ ENVELOPE_STATUS: dict[type[Refusal], int] = {
     Conflict: status.HTTP_409_CONFLICT,
     Invalid: status.HTTP_422_UNPROCESSABLE_ENTITY,
     NotReady: status.HTTP_503_SERVICE_UNAVAILABLE,
+    TooMany: status.HTTP_429_TOO_MANY_REQUESTS,
 }
 
 
@@ -77,12 +78,6 @@ class BadCredentials(exceptions.APIException):
     status_code = status.HTTP_401_UNAUTHORIZED
     default_code = "bad_credentials"
     default_detail = "Username and password do not belong together."
-
-
-class LockedOut(exceptions.APIException):
-    status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_code = "locked_out"
-    default_detail = "Too many wrong passwords for this name from this address. Try again later."
 
 
 def error_of(refusal: Refusal) -> dict[str, Any]:

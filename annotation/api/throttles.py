@@ -9,6 +9,7 @@ from knox.models import AuthToken
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from annotation.core.accounts.clients import client_of
 from annotation.core.limits import count, seconds_left
 
 MINUTE = 60
@@ -36,13 +37,13 @@ class PerMinute(BaseThrottle):
 
 
 class PerAddress(PerMinute):
-    """The connection's own address: what a client claims in a header is not believed."""
+    """Per client's address, as `core.accounts` finds it: what a client claims in a header is not believed."""
 
     scope = "tokens-address"
     most = 60
 
     def get_cache_key(self, request: Request, view: Any) -> str:
-        return f"{self.scope}:{request.META['REMOTE_ADDR']}"
+        return f"{self.scope}:{client_of(request).network}"
 
 
 class PerToken(PerMinute):

@@ -179,6 +179,13 @@ def token(name: str, value: str) -> str:
     return value
 
 
+def count(name: str, value: str) -> int:
+    """The value of a variable that counts something. Raises ImproperlyConfigured for what is no number of 0 or more."""
+    if not (value.isascii() and value.isdigit()):
+        raise ImproperlyConfigured(f"{name} is a number, 0 or more, not {value!r}.")
+    return int(value)
+
+
 def mail(url: str, sender: str) -> dict[str, Any]:
     """Django's settings for the mail server that a URL names, such as "smtp+tls://user:password@mail.example.org:587".
 

@@ -1,4 +1,4 @@
-"""Sessions in the database, as Django keeps them, found in one statement by hand.
+"""Sessions in the database, as Django keeps them, with whose they are, found in one statement by hand.
 
 Every request of everybody who is signed in begins with it, and building it anew as a query took most of its time. It is
 read at each request: a session that was ended anywhere is over everywhere.
@@ -6,25 +6,50 @@ read at each request: a session that was ended anywhere is over everywhere.
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
 from annotation.core.by_hand import kept_plan
+from annotation.models import AccountSession
+
+SEEN_EVERY = timedelta(minutes=5)
+"""How old the time of the last request may become before it is written anew."""
 
 # Defended by tests/bench/review.py and tests/bench/saving.py, which send whole requests.
-_FIND = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+_FIND = "SELECT session_data, seen_at < %s FROM annotation_accountsession WHERE session_key = %s AND expire_date > %s"
 
 
 class SessionStore(db.SessionStore):
     """What Django's own does, more quickly where there is a session."""
 
+    @classmethod
+    def get_model_class(cls) -> type[AccountSession]:
+        return AccountSession
+
+    def create_model_instance(self, data: Any) -> AccountSession:
+        """The row of these data, with what `lock_out` put into them when the person came in."""
+        row = cast("AccountSession", super().create_model_instance(data))
+        client: dict[str, str] = data.get("client") or {}
+        row.person_id = data.get(SESSION_KEY)
+        row.address, row.agent = client.get("address") or None, client.get("agent", "")
+        row.began_at = client.get("at") or timezone.now()
+        row.seen_at = timezone.now()
+        return row
+
     def load(self) -> dict[str, Any]:
-        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        now = timezone.now()
+        told, soon = (connection.ops.adapt_datetimefield_value(moment) for moment in (now, now - SEEN_EVERY))
         with kept_plan() as cursor:
-            cursor.execute(_FIND, [self.session_key, now])
+            cursor.execute(_FIND, [soon, self.session_key, told])
             found = cursor.fetchone()
         # Where there is none, Django forgets the key, so that no stranger chooses one for somebody.
-        return self.decode(found[0]) if found else super().load()
+        if found is None:
+            return super().load()
+        if found[1]:
+            self.get_model_class().objects.filter(session_key=self.session_key).update(seen_at=now)
+        return self.decode(found[0])

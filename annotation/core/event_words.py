@@ -88,6 +88,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "add member": "added a member",
     "change member": "changed a member's roles",
     "remove member": "removed a member",
+    "renew service token": "made another token for a service",
     "add webhook": "added a webhook",
     "end webhook": "ended a webhook",
     "comment": "commented",

@@ -5,6 +5,7 @@ Refusal
 ├── NotAllowed    the thing is there, the person's roles or blindness forbid the verb
 ├── Conflict      somebody else was quicker, or the state has moved on
 ├── NotReady      it is being made; ask again
+├── TooMany       it was tried too often; wait
 └── Invalid       the request itself makes no sense
 
 Every refusal has a stable machine code and a sentence that says what, where and what to do.
@@ -51,6 +52,16 @@ class NotReady(Refusal):
     """`wait` says after how many seconds to ask again."""
 
     default_code = "not_ready"
+
+    def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.wait = seconds
+
+
+class TooMany(Refusal):
+    """`wait` says after how many seconds it may be tried again."""
+
+    default_code = "too_many_attempts"
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0058_shared_counts'),
+        ('annotation', '0063_services_and_mailed_invitations'),
     ]
 
     operations = [

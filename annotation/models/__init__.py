@@ -1,6 +1,6 @@
 """The rows of the project, one noun a module."""
 
-from annotation.models.access import KeptReply, TokenGrant
+from annotation.models.access import AccountEvent, AccountSession, KeptReply, TokenGrant
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -38,6 +38,7 @@ from annotation.models.people import (
     Invitation,
     MailTurn,
     Notice,
+    ServiceAccount,
     SetupLink,
     accounts,
 )
@@ -52,6 +53,8 @@ from annotation.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "SCORES",
+    "AccountEvent",
+    "AccountSession",
     "Adjudication",
     "Analysis",
     "Assignment",
@@ -100,6 +103,7 @@ __all__ = [
     "Role",
     "Run",
     "Score",
+    "ServiceAccount",
     "SetupLink",
     "Sitting",
     "Summary",

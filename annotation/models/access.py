@@ -1,11 +1,18 @@
-"""What a token may do, and what programs were told, for those that ask twice."""
+"""What a token may do, what programs were told that ask twice, and who came in from where."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.utils.module_loading import import_string
 
 from annotation.models.project import Project
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.db import SessionStore
 
 LONGEST_TOKEN_NAME = 80
 LONGEST_KEY = 200
@@ -47,3 +54,84 @@ class KeptReply(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class AccountEvent(models.Model):
+    """Something that happened to an account, or was tried at it; rows are only added, until they are old.
+
+    Failures are counted from these rows, so that all processes and hosts count together. Never a password, a token or
+    a name that was typed and that nobody has.
+    """
+
+    class Kind(models.TextChoices):
+        SIGN_IN = "sign in", "Signed in"
+        FAILURE = "failure", "Wrong password"
+        LOCK = "lock", "Locked for a while"
+        SIGN_OUT = "sign out", "Signed out"
+        PASSWORD = "password", "Password changed"
+        RESET_LINK = "reset link", "Reset link made"
+        RESET = "reset", "Password reset by a link"
+        TOKEN = "token", "Token made"
+        TOKEN_END = "token end", "Token ended"
+        SESSION_END = "session end", "Session ended"
+
+    kind = models.CharField(max_length=12, choices=Kind)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="account_events",
+        db_index=False,
+        help_text="Whose account; none where nobody has the name that was typed.",
+    )
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Who did it, where that is somebody else.",
+    )
+    name_key = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the name that was typed.")
+    address = models.GenericIPAddressField(null=True, blank=True)
+    network = models.CharField(max_length=50, blank=True, help_text="What limits count by.")
+    agent = models.CharField(max_length=300, blank=True, verbose_name="browser")
+    device = models.CharField(max_length=32, blank=True, help_text="Hash of the browser's cookie.")
+    is_known = models.BooleanField(
+        default=False, help_text="From a device or network that the person had signed in from."
+    )
+    note = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (
+            models.Index(fields=("person", "-id"), name="account_event_of_person"),
+            models.Index(fields=("name_key", "at"), name="account_event_by_name"),
+            models.Index(fields=("network", "at"), name="account_event_by_network"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.at:%Y-%m-%d %H:%M}"
+
+
+class AccountSession(AbstractBaseSession):
+    """A browser in which somebody is signed in, or a visitor's. Its key is a secret, and shown to nobody."""
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="sessions"
+    )
+    address = models.GenericIPAddressField(null=True, blank=True, help_text="From where they signed in.")
+    agent = models.CharField(max_length=300, blank=True, verbose_name="browser")
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="Of the last request, to five minutes.")
+
+    class Meta(AbstractBaseSession.Meta):
+        verbose_name = "session"
+        verbose_name_plural = "sessions"
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionStore]:
+        store: type[SessionStore] = import_string(f"{settings.SESSION_ENGINE}.SessionStore")
+        return store

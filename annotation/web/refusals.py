@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany
 from annotation.web.htmx import wants_fragment
 
 
@@ -34,6 +34,7 @@ PAGE_STATUS: dict[type[Refusal], int] = {
     TooLarge: 413,
     Unreadable: 400,
     NotReady: 503,
+    TooMany: 429,
 }
 
 HEADINGS = {
@@ -43,6 +44,7 @@ HEADINGS = {
     403: "This is closed to you",
     409: "Something changed in the meantime",
     422: "That cannot be done as it stands",
+    429: "That was too often",
     503: "This is not ready yet",
 }
 
@@ -66,7 +68,7 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     if wants_fragment(request):
         return to_notices(render(request, "_refusal.html", context, status=status))
     response = render(request, "refusal.html", context, status=status)
-    if isinstance(refusal, NotReady):
+    if isinstance(refusal, NotReady | TooMany):
         response["Retry-After"] = math.ceil(refusal.wait)
     return response
 

@@ -107,6 +107,8 @@ SHOW = "import django; django.setup(); from django.conf import settings as s; pr
         ("s.SECURE_HSTS_SECONDS", {"SECURE_HSTS_SECONDS": "60"}, "60"),
         ("s.SECURE_PROXY_SSL_HEADER", {}, "None"),
         ("s.SECURE_PROXY_SSL_HEADER[0]", {"TRUST_PROXY_HEADER": "1"}, "HTTP_X_FORWARDED_PROTO"),
+        ("s.TRUSTED_PROXIES", {}, "0"),
+        ("s.TRUSTED_PROXIES", {"TRUSTED_PROXIES": "2"}, "2"),
         ("s.DATABASES['default']['CONN_MAX_AGE']", {}, "60"),
         ("s.DATABASES['default']['CONN_MAX_AGE']", {"CONN_MAX_AGE": "5"}, "5"),
         ("s.DATABASES['default']['DISABLE_SERVER_SIDE_CURSORS']", {"SERVER_SIDE_CURSORS": "0"}, "True"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.config.sessions import SessionStore
+from annotation.config.sessions import SEEN_EVERY, SessionStore
+from annotation.models import AccountSession
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def test_a_session_that_was_ended_is_over_for_everybody_who_still_has_its_key() 
 
 def test_an_expired_session_is_over() -> None:
     key = begun()
-    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    AccountSession.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
     assert "who" not in SessionStore(key)
 
 
@@ -48,3 +48,11 @@ def test_a_key_that_nobody_gave_out_is_forgotten() -> None:
     chosen = SessionStore("a" * 32)
     assert chosen.get("who") is None
     assert chosen.session_key is None
+
+
+def test_the_last_request_is_written_down_every_few_minutes() -> None:
+    key = begun()
+    long_ago = timezone.now() - SEEN_EVERY - timedelta(seconds=1)
+    AccountSession.objects.update(seen_at=long_ago)
+    assert SessionStore(key)["who"] == "ana"
+    assert AccountSession.objects.get().seen_at > long_ago + SEEN_EVERY

@@ -47,6 +47,8 @@ vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
 # Whether a request's id is what X-Request-ID says: only behind a proxy that sets the header itself.
 TRUST_REQUEST_ID = False
+# How many proxies of the operator's own stand in front of the server, each appending to X-Forwarded-For.
+TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.
@@ -85,6 +87,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "annotation.accounts.lock_out.RememberedDevice",
     # Last, so that it sees what every other layer made of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
@@ -151,11 +154,12 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-AXES_FAILURE_LIMIT = 8
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-# Per name and address together: a stranger cannot lock somebody else out of their own desk.
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "annotation.core.accounts.clients.address_of"
+AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
+AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+# Its own rows stay empty: attempts are counted from the log of accounts.
+AXES_ENABLE_ADMIN = False
 
 SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"

@@ -15,11 +15,14 @@ from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
+from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb
 from annotation.models import Invitation, Membership, Project, Role
 from annotation.projects.queries.members import Left, as_invited, invitations_of, what_stays
 from annotation.projects.services import accept_invitation as accepting
 from annotation.projects.services import change_members as service
+from annotation.projects.services import service_accounts as services
 from annotation.projects.services.invite import LONGEST_NOTE, invite, revoke_invitation
 
 
@@ -43,6 +46,10 @@ class MemberRow(serializers.Serializer[Membership]):
     full_name = serializers.CharField(source="user.get_full_name")
     roles = RoleList()
     since = serializers.DateTimeField(source="created_at")
+    is_service = serializers.SerializerMethodField(help_text="An account of a pipeline, with a token alone.")
+
+    def get_is_service(self, membership: Membership) -> bool:
+        return hasattr(membership.user, "service")
 
 
 class StaysRow(serializers.Serializer[Left]):
@@ -90,6 +97,8 @@ class StateOfInvitation(NamedChoice):
 class InvitationRow(serializers.Serializer[Invitation]):
     id = serializers.CharField(source="public_id")
     note = serializers.CharField(help_text="For whom it is meant.")
+    email = serializers.CharField(help_text="Where its link is mailed; empty where it was shown.")
+    mailed_at = serializers.DateTimeField(allow_null=True)
     roles = RoleList()
     state = StateOfInvitation(source="*")
     by = serializers.CharField(source="by.username")
@@ -101,13 +110,21 @@ class InvitationRow(serializers.Serializer[Invitation]):
 
 class IssuedRow(serializers.Serializer[Any]):
     invitation = InvitationRow()
-    secret = serializers.CharField(help_text="Shown this once: a hash of it is kept.")
-    address = serializers.CharField(help_text="The link to send.")
+    secret = serializers.CharField(
+        allow_null=True, help_text="Shown this once: a hash of it is kept. Null where the link is mailed."
+    )
+    address = serializers.CharField(allow_null=True, help_text="The link to send. Null where it is mailed.")
 
 
 class NewInvitation(serializers.Serializer[Any]):
     roles = RoleList(min_length=1)
     note = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_NOTE)
+    email = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=254,
+        help_text="Have the link mailed there, where the installation sends mail.",
+    )
 
 
 class Secret(serializers.Serializer[Any]):
@@ -159,6 +176,62 @@ class Members(ApiView):
         return Response(MemberRow(member).data, status=status.HTTP_201_CREATED)
 
 
+class NewServiceToken(serializers.Serializer[Any]):
+    days = serializers.IntegerField(
+        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long its token lasts."
+    )
+
+
+class NewService(NewServiceToken):
+    name = serializers.CharField(max_length=services.LONGEST_NAME, help_text="Such as nightly.")
+    roles = RoleList(min_length=1, help_text="Of manager and viewer.")
+
+
+class ServiceRow(serializers.Serializer[services.MadeService]):
+    member = MemberRow(source="membership")
+    token = serializers.CharField(
+        help_text='Shown this once. Send it as the header "Authorization: Token <token>".'
+    )
+    expires_at = serializers.DateTimeField(source="row.expiry")
+
+
+class Services(ApiView):
+    tag = "members"
+    tells_secret = True
+
+    @operation("add_service", request=NewService, responses={201: ServiceRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a service account for a pipeline, with its token.
+
+        Needs the verb "manage members". Nobody signs in as it; it ends when it is removed as a member.
+        """
+        project = self.enter(Verb.MANAGE_MEMBERS)
+        made = services.make_service(
+            project=project, by=self.person, client=client_of(request), **self.body(NewService)
+        )
+        return Response(ServiceRow(made).data, status=status.HTTP_201_CREATED)
+
+
+class ServiceToken(ApiView):
+    tag = "members"
+    tells_secret = True
+
+    @operation("renew_service_token", request=NewServiceToken, responses={201: ServiceRow})
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Give a service another token; the one before ends.
+
+        Needs the verb "manage members".
+        """
+        project = self.enter(Verb.MANAGE_MEMBERS)
+        made = services.renew_token(
+            membership=only(_members_of(project), public_id, "member"),
+            by=self.person,
+            client=client_of(request),
+            **self.body(NewServiceToken),
+        )
+        return Response(ServiceRow(made).data, status=status.HTTP_201_CREATED)
+
+
 class OneMember(ApiView):
     tag = "members"
 
@@ -207,9 +280,12 @@ class Invitations(ApiView):
         Needs the verb "manage members".
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
-        made = invite(project=project, by=self.person, **self.body(NewInvitation))
-        address = request.build_absolute_uri(reverse("invitation", args=[made.secret]))
-        told = {"invitation": made.invitation, "secret": made.secret, "address": address}
+        here = request.build_absolute_uri("/")
+        made = invite(project=project, by=self.person, address=here, **self.body(NewInvitation))
+        told: dict[str, Any] = {"invitation": made.invitation, "secret": None, "address": None}
+        if not made.invitation.email:
+            address = request.build_absolute_uri(reverse("invitation", args=[made.secret]))
+            told |= {"secret": made.secret, "address": address}
         return Response(IssuedRow(told).data, status=status.HTTP_201_CREATED)
 
 
@@ -263,4 +339,4 @@ class InvitationAccount(ApiView):
 
 
 def _members_of(project: Project) -> QuerySet[Membership]:
-    return project.memberships.select_related("user", "project")
+    return project.memberships.select_related("user__service", "project")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import Q, Value
+from django.db.models import Max, Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -19,13 +19,14 @@ from annotation.models import (
     Membership,
     Project,
     Role,
+    ServiceAccount,
     Sitting,
     UnitJudgment,
     Verdict,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import Model, QuerySet
@@ -45,7 +46,7 @@ DOES: dict[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person in a project. `is_last_owner` tells that the project would have no owner without them."""
+    """A person or service in a project. `is_last_owner` tells that the project would have no owner without them."""
 
     member_id: str
     username: str
@@ -55,6 +56,10 @@ class Member:
     since: datetime
     is_self: bool
     is_last_owner: bool
+    is_service: bool
+    """An account of a pipeline."""
+    token_until: datetime | None
+    """When a service's token ends; None for people, and where it has none."""
 
     @property
     def role_names(self) -> list[str]:
@@ -67,6 +72,8 @@ class Invited:
 
     invitation_id: str
     note: str
+    email: str
+    mailed_at: datetime | None
     roles: tuple[str, ...]
     by: str
     created_at: datetime
@@ -125,6 +132,7 @@ def member_page(
     rows, after = page_after(found, order=order, after=after, scope=everybody)
     roles = dict(project.memberships.values_list("pk", "roles"))
     owners = [key for key, held in roles.items() if Role.OWNER in held]
+    services = services_among(rows)
     members = tuple(
         Member(
             member_id=row.public_id,
@@ -135,10 +143,18 @@ def member_page(
             since=row.created_at,
             is_self=row.user_id == person.pk,
             is_last_owner=owners == [row.pk],
+            is_service=row.user_id in services,
+            token_until=services.get(row.user_id),
         )
         for row in rows
     )
     return MemberPage(members, after, len(roles))
+
+
+def services_among(rows: Iterable[Membership]) -> dict[int, datetime | None]:
+    """The services among members, by their account, with the time when their token ends."""
+    found = ServiceAccount.objects.filter(user__in=[row.user_id for row in rows])
+    return dict(found.annotate(until=Max("user__auth_token_set__expiry")).values_list("user_id", "until"))
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:
@@ -156,6 +172,8 @@ def as_invited(row: Invitation) -> Invited:
     return Invited(
         invitation_id=row.public_id,
         note=row.note,
+        email=row.email,
+        mailed_at=row.mailed_at,
         roles=tuple(role for role in Role.values if role in row.roles),
         by=row.by.username,
         created_at=row.created_at,

@@ -67,15 +67,17 @@ def accept_with_new_account(
     Raises as `accept_invitation`; Invalid for a name or password that will not do, Conflict (code `name_taken`)
     for a name that somebody has.
     """
-    open_invitation(secret)
-    user = new_account(username=username, password=password, full_name=full_name)
+    found = open_invitation(secret)
+    user = new_account(username=username, password=password, full_name=full_name, email=found.email)
     return user, accept_invitation(secret=secret, by=user)
 
 
-def new_account(*, username: str, password: str, full_name: str = "", **rights: bool) -> User:
+def new_account(
+    *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
+) -> User:
     """An account, saved. Raises Invalid for a name or password that will not do, Conflict (code `name_taken`)."""
     username = username.strip()
-    user = User(username=username, **rights)
+    user = User(username=username, email=email, **rights)
     user.set_unusable_password()
     set_name(user, full_name)
     try:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.core.validators import validate_email
 from django.db import transaction
+from django.template.loader import render_to_string
 from django.utils import timezone
 
+from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.events import log
+from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict
+from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import checked_note
 from annotation.models import Invitation, Project
 from annotation.projects.services.change_members import checked_roles
@@ -22,9 +30,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 GOOD_FOR = timedelta(days=14)
+MAIL_INVITATION = "annotation.mail_invitation"
+"""The task that mails it."""
+MAILS_AN_HOUR = 5
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
+
+logger = logging.getLogger(__name__)
 
 
 class Issued(NamedTuple):
@@ -35,15 +48,25 @@ class Issued(NamedTuple):
 
 
 @transaction.atomic
-def invite(*, project: Project, roles: Collection[str], by: User, note: str = "") -> Issued:
+def invite(
+    *,
+    project: Project,
+    roles: Collection[str],
+    by: User,
+    note: str = "",
+    email: str = "",
+    address: str = "",
+) -> Issued:
     """Make a link that lets one person into a project with these roles, good for 14 days and for one use.
 
-    `note` says for whom it is meant. Raises Invalid for no or an unknown role and for a note that is too long,
-    Conflict (code `too_many`) where 100 invitations of the project wait already.
+    `note` says for whom it is meant. With `email` a worker mails a link there, which replaces the one of this answer;
+    `address` is then where the installation is reached. Raises Invalid for no or an unknown role, for a note that is
+    too long and for an e-mail address that is none or where no mail is sent; Conflict (code `too_many`) where 100
+    invitations of the project wait already.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     wanted = checked_roles(roles)
-    note = checked_line(note)
+    note, email = checked_line(note), _checked_email(email)
     now = timezone.now()
     waiting = Invitation.objects.filter(
         project=project, accepted_at=None, revoked_at=None, expires_at__gt=now
@@ -57,11 +80,21 @@ def invite(*, project: Project, roles: Collection[str], by: User, note: str = ""
         project=project,
         roles=wanted,
         note=note,
+        email=email,
         secret_hash=hash_of(secret),
         by=by,
         expires_at=now + GOOD_FOR,
     )
-    log(project=project, actor=by, verb="invite", target=invitation, data={"for": note, "roles": wanted})
+    log(
+        project=project,
+        actor=by,
+        verb="invite",
+        target=invitation,
+        data={"for": note or email, "roles": wanted},
+    )
+    if email:
+        told = {"invitation_id": invitation.public_id, "address": address}
+        transaction.on_commit(lambda: hint(MAIL_INVITATION, kwargs=told, waits="a mailed invitation"))
     return Issued(invitation, secret)
 
 
@@ -87,6 +120,64 @@ def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
         data={"for": now.note, "roles": now.roles},
     )
     return now
+
+
+def mail_invitation(*, invitation_id: str, address: str) -> bool:
+    """Mail the invitation's link to its address, once; whether it was sent.
+
+    The link is made here, so that its secret never lies in the queue. Not sent is what was taken back, used or mailed
+    before, and more than a few an hour to one address.
+    """
+    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    invitation = _claim(invitation_id, secret)
+    if invitation is None:
+        return False
+    name = " ".join(invitation.project.name.split())
+    told = {
+        "by": invitation.by.get_full_name() or invitation.by.get_username(),
+        "project": name,
+        "link": f"{address.rstrip('/')}/invitations/{secret}/",
+        "until": invitation.expires_at,
+    }
+    words = render_to_string("projects/invitations/mail.txt", told)
+    try:
+        send_mail(f"Invitation to {name}", words, None, [invitation.email])
+    except Exception:
+        Invitation.objects.filter(pk=invitation.pk).update(mailed_at=None)
+        raise
+    return True
+
+
+@transaction.atomic
+def _claim(invitation_id: str, secret: str) -> Invitation | None:
+    """The invitation with that secret, taken for mailing; no transaction is open while the mail server is asked."""
+    locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
+    invitation = locked.filter(
+        public_id=invitation_id, accepted_at=None, revoked_at=None, mailed_at=None
+    ).first()
+    if invitation is None or not invitation.email:
+        return None
+    if not takes_turn(f"to {invitation.email.casefold()}", most=MAILS_AN_HOUR):
+        logger.warning("Invitations were mailed too often to one address; %s was not", invitation.public_id)
+        return None
+    invitation.secret_hash, invitation.mailed_at = hash_of(secret), timezone.now()
+    invitation.save(update_fields=["secret_hash", "mailed_at"])
+    return invitation
+
+
+def _checked_email(email: str) -> str:
+    email = email.strip()
+    if not email:
+        return ""
+    if not settings.EMAIL_URL:
+        raise Invalid(
+            "This installation sends no mail: leave the e-mail out and send the link.", field="email"
+        )
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages), field="email") from error
+    return email
 
 
 def hash_of(secret: str) -> str:

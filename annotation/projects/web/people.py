@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Invitation, Membership, Role
+from annotation.models.people import SERVICE_ROLES
 from annotation.projects.queries.members import DOES, invited, member_page, what_stays
-from annotation.projects.services import change_members as service
+from annotation.projects.services import change_members
+from annotation.projects.services import service_accounts as services
 from annotation.projects.services.invite import GOOD_FOR, LONGEST_NOTE, Issued
 from annotation.projects.services.invite import invite as issue
 from annotation.projects.services.invite import revoke_invitation as revoke
@@ -39,6 +44,7 @@ class Typed:
     roles: Sequence[str] = field(default_factory=list)
     words: str = ""
     refusal: Invalid | Conflict | None = None
+    email: str = ""
 
     @property
     def fault(self) -> str:
@@ -56,7 +62,7 @@ def add_member(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     name, roles = request.POST.get("username", ""), request.POST.getlist("roles")
     try:
-        member = service.add_member(project=room.project, username=name, roles=roles, by=request.user)
+        member = change_members.add_member(project=room.project, username=name, roles=roles, by=request.user)
     except (Invalid, Conflict) as refusal:
         return _show(request, room, typed=Typed("add", roles, name, refusal))
     messages.success(request, f"{member.user.username} is a member now.")
@@ -69,7 +75,7 @@ def change_roles(request: Request, slug: str, member_id: str) -> HttpResponse:
     member, roles = _member(room, member_id), request.POST.getlist("roles")
     seen = request.POST.get("seen")
     try:
-        service.change_roles(
+        change_members.change_roles(
             membership=member, roles=roles, by=request.user, seen=None if seen is None else seen.split()
         )
     except (Invalid, Conflict) as refusal:
@@ -87,7 +93,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
     refusal = None
     if request.method == "POST":
         try:
-            service.remove_member(membership=member, by=request.user)
+            change_members.remove_member(membership=member, by=request.user)
         except Conflict as conflict:
             refusal = conflict
         else:
@@ -100,7 +106,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
         "roles": [Role(role).label for role in Role.values if role in member.roles],
         "stays": what_stays(member),
         "is_self": member.user_id == request.user.pk,
-        "is_last_owner": service.is_last_owner(member),
+        "is_last_owner": change_members.is_last_owner(member),
         "refusal": refusal,
     }
     return render(
@@ -113,11 +119,56 @@ def invite(request: Request, slug: str) -> HttpResponse:
     """The page with the link that was made, once: no address shows it again."""
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     note, roles = request.POST.get("note", ""), request.POST.getlist("roles")
+    email = request.POST.get("email", "")
+    address = request.build_absolute_uri("/")
     try:
-        made = issue(project=room.project, roles=roles, by=request.user, note=note)
+        made = issue(
+            project=room.project, roles=roles, by=request.user, note=note, email=email, address=address
+        )
     except (Invalid, Conflict) as refusal:
-        return _show(request, room, typed=Typed("invite", roles, note, refusal))
+        return _show(request, room, typed=Typed("invite", roles, note, refusal, email=email))
+    if made.invitation.email:
+        messages.success(request, f"The invitation is on its way to {made.invitation.email}.")
+        return redirect("people", slug=slug)
     return _show(request, room, issued=made)
+
+
+@screen("POST")
+def add_service(request: Request, slug: str) -> HttpResponse:
+    """The page with the token that was made, once: no address shows it again."""
+    room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
+    name, roles = request.POST.get("name", ""), request.POST.getlist("roles")
+    try:
+        made = services.make_service(
+            project=room.project,
+            name=name,
+            roles=roles,
+            days=_days(request),
+            by=request.user,
+            client=client_of(request),
+        )
+    except (Invalid, Conflict) as refusal:
+        return _show(request, room, typed=Typed("service", roles, name, refusal))
+    return _show(request, room, service=made)
+
+
+@screen("POST")
+def renew_service_token(request: Request, slug: str, member_id: str) -> HttpResponse:
+    """As `add_service`."""
+    room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
+    member = _member(room, member_id)
+    try:
+        made = services.renew_token(
+            membership=member, days=_days(request), by=request.user, client=client_of(request)
+        )
+    except (Invalid, Conflict) as refusal:
+        return _show(request, room, typed=Typed(member_id, member.roles, refusal=refusal))
+    return _show(request, room, service=made)
+
+
+def _days(request: Request) -> int:
+    days = request.POST.get("days", "")
+    return int(days) if days.isascii() and days.isdigit() and len(days) < 5 else 0
 
 
 @screen("POST")
@@ -135,7 +186,12 @@ def _member(room: Room, member_id: str) -> Membership:
 
 
 def _show(
-    request: Request, room: Room, *, typed: Typed | None = None, issued: Issued | None = None
+    request: Request,
+    room: Room,
+    *,
+    typed: Typed | None = None,
+    issued: Issued | None = None,
+    service: services.MadeService | None = None,
 ) -> HttpResponse:
     address = reverse("people", args=[room.project.slug])
     listing = listing_of(request, address=address, what="members", target="#members-list", columns=COLUMNS)
@@ -153,11 +209,16 @@ def _show(
         "longest_note": LONGEST_NOTE,
         "link": _link(request, issued) if issued else "",
         "issued": issued.invitation if issued else None,
+        "has_mail": bool(settings.EMAIL_URL),
+        "service": service,
+        "service_roles": [each for each in ROLES if each[0] in SERVICE_ROLES],
+        "token_days": DAYS,
+        "most_token_days": MOST_DAYS,
     }
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
-    if issued:
-        # The link is shown this once and must not lie in a cache, nor come back with the Back button.
+    if issued or service:
+        # Link or token is shown this once and must not lie in a cache, nor come back with the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

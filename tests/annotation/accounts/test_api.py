@@ -74,32 +74,12 @@ def test_a_garbled_token_is_no_sign_in_and_no_crash(world: World, header: str) -
 
 
 @time_machine.travel("2026-03-01 12:00:30Z", tick=False)
-def test_attempts_on_one_name_are_limited_wherever_they_come_from(world: World) -> None:
-    for number in range(10):
-        client = APIClient(REMOTE_ADDR=f"10.0.0.{number}", HTTP_X_FORWARDED_FOR=f"1.1.1.{number}")
-        assert make(client, password="wrong").status_code == 401
-    last = make(APIClient(REMOTE_ADDR="10.0.0.99"))
-    assert (last.status_code, last.json()["error"]["code"]) == (429, "throttled")
-    assert int(last.headers["Retry-After"]) > 0
-
-
-@time_machine.travel("2026-03-01 12:00:30Z", tick=False)
 def test_attempts_from_one_address_are_limited_whatever_a_header_claims(world: World) -> None:
     statuses = [
         make(APIClient(HTTP_X_FORWARDED_FOR=f"1.1.1.{number}"), username=f"guess-{number}").status_code
         for number in range(61)
     ]
     assert statuses == [401] * 60 + [429]
-
-
-def test_wrong_passwords_lock_the_name_for_that_address(world: World, settings: Any) -> None:
-    settings.AXES_ENABLED = True
-    client = APIClient()
-    for _ in range(settings.AXES_FAILURE_LIMIT):
-        make(client, password="wrong")
-    locked = make(client)
-    assert (locked.status_code, locked.json()["error"]["code"]) == (429, "locked_out")
-    assert not AuthToken.objects.exists()
 
 
 @pytest.mark.parametrize("body", [{}, {"username": "rex"}, ["rex"], {"username": 7, "password": ["x"]}])

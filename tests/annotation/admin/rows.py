@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
@@ -12,6 +14,8 @@ from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
+    AccountEvent,
+    AccountSession,
     Analysis,
     CachedValue,
     CallClaim,
@@ -40,6 +44,7 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
+    ServiceAccount,
     SetupLink,
     SummaryJudgment,
     Tally,
@@ -73,6 +78,8 @@ OF_MACHINE = (
     "JudgeShare",
     "JudgeTrial",
     "KeptReply",
+    "AccountEvent",
+    "AccountSession",
     "MailTurn",
     "SetupLink",
     "TokenGrant",
@@ -181,11 +188,8 @@ def _fill_what_is_kept(world: World) -> None:
     PublishedPercent.objects.create(
         score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
     )
-    KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
-    TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
+    _fill_accounts(world)
     CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
-    MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
-    SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
     panel = Judge.objects.create(project=world.project, name="pair", kind="panel")
@@ -197,3 +201,20 @@ def _fill_what_is_kept(world: World) -> None:
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
+
+
+def _fill_accounts(world: World) -> None:
+    KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
+    TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
+    MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
+    AccountSession.objects.create(
+        session_key="k",
+        session_data="",
+        expire_date=timezone.now() + timedelta(days=1),
+        began_at=timezone.now(),
+        seen_at=timezone.now(),
+    )
+    AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
+    nightly = User.objects.create(username="nightly@harbour")
+    ServiceAccount.objects.create(user=nightly, project=world.project, name="nightly", made_at=timezone.now())
+    SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())

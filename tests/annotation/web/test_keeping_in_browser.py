@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -27,6 +20,7 @@ from annotation.assessing.services.save_acts import save_acts, save_at_once
 from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
+from tests.annotation.gunicorn_server import Server
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import Desk
 
@@ -40,7 +34,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITING = re.compile(r"Not saved yet: \d+")
-STARTED_WITHIN_S = 120
 OF_ANOTHER = "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here."
 
 
@@ -115,47 +108,6 @@ def judge(sitting: Sitting, world: World, unit: int, percent: int, client_id: st
 
 
 # A server of one's own, to kill
-
-
-@dataclass
-class Server:
-    """Gunicorn on the test's database, which can die and come back at the same address."""
-
-    environment: dict[str, str]
-    port: int = 0
-    running: subprocess.Popen[bytes] | None = field(default=None)
-
-    def start(self) -> None:
-        if not self.port:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.port = free.getsockname()[1]
-        command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
-        options = [f"--bind=127.0.0.1:{self.port}", "--workers=1", "--threads=4", "--log-level=error"]
-        self.running = subprocess.Popen([*command, *options], env=self.environment, start_new_session=True)
-        until = time.monotonic() + STARTED_WITHIN_S
-        while not self._answers():
-            assert time.monotonic() < until, "gunicorn did not start"
-            time.sleep(0.1)
-
-    def kill(self) -> None:
-        """End it and its worker in the middle of whatever they do."""
-        if self.running is None:
-            return
-        os.killpg(self.running.pid, signal.SIGKILL)
-        self.running.wait()
-        self.running = None
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.address}/healthz", timeout=10) as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            return False
 
 
 @pytest.fixture

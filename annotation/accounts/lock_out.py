@@ -1,0 +1,198 @@
+"""Who must wait before the next password is tried, and what is written down of sign-ins; called by django-axes.
+
+A person's own browser, and any network that they signed in from, is known: it waits for wrong passwords typed there
+and for nothing else, so that no stranger can keep anybody out. Everything else waits as well for what other unknown
+clients tried at the account, and for what the client's network tried at any account.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from axes.handlers.base import AxesHandler
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from annotation.core.accounts.clients import DEVICE_COOKIE, Client, client_of, device_of
+from annotation.core.accounts.events import name_key, note_account
+from annotation.core.refusals import TooMany
+from annotation.models import AccountEvent
+from annotation.web.refusals import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+
+FAILURES_HERE = 5
+FAILURES_OF_ACCOUNT = 20
+FAILURES_OF_NETWORK = 50
+"""So many wrong passwords within a day are free: at one account from one place, at it from all unknown clients, and
+at all accounts from one network. Each further one doubles the wait."""
+COUNTED_FOR = timedelta(days=1)
+FIRST_WAIT = timedelta(minutes=1)
+LONGEST_WAIT = timedelta(hours=1)
+KNOWN_FOR = timedelta(days=90)
+DEVICE_SECONDS = 400 * 24 * 60 * 60
+"""The longest that browsers keep a cookie."""
+
+Kind = AccountEvent.Kind
+CAME_IN = (Kind.SIGN_IN, Kind.TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A password that somebody tries at an account. `knows_device` is narrower than `is_known`."""
+
+    typed: str
+    person: User | None
+    client: Client
+    knows_device: bool
+    is_known: bool
+    now: datetime
+
+    @classmethod
+    def of(cls, request: HttpRequest, credentials: Mapping[str, Any] | None) -> Attempt:
+        typed, client = str((credentials or {}).get("username") or ""), client_of(request)
+        person = User.objects.filter(username__iexact=typed).order_by("pk").first() if typed else None
+        now = timezone.now()
+        came_in = AccountEvent.objects.filter(person=person, kind__in=CAME_IN, at__gte=now - KNOWN_FOR)
+        knows_device = bool(person and client.device and came_in.filter(device=client.device).exists())
+        is_known = knows_device or bool(
+            person and client.network and came_in.filter(network=client.network).exists()
+        )
+        return cls(typed, person, client, knows_device, is_known, now)
+
+    def ends(self) -> datetime | None:
+        """When the next password may be tried; None where it may at once."""
+        recent = AccountEvent.objects.filter(at__gte=self.now - COUNTED_FOR)
+        failed = recent.filter(kind=Kind.FAILURE)
+        ends = [_wait_ends(self._here(recent), FAILURES_HERE)]
+        if not self.is_known:
+            strange = failed.filter(is_known=False)
+            ends += [
+                _wait_ends(strange.filter(name_key=name_key(self.typed)), FAILURES_OF_ACCOUNT),
+                _wait_ends(strange.filter(network=self.client.network), FAILURES_OF_NETWORK),
+            ]
+        return max((end for end in ends if end and end > self.now), default=None)
+
+    def _here(self, recent: QuerySet[AccountEvent]) -> QuerySet[AccountEvent]:
+        """Failures at the account from this place, since the person last came in from it."""
+        # A network's other clients do not count against a browser that the person came in with before.
+        place = Q(device=self.client.device) if self.knows_device else Q(network=self.client.network)
+        here = recent.filter(place, name_key=name_key(self.typed))
+        last = here.filter(kind__in=CAME_IN).aggregate(last=Max("pk"))["last"] or 0
+        return here.filter(kind=Kind.FAILURE, pk__gt=last)
+
+
+def _wait_ends(failures: QuerySet[AccountEvent], free: int) -> datetime | None:
+    counted = failures.order_by().aggregate(count=Count("pk"), last=Max("at"))
+    over = int(counted["count"]) - free
+    if over < 0:
+        return None
+    last: datetime = counted["last"]
+    # Beyond ten doublings of a minute the longest wait is long passed.
+    doubled: int = 2 ** min(over, 10)
+    return last + min(LONGEST_WAIT, FIRST_WAIT * doubled)
+
+
+class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
+    """What django-axes asks before a password is tried, and tells when somebody comes in, fails or leaves."""
+
+    def is_locked(self, request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> bool:
+        ends = Attempt.of(request, credentials).ends()
+        _mark(request, ends)
+        return ends is not None
+
+    def user_login_failed(
+        self,
+        sender: object,
+        credentials: Mapping[str, Any],
+        request: HttpRequest | None = None,
+        **kwargs: Any,
+    ) -> None:
+        # What is tried while one must wait was not even looked at, and does not prolong the wait.
+        if request is None or getattr(request, "axes_locked_out", False):
+            return
+        attempt = Attempt.of(request, credentials)
+        note = partial(
+            note_account,
+            person=attempt.person,
+            typed=attempt.typed,
+            client=attempt.client,
+            is_known=attempt.is_known,
+        )
+        note(kind=Kind.FAILURE)
+        ends = replace(attempt, now=timezone.now()).ends()
+        if ends is not None:
+            _mark(request, ends)
+            note(kind=Kind.LOCK, note=f"{_wait_of(ends):.0f} s")
+
+    def user_logged_in(self, sender: object, request: HttpRequest, user: User, **kwargs: Any) -> None:
+        cookie = request.COOKIES.get(DEVICE_COOKIE) or secrets.token_urlsafe(16)
+        request.device_cookie = cookie  # type: ignore[attr-defined]
+        client = replace(client_of(request), device=device_of(cookie))
+        note_account(kind=Kind.SIGN_IN, person=user, client=client)
+        # For the session's row, which is written anew whenever its data change.
+        began = {"address": client.address, "agent": client.agent, "at": timezone.now().isoformat()}
+        request.session["client"] = began
+
+    def user_logged_out(self, sender: object, request: HttpRequest, user: User | None, **kwargs: Any) -> None:
+        if user is not None:
+            note_account(kind=Kind.SIGN_OUT, person=user, client=client_of(request))
+
+
+def _mark(request: HttpRequest, ends: datetime | None) -> None:
+    request.axes_locked_out = ends is not None  # type: ignore[attr-defined]
+    request.locked_until = ends  # type: ignore[attr-defined]
+
+
+def _wait_of(ends: datetime) -> float:
+    return max(1.0, (ends - timezone.now()).total_seconds())
+
+
+def refuse_if_locked(request: HttpRequest) -> None:
+    """Raise TooMany (code `locked_out`) where the password of this request was not looked at, or was one too many."""
+    if getattr(request, "axes_locked_out", False):
+        raise _locked_out(request)
+
+
+def _locked_out(request: HttpRequest) -> TooMany:
+    ends: datetime | None = getattr(request, "locked_until", None)
+    wait = _wait_of(ends) if ends else FIRST_WAIT.total_seconds()
+    minutes = -(-round(wait) // 60)
+    told = "a minute" if minutes <= 1 else f"{minutes} minutes"
+    return TooMany(f"Too many wrong passwords. Try again in {told}.", code="locked_out", seconds=wait)
+
+
+def locked_page(request: HttpRequest, response: HttpResponse, credentials: object) -> HttpResponse:
+    """What django-axes answers in the place of a page, where somebody must wait."""
+    return refused(request, _locked_out(request))
+
+
+class RememberedDevice:
+    """Gives a browser that somebody came in with the cookie by which it is known the next time."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        cookie: str | None = getattr(request, "device_cookie", None)
+        if cookie is not None:
+            response.set_cookie(
+                DEVICE_COOKIE,
+                cookie,
+                max_age=DEVICE_SECONDS,
+                secure=settings.SESSION_COOKIE_SECURE,
+                httponly=True,
+                samesite="Lax",
+            )
+        return response

@@ -1,0 +1,96 @@
+"""Where somebody is signed in: listed, ended one by one, all others at once, and all with the password."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.models import AccountEvent, AccountSession
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+    from tests.annotation.cast import World
+
+HERE, ELSEWHERE = "203.0.113.7", "198.51.100.4"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1"
+NEW = "a-longer-secret-41"
+
+
+@pytest.fixture(autouse=True)
+def logging_in(world: World, settings: SettingsWrapper) -> None:
+    settings.AXES_ENABLED = True
+
+
+def signs_in(agent: str, at: str, name: str = "rex") -> Client:
+    client = Client(headers={"User-Agent": agent}, REMOTE_ADDR=at)
+    said = client.post("/sign-in/", {"username": name, "password": f"{name}-secret"})
+    assert said.status_code == 302
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get("/account/").status_code == 200
+
+
+def test_sessions_are_listed_with_browser_address_and_time() -> None:
+    desk = signs_in(FIREFOX, HERE)
+    signs_in(SAFARI, ELSEWHERE)
+    signs_in(SAFARI, ELSEWHERE, "ana")
+    page = desk.get("/account/").content.decode()
+    rows = re.findall(r"<th scope=\"row\">((?:Firefox|Safari)[^<]*)(<span class=\"chip\">this one)?", page)
+    assert sorted((browser.strip(), bool(this)) for browser, this in rows) == [
+        ("Firefox on Linux", True),
+        ("Safari on iPhone", False),
+    ]
+    assert HERE in page
+    assert ELSEWHERE in page
+    keys = AccountSession.objects.values_list("session_key", flat=True)
+    assert not [key for key in keys if key in page]
+
+
+def test_one_session_is_ended_and_it_is_ones_own() -> None:
+    desk, phone, ana = signs_in(FIREFOX, HERE), signs_in(SAFARI, ELSEWHERE), signs_in(FIREFOX, HERE, "ana")
+    [other] = re.findall(r'name="session" value="([^"]+)"', desk.get("/account/").content.decode())
+    assert ana.post("/account/", {"act": "end-session", "session": other}).status_code == 404
+    assert desk.post("/account/", {"act": "end-session", "session": other}).status_code == 302
+    assert (is_in(desk), is_in(phone), is_in(ana)) == (True, False, True)
+    assert desk.post("/account/", {"act": "end-session", "session": other}).status_code == 404
+    assert AccountEvent.objects.filter(kind="session end", person__username="rex").count() == 1
+
+
+def test_all_others_are_ended_at_once() -> None:
+    desk, phone, tablet = signs_in(FIREFOX, HERE), signs_in(SAFARI, ELSEWHERE), signs_in(SAFARI, HERE)
+    desk.post("/account/", {"act": "end-others"})
+    assert [is_in(each) for each in (desk, phone, tablet)] == [True, False, False]
+
+
+def test_a_new_password_leaves_one_session_and_no_dead_ones_in_the_list() -> None:
+    desk, phone = signs_in(FIREFOX, HERE), signs_in(SAFARI, ELSEWHERE)
+    desk.post("/account/", {"act": "password", "old": "rex-secret", "password": NEW, "again": NEW})
+    assert (is_in(desk), is_in(phone)) == (True, False)
+    [left] = AccountSession.objects.filter(person__username="rex")
+    assert (left.address, left.agent) == (HERE, FIREFOX)
+
+
+def test_the_api_ends_the_session_of_the_request_as_well(world: World) -> None:
+    desk = signs_in(FIREFOX, HERE)
+    program = APIClient()
+    program.cookies = desk.cookies
+    said = program.post("/api/v1/account/password/", {"old": "rex-secret", "new": NEW}, format="json")
+    assert said.status_code == 204, said.content
+    assert not is_in(desk)
+
+
+def test_people_see_what_happened_to_their_own_account_alone() -> None:
+    Client(REMOTE_ADDR=ELSEWHERE).post("/sign-in/", {"username": "rex", "password": "guess"})
+    desk = signs_in(FIREFOX, HERE)
+    page = desk.get("/account/").content.decode()
+    assert "Wrong password" in page
+    assert ELSEWHERE in page
+    assert "Wrong password" not in signs_in(FIREFOX, HERE, "ana").get("/account/").content.decode()

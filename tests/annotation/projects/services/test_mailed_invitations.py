@@ -1,0 +1,130 @@
+"""Invitations by mail: the link goes to the address that is named, and lies nowhere else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from celery import current_app
+from django.core import mail
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.core.refusals import Invalid
+from annotation.models import Invitation
+from annotation.projects.services.invite import MAILS_AN_HOUR, invite, mail_invitation, revoke_invitation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.contrib.auth.models import User
+    from pytest_django import DjangoCaptureOnCommitCallbacks
+    from pytest_django.fixtures import SettingsWrapper
+
+    from tests.annotation.cast import World
+
+PAGE = "/p/harbour/settings/invitations/invite/"
+DAN = "dan@example.org"
+
+
+@pytest.fixture(autouse=True)
+def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
+    """A mail server that keeps what it is sent, and a worker that does at once what it is asked."""
+    settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
+    current_app.loader.import_default_modules()
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+def mailed_path() -> str:
+    [path] = re.findall(r"http://testserver(/invitations/\S+)", str(mail.outbox[-1].body))
+    return str(path)
+
+
+def test_the_mailed_link_lets_in_and_the_page_shows_none(
+    world: World,
+    signed_in: Callable[[User], Client],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    olga = signed_in(world.olga)
+    with django_capture_on_commit_callbacks(execute=True):
+        said = olga.post(PAGE, {"email": DAN, "roles": "reviewer"}, follow=True).content.decode()
+    assert f"on its way to {DAN}" in said
+    assert "/invitations/" not in said.replace(PAGE, "").replace("settings/invitations/", "")
+    [sent] = mail.outbox
+    assert (sent.to, sent.subject) == ([DAN], f"Invitation to {world.project.name}")
+    path = mailed_path()
+    answer = Client().post(
+        path, {"username": "newcomer", "password": "a-longer-secret-41", "again": "a-longer-secret-41"}
+    )
+    assert answer.status_code == 302
+    came = world.project.memberships.get(user__username="newcomer")
+    assert (came.roles, came.user.email) == (["reviewer"], DAN)
+
+
+def test_no_secret_lies_in_the_queue_nor_in_the_answer(
+    world: World, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    client = APIClient()
+    client.force_login(world.olga)
+    with django_capture_on_commit_callbacks(execute=True):
+        said = client.post(
+            "/api/v1/projects/harbour/invitations/", {"email": DAN, "roles": ["viewer"]}, format="json"
+        ).json()
+    assert (said["secret"], said["address"], said["invitation"]["email"]) == (None, None, DAN)
+    # The secret that a caller of the service had is replaced by the mailed one.
+    issued = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN)
+    assert mail_invitation(invitation_id=issued.invitation.public_id, address="http://testserver/")
+    assert Client().get(f"/invitations/{issued.secret}/").status_code == 404
+    assert Client().get(mailed_path()).status_code == 200
+
+
+def test_it_is_mailed_once_and_never_after_it_was_taken_back(world: World) -> None:
+    first, second = (
+        invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN) for _ in range(2)
+    )
+    assert mail_invitation(invitation_id=first.invitation.public_id, address="http://testserver/")
+    assert not mail_invitation(invitation_id=first.invitation.public_id, address="http://testserver/")
+    revoke_invitation(invitation=second.invitation, by=world.olga)
+    assert not mail_invitation(invitation_id=second.invitation.public_id, address="http://testserver/")
+    assert len(mail.outbox) == 1
+
+
+def test_one_address_gets_few_an_hour(world: World) -> None:
+    for _ in range(MAILS_AN_HOUR + 1):
+        made = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN).invitation
+        mail_invitation(invitation_id=made.public_id, address="http://testserver/")
+    assert len(mail.outbox) == MAILS_AN_HOUR
+    assert Invitation.objects.filter(mailed_at=None).count() == 1
+
+
+def test_a_mail_server_that_is_away_leaves_it_unmailed(world: World, settings: SettingsWrapper) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    # A port that nobody listens on.
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_TIMEOUT = "127.0.0.1", 1, 2
+    made = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN).invitation
+    with pytest.raises(OSError, match="refused"):
+        mail_invitation(invitation_id=made.public_id, address="http://testserver/")
+    made.refresh_from_db()
+    assert made.mailed_at is None
+
+
+@pytest.mark.parametrize(("email", "url"), [("no address", "memorymail://"), (DAN, "")])
+def test_what_cannot_be_mailed_to_is_refused(
+    world: World, settings: SettingsWrapper, email: str, url: str
+) -> None:
+    settings.EMAIL_URL = url
+    with pytest.raises(Invalid):
+        invite(project=world.project, roles=["viewer"], by=world.olga, email=email)
+    assert not Invitation.objects.exists()
+
+
+def test_without_a_mail_server_the_link_is_shown_and_no_address_asked_for(
+    world: World, settings: SettingsWrapper, signed_in: Callable[[User], Client]
+) -> None:
+    settings.EMAIL_URL = ""
+    page = signed_in(world.olga).post(PAGE, {"note": "Dan", "roles": "viewer"}).content.decode()
+    assert 'name="email"' not in page
+    assert re.search(r'id="link"[^>]*value="http://testserver/invitations/', page)
