@@ -42,7 +42,7 @@ from tests.annotation.web.places import Ids
 if TYPE_CHECKING:
     from django.db.models import Model
 
-LET_IN = (200, 201, 204, 302, 409, 422)
+LET_IN = (200, 201, 202, 204, 302, 409, 422)
 """Carried out, or refused for another reason: an unfinished export, an empty form, a run that is over."""
 KEPT_OUT = (403, 404)
 WITHOUT_ROWS = {"step", "version", "table"}

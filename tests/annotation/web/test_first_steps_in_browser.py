@@ -125,15 +125,15 @@ def test_the_same_with_a_judge_that_is_made_in_the_app(
     page.get_by_label("Name", exact=True).fill("scripted")
     page.get_by_label("Model", exact=True).fill("scripted")
     page.get_by_label("Base URL").fill(llm_server.base_url)
-    clicks.on(page.get_by_role("button", name="Try it on a sample claim"))
-    page.get_by_text("It answers: yes.").wait_for()
-    clicks.on(page.get_by_role("button", name="Save"))
-    asked = len(llm_server.calls)
-    page.get_by_text(llm_server.base_url).wait_for()
-    page.get_by_label("Send this project's texts there from now on").check()
-    clicks.count += 1
-    assert len(llm_server.calls) == asked
     with working(subprocess_env, page, clicks):
+        clicks.on(page.get_by_role("button", name="Try it on a sample claim"))
+        page.get_by_text("It answers: yes.").wait_for()
+        clicks.on(page.get_by_role("button", name="Save"))
+        asked = len(llm_server.calls)
+        page.get_by_text(llm_server.base_url).wait_for()
+        page.get_by_label("Send this project's texts there from now on").check()
+        clicks.count += 1
+        assert len(llm_server.calls) == asked
         clicks.on(page.get_by_role("button", name="Start", exact=True))
     assert ranking(page) == ["alder", "birch"]
     assert TextPermission.objects.get().address == llm_server.base_url
