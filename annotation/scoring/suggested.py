@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation.models import Check, Label
 from annotation.scoring.records import peers
 from annotation.scoring.rescore import RESCORED_AT_ONCE
+from annotation.scoring.sql import SUGGEST, SUGGESTED_ROW
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
 DIGITS = 4
+UPDATED_AT_ONCE = 2_000
 
 
 def store_suggested(*, project: Project, suggested: Mapping[str, float]) -> int:
@@ -23,11 +26,11 @@ def store_suggested(*, project: Project, suggested: Mapping[str, float]) -> int:
     Every other check of the project has none. Commits batch by batch under the locks of `rescore`, so that nobody who
     answers waits for long. How many changed comes back; a second time changes nothing.
     """
-    rows = Check.objects.filter(project=project).order_by()
-    columns = rows.values_list("public_id", "judge_label", "suggested_probability", "change", "peer_id")
+    columns = ("public_id", "judge_label", "suggested_probability", "change")
+    checks = Check.objects.filter(project=project).order_by().values_list(*columns, "peer_id")
     stale = {
         peer
-        for check, label, *stored, peer in columns.iterator()
+        for check, label, *stored, peer in checks.iterator()
         if tuple(stored) != _kept(suggested.get(check), label)
     }
     keys, changed = sorted(stale), 0
@@ -35,20 +38,22 @@ def store_suggested(*, project: Project, suggested: Mapping[str, float]) -> int:
         batch = keys[first : first + RESCORED_AT_ONCE]
         with transaction.atomic():
             peers(batch, hold=True)
-            held = []
-            for check in Check.objects.filter(peer_id__in=batch):
-                wanted = _kept(suggested.get(check.public_id), check.judge_label)
-                if (check.suggested_probability, check.change) != wanted:
-                    check.suggested_probability, check.change = wanted
-                    held.append(check)
-            Check.objects.bulk_create(
-                held,
-                update_conflicts=True,
-                unique_fields=["pk"],
-                update_fields=["suggested_probability", "change"],
+            held = Check.objects.filter(peer_id__in=batch).order_by().values_list("pk", *columns)
+            found = (
+                (key, _kept(suggested.get(check), label), tuple(stored))
+                for key, check, label, *stored in held.iterator()
             )
-            changed += len(held)
+            rows = [(key, *wanted) for key, wanted, stored in found if stored != wanted]
+            for start in range(0, len(rows), UPDATED_AT_ONCE):
+                _update(rows[start : start + UPDATED_AT_ONCE])
+            changed += len(rows)
     return changed
+
+
+def _update(rows: Sequence[tuple[int, float | None, float]]) -> None:
+    wanted = ", ".join([SUGGESTED_ROW] * len(rows))
+    with connection.cursor() as cursor:
+        cursor.execute(SUGGEST.format(wanted=wanted), list(chain.from_iterable(rows)))
 
 
 def _kept(chance: float | None, judge: str | None) -> tuple[float | None, float]:

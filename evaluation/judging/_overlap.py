@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, combinations
+from operator import itemgetter
 from typing import NamedTuple
 
 from evaluation.judging._related_words import ALIKE, DENYING, EVERYDAY, OPPOSED
@@ -74,6 +75,7 @@ _SOME_OF_IT, _MUCH_OF_IT, _NEARLY_ALL = 0.4, 0.5, 0.85
 _NEARLY_ALL_PAIRS = 0.75
 # Share of a unit's words, from the first to the last that the claim has too, that are the claim's.
 _NEARLY_THE_SAME = 0.6
+_START = itemgetter(2)
 # Shares of the claim below which a unit shows nothing.
 _LEAST_EVIDENCE, _LEAST_SECOND_EVIDENCE = 0.2, 0.15
 
@@ -91,9 +93,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One sentence of a claim, with what does not depend on the text that it is held against."""
+    """One sentence of a claim, with what does not depend on the text that it is held against.
+
+    `order` has for each key a bit for each place where it stands among all words of the sentence.
+    """
 
     statement: Statement
+    order: Mapping[str, int]
     words: tuple[Token, ...]
     weights: tuple[float, ...]
     kin: tuple[str, ...]
@@ -204,7 +210,7 @@ def overlap(sentence: str, part: Part, theirs: Prepared) -> Overlap:
     second, added = _second_unit(part, tally.units, best)
     recall = tally.found / total
     last_word = _found_in(part, best, theirs)
-    sequence = _common_order(ours.every_key, unit.every_key) / len(ours.every_key)
+    sequence = _common_order(part, unit.every_key) / len(ours.every_key)
     opposed = _opposed(part, unit.keys) if gain >= _SOME_OF_IT * total else None
     first, last = tally.units[0], tally.units[-1]
     features = (
@@ -304,8 +310,12 @@ def _part(sentence: str, code: str) -> Part:
         for first in range(len(keys))
         for second in range(first + 1, min(len(keys), first + 1 + _WINDOW))
     }
+    order: dict[str, int] = {}
+    for place, key in enumerate(statement.every_key):
+        order[key] = order.get(key, 0) | 1 << place
     return Part(
         statement,
+        order,
         words,
         weights,
         tuple(kin_of[token.key] if token.kind != "number" else "" for token in words),
@@ -322,21 +332,22 @@ def _statement(content: str, code: str) -> Statement:
     denial: Token | None = None
     reach = 0
     for token in every_token(content, code):
-        every_key.append(token.key)
-        if token.kind == "function":
+        key, kind, start, _ = token
+        every_key.append(key)
+        if kind == "function":
             continue
-        if token.kind == "negation":
+        if kind == "negation":
             denial, reach = token, _DENIED_WORDS
             continue
         # What is denied is taken to be the next words: "did not resign", "no data was lost", "没有盈利".
-        if reach and denial is not None and token.start >= denial.end:
-            denied.add(token.key)
+        if reach and denial is not None and start >= denial.end:
+            denied.add(key)
             reach -= 1
         words.append(token)
     if reach == _DENIED_WORDS and words:
         denied.add(words[-1].key)
     return Statement(
-        tuple(words), tuple(token.key for token in words), tuple(every_key), frozenset(denied), code
+        tuple(words), tuple([token[0] for token in words]), tuple(every_key), frozenset(denied), code
     )
 
 
@@ -525,21 +536,17 @@ def _opposed(part: Part, unit_keys: Iterable[str]) -> Token | None:
     return None
 
 
-def _common_order(keys: Sequence[str], others: Sequence[str]) -> int:
+def _common_order(part: Part, others: Sequence[str]) -> int:
     """Length of the longest common subsequence.
 
     Source: Hyyrö, "Bit-parallel LCS-length computation revisited", 2004.
     """
-    places: dict[str, int] = {}
-    for place, key in enumerate(keys):
-        places[key] = places.get(key, 0) | 1 << place
-    every = (1 << len(keys)) - 1
-    row = every
-    for other in others:
-        if other in places:
-            matches = row & places[other]
-            row = ((row + matches) | (row - matches)) & every
-    return len(keys) - row.bit_count()
+    length = len(part.statement.every_key)
+    row = every = (1 << length) - 1
+    for places in filter(None, map(part.order.get, others)):
+        matches = row & places
+        row = ((row + matches) | (row - matches)) & every
+    return length - row.bit_count()
 
 
 def _evidence(best: int, second: int, best_share: float, second_share: float) -> tuple[int, ...]:
@@ -552,9 +559,9 @@ def _evidence(best: int, second: int, best_share: float, second_share: float) ->
 def _surfaces(claim: str, missing: Sequence[Token]) -> tuple[str, ...]:
     """The missing pieces as they stand in the claim, overlapping ones joined."""
     places: list[list[int]] = []
-    for token in sorted(missing, key=lambda token: token.start):
-        if places and token.start < places[-1][1]:
-            places[-1][1] = max(places[-1][1], token.end)
+    for _, _, start, end in sorted(missing, key=_START):
+        if places and start < places[-1][1]:
+            places[-1][1] = max(places[-1][1], end)
         else:
-            places.append([token.start, token.end])
+            places.append([start, end])
     return tuple(claim[start:end] for start, end in places)

@@ -42,11 +42,11 @@ def _rate(texts: list[list[str]], side: Side) -> float:
 
 def _once(texts: list[list[str]], side: Side) -> float:
     judge = LexicalJudge()
+    asked_of = [claims(number) for number in range(len(texts))]
 
     async def answer_all() -> int:
         count = 0
-        for number, of_document in enumerate(texts):
-            asked = claims(number)
+        for asked, of_document in zip(asked_of, texts, strict=True):
             for content in of_document:
                 count += len(await judge.check(asked, Text.of(content), side=side))
         return count

@@ -64,7 +64,7 @@ def test_people_without_the_right_start_nothing(world: World, name: str, refusal
     assert not Run.objects.exists()
 
 
-@pytest.mark.parametrize("metrics", [["topic_preservation"], ["coverage", "nonsense"], []])
+@pytest.mark.parametrize("metrics", [["topics"], ["coverage", "nonsense"], []])
 def test_metrics_that_no_judge_answers_are_refused_with_those_that_are(
     world: World, metrics: list[str]
 ) -> None:
