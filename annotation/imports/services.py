@@ -67,6 +67,10 @@ from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, resco
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
+NO_TARGET = (
+    "There is no target length: brevity and composite stay blank unless the project's settings give one."
+)
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
@@ -899,7 +903,7 @@ def _report(plan: ImportPlan, reading: FileReading, name: str, *, dry_run: bool)
         claims_side=reading.claims_side,
         dry_run=dry_run,
         counts=plan.counts,
-        warnings=(*reading.warnings.lines(), *plan.remarks),
+        warnings=(*reading.warnings.lines(), *([NO_TARGET] if reading.lacks_target else ()), *plan.remarks),
         problems=tuple(reading.problems.shown),
         problem_count=reading.problems.count,
         rows_left_out=reading.problems.bad_lines,
