@@ -522,7 +522,10 @@ def _bring_in_apart(
 def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
         way_out = (
-            " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
+            " Such rows do not go with what the project holds: correct them, and send a document before its rows or "
+            "with them. Leaving bad rows out does not help."
+            if reading.format is Format.PUSHED
+            else " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
         )
         raise _refusal(name, reading, plan.problems, way_out)
 
