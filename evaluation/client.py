@@ -20,6 +20,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +42,7 @@ PAGE = 500
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 LOOK_EVERY = 1.0
 BAR = 30
+PROBLEMS_TOLD = 3
 PASSING = frozenset({429, 502, 503, 504})
 """Statuses after which the same request may be answered."""
 
@@ -110,6 +112,10 @@ class Coverdict:
         frames: Frames = "auto",
         progress: bool | Progress = True,
     ) -> None:
+        if not url.lower().startswith(("http://", "https://")):
+            raise EvaluationError(
+                f"A server's address begins with http:// or https://, such as http://127.0.0.1:8000, not {url!r}."
+            )
         self._http = httpx2.Client(
             base_url=f"{url.rstrip('/')}/api/v1/",
             headers={"Authorization": f"Token {token}"},
@@ -268,7 +274,9 @@ class Project:
         done = 0
         for batch in _batches(given):
             body = {"rows": batch, "skip_invalid": skip_invalid}
-            for row, told in zip(batch, self._ask("POST", "push/", body)["rows"], strict=True):
+            with _named_rows(done):
+                answer = self._ask("POST", "push/", body)
+            for row, told in zip(batch, answer["rows"], strict=True):
                 if told["state"] == "refused":
                     refused.append({"row": row, "problems": told["problems"]})
                 else:
@@ -309,7 +317,8 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """A table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        Waits while a worker computes the intervals, which cover documents; `captions` of the API says what else.
+        Waits while a worker computes the intervals, which cover documents; `captions` of the API says what else. Where
+        there is no mean or no interval, the cells are empty (NaN in a frame of pandas) and `why` says the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)
@@ -319,6 +328,7 @@ class Project:
                 "rank": row["rank"],
                 "system": row["system"],
                 **{name: row["scores"][score][name] for name in ("mean", "low", "high", "n")},
+                "why": _why_empty(row["scores"][score]),
             }
             for table in board["tables"]
             for row in table["systems"]
@@ -332,7 +342,8 @@ class Project:
         given, outcomes = [_plain(row) for row in _rows(rows)], list[dict[str, Any]]()
         for batch in _batches(given):
             body = {"answers": batch, "skip_invalid": skip_invalid}
-            outcomes += self._ask("POST", "checks/answers/", body)["results"]
+            with _named_rows(len(outcomes)):
+                outcomes += self._ask("POST", "checks/answers/", body)["results"]
             self.server.tell("answers", len(outcomes), len(given))
         return outcomes
 
@@ -430,6 +441,36 @@ class _Patience:
         if answer.status_code not in PASSING and error.reason != "under_way":
             raise error
         self.wait(error, seconds=_seconds(answer.headers.get("Retry-After")))
+
+
+def _why_empty(found: Mapping[str, Any]) -> str:
+    """Why a mean of the leaderboard, or its interval, is empty; nothing where neither is."""
+    if found["mean"] is None:
+        return "no summary has this score"
+    if found["low"] is None:
+        return "no interval: fewer than 5 document sets or groups, or all values are alike"
+    return ""
+
+
+@contextmanager
+def _named_rows(before: int) -> Iterator[None]:
+    """Have a refusal say which rows of all, of which so many stand before its batch, are bad, and why."""
+    try:
+        yield
+    except ApiError as refused:
+        details = refused.details
+        told = [
+            f"Row {before + each['line']}{each['column'] and ', '}{each['column']}: {each['reason']}"
+            for each in details.get("problems", ())[:PROBLEMS_TOLD]
+            if each.get("line")
+        ]
+        if "row" in details:
+            told = [f"It is row {before + details['row']}."]
+        if not told:
+            raise
+        raise ApiError(
+            " ".join((str(refused), *told)), status=refused.status, reason=refused.reason, details=details
+        ) from None
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:

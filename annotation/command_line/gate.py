@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
@@ -13,7 +14,7 @@ from annotation.imports.dataset import SetData
 from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.layouts.look import look_at
 from annotation.imports.layouts.presets import AUTO, PRESETS
-from annotation.imports.problems import ImportRefused
+from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
@@ -63,7 +64,12 @@ def gate(arguments: list[str]) -> int:
     try:
         report = _report(options, layout, judge)
     except (ImportRefused, EvaluationError) as error:
-        sys.stderr.write(f"{error}\n")
+        words = (
+            ways_out(error.remedies, COMMAND_WORDS, pair=error.pair)
+            if isinstance(error, ImportRefused)
+            else ()
+        )
+        sys.stderr.write("\n".join((str(error), *words, "")))
         return FAILED
     return report.exit_code if _tell(report, options) else FAILED
 
@@ -249,8 +255,8 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
     """What the file holds, its bad rows refused all at once."""
     try:
         look = look_at(path, name=path.name)
-        if not layout and not look.is_nested and not look.guess().is_own:
-            layout = Layout(preset=AUTO)
+        if not (layout.preset or look.is_nested or look.guess().is_own):
+            layout = replace(layout, preset=AUTO)
         reading = read_dataset(path, layout=layout, claims_side=options.claims_side)
     except ModuleNotFoundError as missing:
         raise EvaluationError(
@@ -259,7 +265,7 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in reading.warnings.lines():
+    for line in (*reading.warnings.lines(), *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
         sys.stderr.write(f"{path.name}: {line}\n")
     return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one, reading)]
 
@@ -268,6 +274,8 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
     yield f"{path.name}: {reading.problems.count:,} problems. Nothing was judged."
     for problem in reading.problems.shown:
         yield problem.describe(reading.format.place)
+    remedies = {problem.remedy for problem in reading.problems.shown if problem.remedy}
+    yield from ways_out(remedies, COMMAND_WORDS, pair=pair_of(reading.problems.shown))
 
 
 def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[GateSummary]:

@@ -43,7 +43,7 @@ MOST_PAIRS = 50
 MOST_ROWS = 1000
 
 REMEDY_WORDS = {
-    Remedy.MAP: 'A column of another name is given in `mapping`, such as ["summary=output"].',
+    Remedy.MAP: 'A column of another name is given in `mapping`, such as ["{pair}"].',
     Remedy.PRESET: "To read the columns in this way, send the `preset` auto; in another way, a `mapping`.",
     Remedy.CLAIMS_SIDE: "Whose the claims are is said in `claims_side`: reference or peer.",
     Remedy.SKIP_INVALID: "Bad rows are left out, and named, with `skip_invalid`.",
@@ -368,7 +368,7 @@ def _upload(one: Any) -> Upload:
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
     """The refusal with this door's own words of what may help."""
-    return refusal.with_words(ways_out(refusal.remedies, REMEDY_WORDS))
+    return refusal.with_words(ways_out(refusal.remedies, REMEDY_WORDS, pair=refusal.pair))
 
 
 class PublishedRow(serializers.Serializer[PublishedScore]):

@@ -51,7 +51,7 @@ class FlatRow:
         if self.summary.strip():
             return ""
         name = f"the summary of {self.document_id!r} by {self.system!r}"
-        return f"{name} is empty. It is imported and flagged empty_peer."
+        return f"{name} is empty. It is flagged empty_peer."
 
 
 Votes = tuple[tuple[str, str], ...]
@@ -187,6 +187,9 @@ class Dataset:
     sets_of: dict[str, int] = field(default_factory=dict)
     """In how many sets each system of the rows has a summary."""
 
+    key_advice: str = "Remove one of the two, or rename the system."
+    """What may help where two rows have one key and two summaries."""
+
     @property
     def is_empty(self) -> bool:
         return not self.sets and not self.published
@@ -210,7 +213,7 @@ class Dataset:
         One that repeats the texts of an earlier row is noted.
         """
         one = self.sets.get(row.document_id)
-        conflicts = list(_conflicts(one, row)) if one else []
+        conflicts = list(_conflicts(one, row, self.key_advice)) if one else []
         if conflicts:
             return conflicts
         if one and (earlier := one.pairs.get(row.key)):
@@ -259,9 +262,9 @@ class Dataset:
         return []
 
 
-def _conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
+def _conflicts(one: SetData, row: FlatRow, key_advice: str) -> Iterator[tuple[str, str]]:
     yield from _set_conflicts(one, row)
-    yield from _peer_conflicts(one, row)
+    yield from _peer_conflicts(one, row, key_advice)
     if row.reference is not None:
         yield from _reference_conflicts(one, row, row.reference)
 
@@ -316,7 +319,7 @@ def _set_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
         )
 
 
-def _peer_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
+def _peer_conflicts(one: SetData, row: FlatRow, key_advice: str) -> Iterator[tuple[str, str]]:
     peer = one.peers.get((row.system, row.target))
     earlier = one.pairs.get(row.key)
     differs = peer is not None and peer.text.text != row.summary
@@ -325,7 +328,7 @@ def _peer_conflicts(one: SetData, row: FlatRow) -> Iterator[tuple[str, str]]:
             "",
             f"repeats the key of line {earlier} (document_id {row.document_id!r}, system {row.system!r}, "
             f"target_words {_or_none(row.target)}, reference_id {_or_none(row.reference_id)})"
-            " with another summary. Remove one of the two, or rename the system.",
+            f" with another summary. {key_advice}",
         )
     elif peer is not None and differs:
         yield (

@@ -76,10 +76,10 @@ class Fields:
     def raw(self, name: str) -> object:
         return self.given[name] if name in self.given else pick(self.record.values, self.column(name))
 
-    def complain(self, name: str, reason: str, *, remedy: Remedy | None = None) -> None:
+    def complain(self, name: str, reason: str, *, remedy: Remedy | None = None, pair: str = "") -> None:
         self.is_good = False
         column = f"{self.prefix}{self.column(name)}" if name else ""
-        self.problems.add(self.line, column, reason, remedy=remedy)
+        self.problems.add(self.line, column, reason, remedy=remedy, pair=pair)
 
     def required_text(self, name: str) -> str:
         """A text that must be there; it may be blank."""

@@ -40,7 +40,7 @@ def nested_row(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> N
     reference = fields.optional_text("reference_text")
     summaries = _summaries(fields, unread)
     document_id, documents = fields.identifier("doc_id", required=True), fields.documents("source_text")
-    claims = tuple(_claims(fields, summaries, unread))
+    claims = tuple(_claims(fields, summaries, warnings, unread))
     group, language, metadata = fields.identifier("group"), fields.language(), fields.metadata()
     questions = fields.questions()
     if not fields.is_good:
@@ -120,13 +120,15 @@ def _summaries(fields: Fields, unread: dict[str, None]) -> dict[str, str]:
     return summaries
 
 
-def _claims(fields: Fields, summaries: Mapping[str, str], unread: dict[str, None]) -> Iterator[ClaimData]:
+def _claims(
+    fields: Fields, summaries: Mapping[str, str], warnings: Warnings, unread: dict[str, None]
+) -> Iterator[ClaimData]:
     for _, item in _items(fields, "claims", required=False):
         _note_unread(item, _OF_CLAIM, "claims[].", unread)
         text = item.required_text("claim_text")
         if item.is_good and not text.strip():
             item.complain("claim_text", "is empty.")
-        votes = _votes(item, summaries)
+        votes = _votes(item, summaries, warnings)
         together = {system: _majority(of_system) for system, of_system in votes.items()}
         verdicts = {**together, **_verdicts(item, summaries)}
         claim = ClaimData(text=text, weight=_weight(item), verdicts=verdicts, votes=votes)
@@ -174,7 +176,7 @@ def _verdicts(item: Fields, summaries: Mapping[str, str]) -> dict[str, str]:
     return labels
 
 
-def _votes(item: Fields, summaries: Mapping[str, str]) -> dict[str, Votes]:
+def _votes(item: Fields, summaries: Mapping[str, str], warnings: Warnings) -> dict[str, Votes]:
     """What each rater said of each system's summary, who is named, or numbered by place; gaps left out."""
     found: dict[str, Votes] = {}
     wanted = 'to its votes, such as {"lead": [1, 0, 1]}'
@@ -194,6 +196,8 @@ def _votes(item: Fields, summaries: Mapping[str, str]) -> dict[str, Votes]:
             item.complain("raw_votes", f"names a rater of {system!r} twice, or not at all.")
         elif labels:
             found[system] = labels
+        else:
+            warnings.add(f"`{item.prefix}raw_votes` gives {system!r} no vote.", line=item.line)
     return found
 
 

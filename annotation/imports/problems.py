@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -24,9 +24,23 @@ class Remedy(StrEnum):
     SKIP_INVALID = "skip_invalid"
 
 
-def ways_out(remedies: Sequence[Remedy], words: Mapping[Remedy, str]) -> list[str]:
+LIKELY_PAIR = "summary=output"
+"""What stands for a column of another name where nothing likelier is known."""
+
+COMMAND_WORDS = {
+    Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map {pair}.",
+    Remedy.PRESET: "To read the columns in this way: --preset auto. In another way: --map FIELD=COLUMN.",
+    Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
+    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
+}
+"""What commands say of remedies."""
+
+
+def ways_out(
+    remedies: Collection[Remedy], words: Mapping[Remedy, str], *, pair: str = LIKELY_PAIR
+) -> list[str]:
     """A door's words for these remedies, each once, in the order in which the door names them."""
-    return [said for remedy, said in words.items() if remedy in remedies]
+    return [said.replace("{pair}", pair) for remedy, said in words.items() if remedy in remedies]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +48,7 @@ class Problem:
     """One thing that is wrong: the line (of a Parquet file the row, from 1), the column, and why.
 
     `line` is None where the whole file is meant, `column` empty where the whole line is. `file` names
-    the one among several.
+    the one among several. `pair` is the column that may help, as in "system=model".
     """
 
     line: int | None
@@ -42,6 +56,7 @@ class Problem:
     reason: str
     file: str = ""
     remedy: Remedy | None = None
+    pair: str = ""
 
     @property
     def what(self) -> str:
@@ -64,6 +79,11 @@ class Problem:
         return f"{place}: {self.reason}" if place else self.reason
 
 
+def pair_of(problems: Iterable[Problem]) -> str:
+    """The column that may help against the first of these for which one may."""
+    return next((problem.pair for problem in problems if problem.pair), LIKELY_PAIR)
+
+
 @dataclass(slots=True)
 class Problems:
     """Collects problems: all are counted, the first `most` are kept; `bad_lines` counts their lines."""
@@ -82,13 +102,14 @@ class Problems:
         *,
         file: str = "",
         remedy: Remedy | None = None,
+        pair: str = "",
     ) -> None:
         self.count += 1
         if (file, line) != self._last_place:
             self.bad_lines += 1
             self._last_place = (file, line)
         if len(self.shown) < self.most:
-            self.shown.append(Problem(line=line, column=column, reason=reason, file=file, remedy=remedy))
+            self.shown.append(Problem(line, column, reason, file, remedy, pair))
 
     def extend(self, others: Problems) -> None:
         """Take in what was found later."""
@@ -185,6 +206,11 @@ class ImportRefused(Invalid):
             },
         )
 
+    @property
+    def pair(self) -> str:
+        """The column that may help, as in "system=model"."""
+        return pair_of(self.problems)
+
     def with_words(self, words: Sequence[str]) -> ImportRefused:
         """The same refusal with more words at its end."""
         return ImportRefused(
@@ -204,7 +230,8 @@ def unreadable(
     column: str = "",
     file: str = "",
     remedy: Remedy | None = None,
+    pair: str = "",
 ) -> ImportRefused:
     """The refusal of a file of which no row can be trusted."""
-    problem = Problem(line=line, column=column, reason=reason, file=file, remedy=remedy)
+    problem = Problem(line, column, reason, file, remedy, pair)
     return ImportRefused(problem.describe(), problems=[problem])

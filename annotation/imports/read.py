@@ -21,7 +21,7 @@ from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
 from annotation.imports.layouts.look import Look, look_at, table_of
-from annotation.imports.layouts.paths import root
+from annotation.imports.layouts.paths import pick, root
 from annotation.imports.nested import drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
@@ -42,6 +42,8 @@ class FileReading:
     claims_side: Side | None
     problems: Problems
     warnings: Warnings
+    lacks_target: bool = False
+    """Whether neither the rows nor a choice give a target length."""
 
 
 def read_files(
@@ -154,6 +156,9 @@ class _Reader:
     """What the claims that were read show."""
 
     has_reference: bool = False
+    lacks_target: bool = False
+    system_pair: str = ""
+    """What may name the systems, where no column is read as that."""
 
     def read(self, claims_side: Side | None) -> FileReading:
         if self.format in {Format.JSONL, Format.JSON_LIST}:
@@ -172,6 +177,7 @@ class _Reader:
             claims_side=side,
             problems=self.problems,
             warnings=self.warnings,
+            lacks_target=self.lacks_target,
         )
 
     def _column(self, field: str) -> str:
@@ -287,6 +293,7 @@ class _Reader:
             line=1 if self.format is Format.CSV else None,
             column=self._column(told[0]),
             remedy=Remedy.PRESET if is_like else Remedy.MAP,
+            pair=f"{told[0]}={proposal.layout.mapping.get(told[0], 'COLUMN')}",
         )
 
     def _is_made_up(self, name: str) -> bool:
@@ -312,12 +319,40 @@ class _Reader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self.warnings.add(f"No column names a system: every summary is by “{named}”.")
+            self._offer_systems(named)
         target = self.layout.target
         self.target = self._reference_target() if target == "reference" else target
-        if self.target is None and not self._has(columns.get("target_words", "")):
-            self.warnings.add(
-                "There is no target length: brevity and composite stay blank unless the project's settings give one."
-            )
+        self.lacks_target = self.target is None and not self._has(columns.get("target_words", ""))
+
+    def _offer_systems(self, named: str) -> None:
+        """Say which columns may name the systems, where rows of one document turn out to have several summaries."""
+        likely = self._likely_systems()
+        self.system_pair = f"system={likely[0] if likely else 'COLUMN'}"
+        which = f" It may be {' or '.join(f'`{printable(column)}`' for column in likely)}." if likely else ""
+        self.dataset.key_advice = (
+            f"No column is read as the system, so both are by “{named}”.{which} Say which column is `system`, "
+            "or remove one of the two."
+        )
+
+    def _likely_systems(self) -> list[str]:
+        """Columns that tell the rows of each document apart and are not read, those of the fewest values first."""
+        columns = self.layout.columns()
+        key = [
+            column for name in ("document_id", "document", "reference_id") if (column := columns.get(name))
+        ]
+        rows = [record.values for record in self.look.records]
+        counts: dict[str, int] = {}
+        for column in self.look.columns:
+            if column in {*columns.values(), ""}:
+                continue
+            cells = [row.get(column) for row in rows]
+            keys = {
+                (*(str(pick(row, name)) for name in key), str(cell))
+                for row, cell in zip(rows, cells, strict=True)
+            }
+            if all(isinstance(cell, str | int) and cell != "" for cell in cells) and len(keys) == len(rows):
+                counts[column] = len(set(cells))
+        return sorted(counts, key=lambda column: counts[column])[:NAMES_TOLD]
 
     def _reference_target(self) -> int:
         """The median length of the references: one target, for scores are never averaged across several."""
@@ -421,7 +456,9 @@ class _Reader:
                 self.has_reference = self.has_reference or bool(one.raw("reference"))
                 row = _flat_row(one, self.warnings, self.target)
                 for name, reason in self.dataset.add(row) if row else ():
-                    one.complain(name, reason)
+                    # Only rows of one key are a complaint of no field.
+                    pair = "" if name else self.system_pair
+                    one.complain(name, reason, remedy=Remedy.MAP if pair else None, pair=pair)
 
     def _take_nested(self, record: Record) -> None:
         fields = Fields(record, self.layout.mapping, self.problems)

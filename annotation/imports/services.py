@@ -67,6 +67,10 @@ from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, resco
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
+NO_TARGET = (
+    "There is no target length: brevity and composite stay blank unless the project's settings give one."
+)
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
@@ -518,7 +522,10 @@ def _bring_in_apart(
 def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
         way_out = (
-            " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
+            " Such rows do not go with what the project holds: correct them, and send a document before its rows or "
+            "with them. Leaving bad rows out does not help."
+            if reading.format is Format.PUSHED
+            else " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
         )
         raise _refusal(name, reading, plan.problems, way_out)
 
@@ -899,7 +906,7 @@ def _report(plan: ImportPlan, reading: FileReading, name: str, *, dry_run: bool)
         claims_side=reading.claims_side,
         dry_run=dry_run,
         counts=plan.counts,
-        warnings=(*reading.warnings.lines(), *plan.remarks),
+        warnings=(*reading.warnings.lines(), *([NO_TARGET] if reading.lacks_target else ()), *plan.remarks),
         problems=tuple(reading.problems.shown),
         problem_count=reading.problems.count,
         rows_left_out=reading.problems.bad_lines,

@@ -35,7 +35,7 @@ class ToldKind(NamedChoice):
 class WebhookRow(serializers.Serializer[Webhook]):
     id = serializers.CharField(source="public_id")
     url = serializers.CharField()
-    kinds = serializers.ListField(child=ToldKind())
+    events = serializers.ListField(child=ToldKind(), source="kinds")
     by = serializers.CharField(source="by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
@@ -48,7 +48,7 @@ class AddedWebhook(WebhookRow):
 
 class NewWebhook(serializers.Serializer[Any]):
     url = serializers.CharField(max_length=LONGEST_URL)
-    kinds = serializers.ListField(child=ToldKind(), min_length=1, max_length=len(CHOICES))
+    events = serializers.ListField(child=ToldKind(), min_length=1, max_length=len(CHOICES))
 
 
 class DeliveryState(NamedChoice):

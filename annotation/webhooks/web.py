@@ -29,9 +29,9 @@ def webhooks(request: Request, slug: str) -> HttpResponse:
 def add_webhook(request: Request, slug: str) -> HttpResponse:
     """The page with the secret that was made, once: no address shows it again."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
-    url, kinds = request.POST.get("url", ""), request.POST.getlist("kinds")
+    url, events = request.POST.get("url", ""), request.POST.getlist("events")
     try:
-        hook = service.add_webhook(project=room.project, url=url, kinds=kinds, by=request.user)
+        hook = service.add_webhook(project=room.project, url=url, events=events, by=request.user)
     except (Invalid, Conflict) as refusal:
         return _show(request, room, refusal=refusal)
     return _show(request, room, added=hook)
@@ -71,7 +71,7 @@ def _show(
         "choices": [(kind.value, kind.label) for kind in service.CHOICES],
         "hosts": settings.COVERDICT_WEBHOOK_HOSTS,
         "typed": request.POST.get("url", "") if refusal else "",
-        "chosen": request.POST.getlist("kinds") if refusal else [kind.value for kind in service.CHOICES],
+        "chosen": request.POST.getlist("events") if refusal else [kind.value for kind in service.CHOICES],
         "refusal": refusal,
         "added": added,
     }

@@ -16,20 +16,13 @@ from annotation.imports.archive.restore import restore_project
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import NamedFile
-from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
 from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
 
 SECONDS_BETWEEN_LINES = 2.0
 MEMBERS_TO_COME = "Nobody is a member yet; to see it in the browser: manage.py add_member {} NAME owner"
-
-REMEDY_WORDS = {
-    Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map summary=output.",
-    Remedy.PRESET: "To read the columns in this way: --preset auto. In another way: --map FIELD=COLUMN.",
-    Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
-    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
-}
 
 
 class Command(BaseCommand):
@@ -159,7 +152,7 @@ def _refusal_lines(refusal: ImportRefused) -> list[str]:
     # A whole file's one problem is the message itself.
     if [problem.describe() for problem in refusal.problems] != [refusal.message]:
         lines += _problem_lines(refusal.problems, refusal.problem_count, refusal.word)
-    return lines + ways_out(refusal.remedies, REMEDY_WORDS)
+    return lines + ways_out(refusal.remedies, COMMAND_WORDS, pair=refusal.pair)
 
 
 def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[str]:
@@ -180,11 +173,13 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
         whose = {"reference": "the references: they feed coverage", "peer": "the peers: they feed alignment"}
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
-    lines += ways_out(report.remedies, REMEDY_WORDS)
+    lines += ways_out(report.remedies, COMMAND_WORDS)
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
         lines += _problem_lines(report.problems, report.problem_count, report.place)
+        named = [problem.remedy for problem in report.problems if problem.remedy]
+        lines += ways_out(named, COMMAND_WORDS, pair=pair_of(report.problems))
     return lines
 
 

@@ -30,24 +30,24 @@ CHOICES = tuple(kind for kind in Webhook.Kind if kind is not Webhook.Kind.TEST)
 
 
 @transaction.atomic
-def add_webhook(*, project: Project, url: str, kinds: Collection[str], by: User | None) -> Webhook:
-    """Have a URL told of these kinds of events from now on.
+def add_webhook(*, project: Project, url: str, events: Collection[str], by: User | None) -> Webhook:
+    """Have a URL told of these events from now on.
 
     The row's secret signs the messages; doors show it this once. Raises Invalid for a URL that webhooks may not go to
-    and for no or an unknown kind, Conflict (code `too_many`) where 20 are in use already.
+    and for no or an unknown event, Conflict (code `too_many`) where 20 are in use already.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     url = checked_url(url)
-    unknown = sorted(set(kinds) - set(CHOICES))
-    if unknown or not kinds:
+    unknown = sorted(set(events) - set(CHOICES))
+    if unknown or not events:
         told = f"There is no event {unknown[0]!r}." if unknown else "Choose at least one event."
-        raise Invalid(f"{told} Events are {', '.join(CHOICES)}.", field="kinds")
+        raise Invalid(f"{told} Events are {', '.join(CHOICES)}.", field="events")
     if Webhook.objects.filter(project=project, ended_at=None).count() >= MOST_IN_USE:
         raise Conflict(
             f"{MOST_IN_USE} webhooks are in use already. End one that nobody needs.", code="too_many"
         )
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
-    chosen = [kind.value for kind in CHOICES if kind in set(kinds)]
+    chosen = [kind.value for kind in CHOICES if kind in set(events)]
     hook = Webhook.objects.create(project=project, url=url, secret=secret, kinds=chosen, by=by)
     log(project=project, actor=by, verb="add webhook", target=hook, data={"url": url, "events": chosen})
     return hook

@@ -118,6 +118,12 @@ def test_the_account_page_makes_a_token_of_some_reach(world: World, client: Clie
     assert re.search(r">nightly <code>.*\bread in\s+Harbour study\s", page, re.DOTALL)
     wrong = client.post("/account/", {**form, "days": "none"})
     assert (wrong.status_code, "1 to 365 days" in wrong.content.decode()) == (422, True)
+    # What was typed stays, and the sentence stands by its field.
+    page = " ".join(wrong.content.decode().split())
+    assert 'maxlength="80" value="nightly"' in page
+    assert '<option value="read" selected>' in page
+    assert '<option value="harbour" selected>' in page
+    assert 'max="365" value="none" aria-invalid="true" aria-describedby="days-fault"' in page
 
 
 @time_machine.travel(timezone.now().replace(second=30), tick=False)

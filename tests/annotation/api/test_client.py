@@ -24,6 +24,7 @@ from annotation.accounts.own_account import make_token
 from annotation.core import jobs
 from annotation.exports.services import cancel_export, perform, request_export
 from annotation.models import Export, Project, Summary, Verdict
+from evaluation import EvaluationError
 from evaluation import client as clients
 from evaluation.client import ApiError, Coverdict, ExportEnded, PushResult, RunEnded
 from tests.annotation.judging.processes import ROOT, wait_until, workers
@@ -103,6 +104,36 @@ def test_what_is_refused_comes_back_with_its_row(server: Coverdict) -> None:
         project.push([bad])
     assert (refused.value.status, refused.value.reason) == (422, "import_refused")
     assert refused.value.details["problems"][0]["line"] == 1
+    assert "Row 1, summary: " in str(refused.value)
+
+
+def test_a_refusal_names_its_rows_among_all_that_were_sent(
+    server: Coverdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "ROWS_AT_ONCE", 2)
+    project, lone = (
+        server.create_project("Mill"),
+        {"document_id": "d9", "system": "cedar", "summary": "Rain."},
+    )
+    with pytest.raises(
+        ApiError, match=r"Row 3, document: is missing.* Send it with the first of its rows"
+    ) as refused:
+        project.push([*ROWS, lone])
+    assert "send a document before its rows or with them" in str(refused.value)
+    with pytest.raises(ApiError, match=r"no such check in this project\. It is row 1\."):
+        project.answers([{"check": "none", "label": "yes"}])
+
+
+def test_an_address_without_scheme_is_refused_at_once() -> None:
+    with pytest.raises(EvaluationError, match=r"begins with http:// or https://, such as .*'127.0.0.1:8000'"):
+        Coverdict("127.0.0.1:8000", "t")
+
+
+def test_an_empty_row_of_the_leaderboard_says_why() -> None:
+    shown = {"mean": 0.5, "low": 0.4, "high": 0.6, "n": 6}
+    assert clients._why_empty(shown) == ""
+    assert "all values are alike" in clients._why_empty({**shown, "low": None, "high": None})
+    assert clients._why_empty(dict.fromkeys(shown)) == "no summary has this score"
 
 
 def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServer, token: str) -> None:

@@ -128,6 +128,46 @@ def test_columns_of_other_names_are_told_from_the_file(
     assert "summary=prediction" in capsys.readouterr().err
 
 
+LAID_OUT = ("id", "article", "highlights", "m", "out")
+
+
+def two_systems(path: Path, names: Sequence[str]) -> str:
+    written(path, [3] * 2, names)
+    more = written(path.with_suffix(".more"), [4] * 2, names, system="birch")
+    path.write_text(path.read_text() + "".join(Path(more).read_text().splitlines(keepends=True)[1:]))
+    return str(path)
+
+
+def test_a_column_that_may_name_the_systems_is_offered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = two_systems(tmp_path / "r.csv", LAID_OUT)
+    assert main(["gate", path]) == 1
+    assert "such as --map system=m." in capsys.readouterr().err
+    # What is mapped by hand is one column; the others are told from the file as before.
+    assert main(["gate", path, "--map", "system=m"]) == 0
+    assert "birch" in capsys.readouterr().out
+
+
+def test_ids_are_made_of_documents_with_a_column_mapped_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = two_systems(tmp_path / "r.csv", LAID_OUT)
+    lines = [line.partition(",")[2] for line in Path(path).read_text().splitlines()]
+    (tmp_path / "bare.csv").write_text("\n".join(lines))
+    assert main(["gate", str(tmp_path / "bare.csv"), "--map", "system=m"]) == 0
+    told = capsys.readouterr().err
+    assert "`document_id` is made from a hash of the document" in told
+    # The gate has no project whose settings could give a length.
+    assert not any(word in told for word in ("brevity", "project", "imported"))
+
+
+def test_a_missing_column_names_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bare.csv").write_text("m,out\nalder,The bridge reopened on Monday.\n")
+    assert main(["gate", str(tmp_path / "bare.csv")]) == 1
+    assert "such as --map summary=COLUMN." in capsys.readouterr().err
+
+
 def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = {
         "doc_id": "d",

@@ -132,7 +132,7 @@ def test_empty_summary_is_taken_with_a_warning(tmp_path: Path, summary: str) -> 
     reading = read_dataset(jsonl(tmp_path, row(summary=summary)))
     assert reading.problems.count == 0
     assert reading.warnings.shown == [
-        "Line 1: the summary of 'd1' by 'alder' is empty. It is imported and flagged empty_peer."
+        "Line 1: the summary of 'd1' by 'alder' is empty. It is flagged empty_peer."
     ]
 
 
@@ -185,6 +185,22 @@ def test_mapping_of_a_nested_field_in_a_flat_file_is_refused(tmp_path: Path) -> 
     )
 
 
+def test_rows_of_one_key_are_told_which_column_may_name_the_system(tmp_path: Path) -> None:
+    # `m` tells the rows of each document apart with two values, `n` with four; `k` does not.
+    lines = (
+        f"{d},{DOCUMENT} {d}.,{REFERENCE},k,{m},{d}{m},The {m} stopped all trams." for d in "12" for m in "ab"
+    )
+    path = raw(tmp_path, "\n".join(("id,article,highlights,k,m,n,out", *lines, "")), "a.csv")
+    problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
+    assert (problem.line, problem.remedy, problem.pair) == (3, "map", "system=m")
+    assert problem.reason.endswith(
+        "No column is read as the system, so both are by “out”. It may be `m` or `n`. Say which column is `system`, "
+        "or remove one of the two."
+    )
+    mapped = read_dataset(path, layout=Layout({"system": "m"}, preset="auto"))
+    assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
+
+
 def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(rouge=0.3), row(system="birch", notes="x")))
     assert reading.warnings.shown == ["Not read: `rouge`, `notes`."]
@@ -192,11 +208,10 @@ def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
 
 def test_csv_without_references_is_told(tmp_path: Path) -> None:
     path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
-    reference, length = read_dataset(path).warnings.shown
+    reading = read_dataset(path)
+    (reference,) = reading.warnings.shown
     assert reference.startswith("No row has a `reference`, so summaries are compared with their documents.")
-    assert length == (
-        "There is no target length: brevity and composite stay blank unless the project's settings give one."
-    )
+    assert reading.lacks_target
 
 
 def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def there() -> Iterator[Receiver]:
 
 
 def hook_at(world: World, url: str, kinds: tuple[str, ...] = EVERYTHING) -> Webhook:
-    return add_webhook(project=world.project, url=url, kinds=kinds, by=world.mona)
+    return add_webhook(project=world.project, url=url, events=kinds, by=world.mona)
 
 
 def send() -> None:
@@ -256,4 +256,4 @@ def test_public_addresses_are_told_by_https_alone(monkeypatch: pytest.MonkeyPatc
 
 def test_only_who_may_change_the_project_adds_one(world: World) -> None:
     with pytest.raises(NotAllowed):
-        add_webhook(project=world.project, url="https://hooks.test/", kinds=EVERYTHING, by=world.rex)
+        add_webhook(project=world.project, url="https://hooks.test/", events=EVERYTHING, by=world.rex)
