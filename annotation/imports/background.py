@@ -21,6 +21,8 @@ from annotation.core.kept_files import at_hand, folders_in, forget, keep, size_o
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.telling import every
+from annotation.imports.archive.read import is_archive
+from annotation.imports.archive.restore import require_empty
 from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile
 from annotation.imports.planned import Count, ImportCounts
@@ -45,13 +47,24 @@ KEPT_FOR = timedelta(hours=24)
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
-    """Whether these files take longer than somebody may be kept waiting."""
-    return sum(file.path.stat().st_size for file in files) > int(settings.IMPORT_BACKGROUND_BYTES)
+    """Whether these files take longer than somebody may be kept waiting. Archives do: they are packed."""
+    size = sum(file.path.stat().st_size for file in files)
+    return size > int(settings.IMPORT_BACKGROUND_BYTES) or is_of_a_project(files)
+
+
+def is_of_a_project(files: Sequence[NamedFile]) -> bool:
+    """Whether what was sent is the archive of a whole project."""
+    return len(files) == 1 and files[0].path.is_file() and is_archive(files[0].path)
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may."""
+    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may.
+
+    Raises Conflict (code `not_empty`) for an archive, where the project has anything in it.
+    """
     require(by, project, Verb.IMPORT)
+    if is_of_a_project(files):
+        require_empty(project)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
     for name, file in zip(_names_of(asked), files, strict=True):
@@ -102,8 +115,9 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """Whether its files take longer than somebody may be kept waiting."""
-    return sum(size or 0 for size in _sizes_of(asked)) > int(settings.IMPORT_BACKGROUND_BYTES)
+    """Whether its files take longer than somebody may be kept waiting. Archives do: they are packed."""
+    with files_of(asked) as files:
+        return is_for_a_worker(files)
 
 
 def _choose(

@@ -28,6 +28,7 @@ from annotation.imports.background import (
     imports_of,
     is_kept,
     is_large,
+    is_of_a_project,
     keep_upload,
     refusal_of,
     rejects_of,
@@ -172,10 +173,10 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         with staged(_uploads(request), most_bytes=MOST_BYTES, instead=INSTEAD) as files:
-            if look_at_rows(files) is None:
+            if not is_of_a_project(files) and look_at_rows(files) is None:
                 check_duc_files(files)
             asked = keep_upload(project=room.project, files=files, by=request.user)
-    except Invalid as refusal:
+    except (Conflict, Invalid) as refusal:
         return _show_upload(request, room, refusal)
     return redirect(_address(asked))
 
@@ -288,6 +289,8 @@ def _look(asked: Import) -> Look | None:
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
+    with files_of(asked) as files:
+        is_archive = is_of_a_project(files)
     look = _look(asked)
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
@@ -295,6 +298,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     return {
         "is_kept": True,
         "is_large": is_large(asked),
+        "is_archive": is_archive,
         "look": look,
         "form": form,
         "guess": look.guess() if look and is_flat else None,
@@ -335,7 +339,7 @@ def _short(value: object) -> str:
     return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
 
 
-def _show_upload(request: Request, room: Room, refusal: Invalid | None = None) -> HttpResponse:
+def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     context = {
         "room": room,
         **_outcome(None, refusal),
@@ -348,7 +352,7 @@ def _show_upload(request: Request, room: Room, refusal: Invalid | None = None) -
         page="imports/page.html",
         fragment="imports/_report.html",
         context=context,
-        status=422 if refusal else 200,
+        status=status_of(refusal) if refusal else 200,
     )
 
 

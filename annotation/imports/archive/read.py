@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from annotation.exports.archive.kinds import FORMAT, KINDS, MANIFEST, PEOPLE, VERSION
 from annotation.imports.formats import MAX_LINE_BYTES
+from annotation.imports.planned import ImportCounts
 from annotation.imports.problems import ImportRefused, unreadable
 
 _BYTES_AT_ONCE = 1024 * 1024
@@ -67,6 +68,18 @@ def is_archive(path: Path) -> bool:
             return FORMAT.encode() in _read_manifest(packed)
     except (*_DAMAGED, KeyError, ValueError):
         return False
+
+
+def rows_by_kind(archive: Archive) -> ImportCounts:
+    """The rows of an archive as an import counts them."""
+    counts = ImportCounts()
+    rows = {each["file"]: each.get("rows", 0) for each in archive.manifest["files"]}
+    for kind, count in counts.by_kind.items():
+        count.created = rows.get(f"{kind}.jsonl", 0)
+    for line in archive.lines("summaries.jsonl"):
+        counts.model_summaries.created += bool(line.row.get("is_model"))
+        counts.peer_summaries.created += bool(line.row.get("is_peer"))
+    return counts
 
 
 @contextmanager

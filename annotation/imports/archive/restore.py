@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from django.apps import apps
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -20,7 +21,8 @@ from django.utils import timezone
 from annotation.core.bulk_rows import insert, refresh_statistics, reserve
 from annotation.core.events import log
 from annotation.core.paging import batches
-from annotation.core.permissions import may_create_projects
+from annotation.core.permissions import Verb, may_create_projects, require
+from annotation.core.project_rows import held_by_projects, of_project, remove_rows
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.exports.archive.kinds import BY_MODEL, KINDS, PEOPLE, VERSION, Cell, CellKind, Kind, between
 from annotation.imports.archive.cells import Ids, Read, reader
@@ -28,7 +30,7 @@ from annotation.imports.archive.read import Archive, ArchiveLine, open_archive
 from annotation.imports.problems import unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.staging import ABANDONED_AFTER, RESTORED, drop, drop_abandoned, is_needed, keep
-from annotation.models import ImportedPerson, Judge, Membership, Project, Role, Run
+from annotation.models import Event, ImportedPerson, Judge, Membership, Project, Role, Run
 from annotation.models.base import new_public_id
 from annotation.scoring.rescore import rescore
 from evaluation.errors import InvalidQuestion
@@ -70,16 +72,64 @@ def restore_project(
             code="no_new_projects",
         )
     _check_slug(slug)
-    with open_archive(path, name=file_name or path.name) as archive, _home() as project:
-        restored = _Restored(archive, project, slug, progress or Progress())
+    return _restore(slug, path, file_name or path.name, by, progress or Progress())
+
+
+def restore_into(
+    *, project: Project, path: Path, by: User | None, file_name: str, progress: Progress
+) -> RestoreReport:
+    """As `restore_project`, in the place of a project with nothing in it: members, address and tokens stay, the rules
+    are the archive's. Owners and managers may.
+
+    Raises Conflict (code `not_empty`) where anything was brought into it.
+    """
+    require(by, project, Verb.IMPORT)
+    require(by, project, Verb.CHANGE_PROJECT)
+    require_empty(project)
+    return _restore(project.slug, path, file_name, by, progress, place=project)
+
+
+def require_empty(project: Project) -> None:
+    """Raises Conflict (code `not_empty`)."""
+    held = held_by_projects()
+    models = (kind.model for kind in KINDS if kind.model not in (Project, Event))
+    if any(model._base_manager.filter(of_project(model, project.pk, held)).exists() for model in models):
+        raise Conflict(
+            "An archive becomes a project of its own. Make a new project and import it there before anything else.",
+            code="not_empty",
+        )
+
+
+def _restore(
+    slug: str, path: Path, name: str, by: User | None, progress: Progress, place: Project | None = None
+) -> RestoreReport:
+    with open_archive(path, name=name) as archive, _home() as project:
+        restored = _Restored(archive, project, slug, progress)
         restored.all_rows()
         refresh_statistics(kind.model for kind in KINDS)
         # Nothing says meanwhile that it is alive.
         Project.all_projects.filter(pk=project.pk).update(staged_until=timezone.now() + SCORED_WITHIN)
         rescore(project=project)
         with transaction.atomic():
-            _show(restored, by)
+            if place is not None:
+                _take_place(project, place)
+            progress.hold()
+            _show(restored, by, name)
     return RestoreReport(project, restored.counts, len(restored.people))
+
+
+def _take_place(project: Project, place: Project) -> None:
+    """Give the project what hangs on an empty one beside its rows, which goes with its log."""
+    held = Project.objects.select_for_update(of=("self",)).filter(pk=place.pk).first()
+    if held is None:
+        raise Conflict("The project was removed meanwhile.", code="busy")
+    require_empty(held)
+    restored = {kind.model for kind in KINDS} | {ImportedPerson}
+    for model in apps.get_app_config("annotation").get_models():
+        for column in model._meta.concrete_fields:
+            if column.related_model is Project and model not in restored:
+                model._base_manager.filter(**{column.name: held}).update(**{column.name: project})
+    remove_rows(held)
 
 
 def _check_slug(slug: str) -> None:
@@ -123,7 +173,7 @@ def _hidden_project() -> Project:
     )
 
 
-def _show(restored: _Restored, by: User | None) -> None:
+def _show(restored: _Restored, by: User | None, name: str) -> None:
     project = restored.project
     keep(project)
     project.slug, project.staged_until = restored.slug, None
@@ -133,7 +183,7 @@ def _show(restored: _Restored, by: User | None) -> None:
     except IntegrityError as error:
         raise _taken(restored.slug) from error
     if by is not None:
-        Membership.objects.create(project=project, user=by, roles=[Role.OWNER])
+        Membership.objects.get_or_create(project=project, user=by, defaults={"roles": [Role.OWNER]})
     about = restored.archive.manifest
     log(
         project=project,
@@ -141,7 +191,7 @@ def _show(restored: _Restored, by: User | None) -> None:
         verb="import",
         target=project,
         data={
-            "file": restored.archive.path.name if by is None else "",
+            "file": name if by is None else "",
             "format": "archive",
             "written": str(about.get("created_at", ""))[:40],
             "created": restored.counts,

@@ -24,8 +24,9 @@ from annotation.exports.archive.kinds import KINDS, PEOPLE, VERSION
 from annotation.imports.archive import read, restore
 from annotation.imports.archive.cells import Ids
 from annotation.imports.archive.restore import NOT_FINISHED, RestoreReport, restore_project
+from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import import_dataset
+from annotation.imports.services import import_files
 from annotation.management.commands.verify_scores import differences
 from annotation.models import (
     Assignment,
@@ -324,7 +325,7 @@ def test_the_command_restores_and_tells(full: World, tmp_path: Path) -> None:
         call_command("import_dataset", "again", str(path), create=True)
 
 
-def test_an_archive_is_no_file_of_rows(full: World, tmp_path: Path) -> None:
+def test_an_archive_comes_alone(full: World, tmp_path: Path) -> None:
     path = archived(full.project, tmp_path / "a.zip")
-    with pytest.raises(ImportRefused, match="archive of a whole project"):
-        import_dataset(project=full.project, path=path, by=None)
+    with pytest.raises(ImportRefused, match="comes alone"):
+        import_files(project=full.other_project, files=[NamedFile("a.zip", path)] * 2, by=None)
