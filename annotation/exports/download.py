@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
 if TYPE_CHECKING:
+    from django.core.files import File
     from django.http import HttpRequest
 
     from annotation.exports.services import OpenedExport
@@ -63,7 +64,7 @@ def _span(asked: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1, size) if last else size
 
 
-def _first(stream: BinaryIO, length: int) -> Iterator[bytes]:
+def _first(stream: File[bytes], length: int) -> Iterator[bytes]:
     while length > 0 and (block := stream.read(min(length, BLOCK))):
         length -= len(block)
         yield block
