@@ -23,7 +23,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 import annotation
-from annotation.core.kept_files import kept_folder
+from annotation.core.shared.kept_files import kept_folder
 from annotation.watching.queries import BACKUP_STAMP
 
 MANIFEST = "manifest.json"

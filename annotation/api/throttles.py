@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from annotation.core.accounts.clients import client_of
-from annotation.core.limits import count, seconds_left
+from annotation.core.shared.limits import count, seconds_left
 
 MINUTE = 60
 

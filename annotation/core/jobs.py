@@ -17,7 +17,8 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -245,6 +246,33 @@ class Lease:
             # The next turn tries again on a new connection; `hold` decides whether it was too late.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
+
+
+@contextmanager
+def every(seconds: float, tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell` every so many seconds for the length of the block, from a thread and connection of its own: what a
+    transaction of the block writes is seen by nobody, and what others write is not seen in its snapshot.
+    """
+    ended = threading.Event()
+
+    def tell_on() -> None:
+        try:
+            while not ended.wait(seconds):
+                try:
+                    tell()
+                except DatabaseError:
+                    # The next turn tries again.
+                    connection.close()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=tell_on, name="telling", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.core.jobs import StoppedJob, hold
-from annotation.core.telling import every
-from annotation.exports.progress import Progress
+from annotation.core.jobs import StoppedJob, every, hold
+from annotation.exports.progress import ExportProgress
 from annotation.exports.services import forget_file, perform
 from annotation.models import Job
 
@@ -31,7 +30,7 @@ def perform_claimed(claimed: Claimed) -> None:
         raise
 
 
-class _Told(Progress):
+class _Told(ExportProgress):
     """Writes how far it is into the job, and learns there whether the job is still its own."""
 
     def __init__(self, claimed: Claimed) -> None:

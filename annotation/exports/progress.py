@@ -14,7 +14,7 @@ DOCUMENT_ID = 1
 
 
 @dataclass(slots=True)
-class Progress:
+class ExportProgress:
     """Rows written, and how many there will be, 0 as long as nothing can be said of it.
 
     `step` is called whenever something is written; what it raises ends the export.

@@ -14,17 +14,17 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import cancel, enqueue
-from annotation.core.kept_files import forget, keep, opened
 from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.atomic_file import checked_path
 from annotation.exports.duc import pyramid
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.manifest import Manifest
-from annotation.exports.progress import Progress
+from annotation.exports.progress import ExportProgress
 from annotation.exports.write import write_file
 from annotation.models import Export, Job, Notice, Role
 
@@ -124,9 +124,9 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
     return held
 
 
-def perform(export: Export, *, progress: Progress | None = None) -> None:
+def perform(export: Export, *, progress: ExportProgress | None = None) -> None:
     """Write a requested export. A second call, by a worker that took the job over, changes nothing."""
-    progress = progress or Progress()
+    progress = progress or ExportProgress()
     export.refresh_from_db()
     if export.finished_at is not None:
         return
@@ -144,7 +144,11 @@ def perform(export: Export, *, progress: Progress | None = None) -> None:
             level=export.level,
             format_name=export.format,
             path=path,
+            progress=progress,
         )
+        with transaction.atomic():
+            # Who lost the job must not replace the file of who has it.
+            progress.hold()
         keep(str(name), path, moved=True)
     with transaction.atomic():
         written = Export.objects.filter(pk=export.pk, finished_at=None).update(

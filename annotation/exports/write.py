@@ -18,7 +18,7 @@ from annotation.core.tables.formats import writer
 from annotation.exports.atomic_file import atomic_file, member_of_zip
 from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
 from annotation.exports.manifest import Manifest, about, about_columns
-from annotation.exports.progress import Progress
+from annotation.exports.progress import ExportProgress
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -39,7 +39,7 @@ def write_file(
     level: str,
     format_name: str,
     path: Path,
-    progress: Progress | None = None,
+    progress: ExportProgress | None = None,
 ) -> Manifest:
     """Write the file and its manifest; returns the manifest. The same data give the same bytes: the manifest beside the
     file alone holds when it was made.
@@ -47,7 +47,7 @@ def write_file(
     The memory it takes does not grow with the rows, nor does the number of queries for each batch
     of them. Both files appear when they are whole.
     """
-    progress = progress or Progress()
+    progress = progress or ExportProgress()
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
         with atomic_file(path, progress.step) as stream:
@@ -76,7 +76,7 @@ def _write_level(
     project: Project,
     people: People,
     stream: BinaryIO,
-    progress: Progress,
+    progress: ExportProgress,
     **part: int,
 ) -> int:
     chosen = LEVELS[level]
@@ -86,7 +86,13 @@ def _write_level(
 
 
 def _write_bundle(
-    made: Manifest, project: Project, people: People, stream: BinaryIO, progress: Progress, *, beside: Path
+    made: Manifest,
+    project: Project,
+    people: People,
+    stream: BinaryIO,
+    progress: ExportProgress,
+    *,
+    beside: Path,
 ) -> list[Manifest]:
     """Write every level into a zip, with a manifest of all of them; returns what each member is."""
     members: list[Manifest] = []

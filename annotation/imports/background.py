@@ -16,11 +16,10 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, hold
-from annotation.core.kept_files import at_hand, folders_in, forget, keep, size_of
+from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, every, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
-from annotation.core.telling import every
+from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.imports.archive.read import is_archive
 from annotation.imports.archive.restore import require_empty
 from annotation.imports.layouts.layout import Layout

@@ -29,6 +29,9 @@ def run() -> list[Row]:
     if not counts:
         raise RuntimeError(told.stdout[-2000:] + told.stderr[-2000:])
     failed = counts.get("failed", 0) + counts.get("error", 0)
+    if failed:
+        # A count alone leads nobody to the fault.
+        sys.stderr.write(told.stdout)
     seconds = time.perf_counter() - began
     return [
         Row("roles with a fault", failed, "roles", at_most=0, note=f"of {sum(counts.values())}"),

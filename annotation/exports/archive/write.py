@@ -20,11 +20,11 @@ from annotation.scoring.records import score_rules
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
-    from annotation.exports.progress import Progress
+    from annotation.exports.progress import ExportProgress
     from annotation.models import Project
 
 
-def write(project: Project, people: People, stream: BinaryIO, progress: Progress) -> Written:
+def write(project: Project, people: People, stream: BinaryIO, progress: ExportProgress) -> Written:
     """Write the archive into a stream. The memory it takes does not grow with the rows."""
     names = Names(people)
     files: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ from annotation.models import (
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
-    from annotation.exports.progress import Progress
+    from annotation.exports.progress import ExportProgress
     from annotation.models import Project
 
 
@@ -63,7 +63,7 @@ class OwnFormat:
     level: str
     format: str
     suffix: str
-    write: Callable[[Project, People, BinaryIO, Progress], Written]
+    write: Callable[[Project, People, BinaryIO, ExportProgress], Written]
 
 
 def write_zip(stream: BinaryIO, files: Iterable[tuple[str, str]]) -> int:

@@ -36,7 +36,7 @@ from evaluation.text import LengthUnit, count_length
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
-    from annotation.exports.progress import Progress
+    from annotation.exports.progress import ExportProgress
 
 NO_DOCUMENT = "-" * 15
 DASH = "-"
@@ -84,7 +84,7 @@ HEADER = (
 """37 lines: one public parser passes over so many, another over all up to the first empty one."""
 
 
-def write(project: Project, people: People, stream: BinaryIO, progress: Progress) -> Written:
+def write(project: Project, people: People, stream: BinaryIO, progress: ExportProgress) -> Written:
     """Write the table to a stream; returns what is in it and what is not."""
     names, seen = NistNames.of(project, people), Counter[str]()
     stream.write("".join(f"{line}\n" for line in HEADER).encode())

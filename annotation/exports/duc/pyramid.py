@@ -26,7 +26,7 @@ from annotation.models.pyramid import (
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
-    from annotation.exports.progress import Progress
+    from annotation.exports.progress import ExportProgress
     from annotation.models import Project
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
@@ -62,7 +62,7 @@ def require_pyramids(project: Project) -> None:
         )
 
 
-def write(project: Project, people: People, stream: BinaryIO, progress: Progress) -> Written:
+def write(project: Project, people: People, stream: BinaryIO, progress: ExportProgress) -> Written:
     """Write the zip to a stream; returns what is in it and what is not.
 
     A content unit is expressed where its final verdict is yes. Raises as `require_pyramids`.

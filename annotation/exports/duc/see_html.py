@@ -17,13 +17,13 @@ from annotation.models.pyramid import pyramid_of
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
-    from annotation.exports.progress import Progress
+    from annotation.exports.progress import ExportProgress
     from annotation.models import Project
 
 SETS_AT_ONCE = 100
 
 
-def write(project: Project, people: People, stream: BinaryIO, progress: Progress) -> Written:
+def write(project: Project, people: People, stream: BinaryIO, progress: ExportProgress) -> Written:
     """Write the zip to a stream; returns what is in it and what is not."""
     names = NistNames.of(project, people)
     seen: Counter[str] = Counter()

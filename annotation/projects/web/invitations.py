@@ -20,8 +20,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.core.limits import count
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, Refusal
+from annotation.core.shared.limits import count
 from annotation.models import Invitation, Membership, Role
 from annotation.projects.queries.members import DOES
 from annotation.projects.services import accept_invitation as service

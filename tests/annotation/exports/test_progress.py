@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 
 from annotation import perform_job
@@ -18,7 +19,7 @@ from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.background import perform_claimed
 from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
-from annotation.exports.progress import Progress
+from annotation.exports.progress import ExportProgress
 from annotation.exports.queries import rows_of, state_of
 from annotation.exports.services import cancel_export, request_export
 from annotation.exports.write import write_file
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
     from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
@@ -40,17 +40,14 @@ ROOM = "/p/harbour/exports/"
 API = "/api/v1/projects/harbour/exports/"
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(settings: SettingsWrapper, tmp_path: Path) -> None:
-    settings.VAR_DIR = tmp_path / "var"
-
-
 def asked_for(world: World, level: str = "scores", format_name: str = "csv") -> Export:
     return request_export(project=world.project, level=level, format=format_name, by=world.mona)
 
 
-def files(settings: SettingsWrapper) -> list[Path]:
-    return [path for path in settings.VAR_DIR.rglob("*") if path.is_file()]
+def files(export: Export) -> list[str]:
+    """What is kept of it, and what lies where it was being written."""
+    folders = (Path(settings.VAR_DIR) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
+    return [path.name for folder in folders for path in folder.rglob("*")]
 
 
 def again(export: Export) -> Export:
@@ -61,7 +58,7 @@ class Stop(Exception):
     pass
 
 
-class AfterWrites(Progress):
+class AfterWrites(ExportProgress):
     """Ends the export at the n-th time that something is written."""
 
     def __init__(self, writes: int) -> None:
@@ -75,7 +72,7 @@ class AfterWrites(Progress):
 
 
 def test_the_rows_that_will_be_follow_from_the_document_sets_that_are_done() -> None:
-    progress = Progress()
+    progress = ExportProgress()
     # Of 4 sets the first has 2 rows, the second 4, the third none and the fourth 1.
     rows = [("p", name) for name in ("a", "a", "b", "b", "b", "b", "d")]
     told = [(progress.rows, progress.expected) for _ in progress.counted(rows, sets=4)]
@@ -84,7 +81,7 @@ def test_the_rows_that_will_be_follow_from_the_document_sets_that_are_done() -> 
 
 
 def test_parts_of_a_bundle_count_together() -> None:
-    progress = Progress()
+    progress = ExportProgress()
     list(progress.counted([("p", "a"), ("p", "b")], sets=2, part=0, parts=2))
     # 1 row of the first of 4 halves of a part.
     assert (progress.rows, progress.expected) == (2, 4)
@@ -95,7 +92,7 @@ def test_parts_of_a_bundle_count_together() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("level", [*LEVELS, BUNDLE, "archive"])
 def test_the_rows_counted_are_the_rows_written(world: World, tmp_path: Path, level: str) -> None:
-    progress = Progress()
+    progress = ExportProgress()
     manifest = write_file(
         project=world.project,
         people=People(world.project),
@@ -140,9 +137,7 @@ def test_one_that_is_stopped_amid_leaves_nothing(
 
 
 @pytest.mark.django_db
-def test_one_that_waits_is_cancelled_at_once(
-    world: World, signed_in: Callable[[User], Client], settings: SettingsWrapper
-) -> None:
+def test_one_that_waits_is_cancelled_at_once(world: World, signed_in: Callable[[User], Client]) -> None:
     export, mona = asked_for(world), signed_in(world.mona)
     answer = mona.post(f"{ROOM}{export.public_id}/cancel/", headers=HTMX).content.decode()
     assert answer.lstrip().startswith('<section id="export-list"')
@@ -189,32 +184,30 @@ def test_a_written_one_is_over(world: World) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_that_is_cancelled_before_it_is_called_finished_leaves_no_file(
-    world: World, settings: SettingsWrapper
-) -> None:
+def test_one_that_is_cancelled_before_it_is_called_finished_leaves_no_file(world: World) -> None:
     export = asked_for(world)
     [claimed] = jobs.take()
     cancel_export(export=export, by=world.mona)
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(claimed)
-    assert (state_of(again(export)), files(settings)) == ("cancelled", [])
+    assert (state_of(again(export)), files(export)) == ("cancelled", [])
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World, settings: SettingsWrapper) -> None:
+def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     export = asked_for(world)
     [slow] = jobs.take()
     assert slow.job.export == export
     Job.objects.update(lease_until="2020-01-01T00:00Z")
     jobs.reap()
     perform_job.perform(slow.job.public_id)
-    written = files(settings)
+    written = files(export)
     # As if it had been writing all the while.
     Export.objects.update(finished_at=None)
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(slow)
-    assert len(written) == 2
-    assert files(settings) == written
+    assert written == ["harbour-scores.csv"]
+    assert files(export) == written
 
 
 @pytest.fixture
@@ -237,9 +230,7 @@ def is_waited_for() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def test_one_under_way_ends_when_it_is_cancelled(
-    held_up: Any, world: World, settings: SettingsWrapper
-) -> None:
+def test_one_under_way_ends_when_it_is_cancelled(held_up: Any, world: World) -> None:
     export = asked_for(world)
     job = Job.objects.get(export=export).public_id
 
@@ -258,7 +249,7 @@ def test_one_under_way_ends_when_it_is_cancelled(
 
     held_up(amid)
     worker.join(60)
-    assert (state_of(again(export)), files(settings)) == ("cancelled", [])
+    assert (state_of(again(export)), files(export)) == ("cancelled", [])
     assert again(export).finished_at is None
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core import jobs
-from annotation.core import kept_files as files
+from annotation.core.shared import kept_files as files
 from annotation.exports.services import perform, request_export
 from annotation.imports.background import keep_upload, rejects_of, request_import
 from annotation.imports.packages import NamedFile

@@ -21,7 +21,7 @@ from django.db import connection
 
 from annotation.accounts.own_account import make_token
 from annotation.config import environment
-from annotation.core.limits import count
+from annotation.core.shared.limits import count
 from tests.annotation.cast import World
 from tests.annotation.judging.processes import ROOT, wait_until
 

@@ -1,0 +1,1 @@
+"""What processes and hosts share: files that outlast a request, and what is counted for a stretch of the clock."""
