@@ -147,6 +147,11 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
 
+def has_sight(person: Person, project: Project) -> bool:
+    """Whether the person's roles show them what others or the judge said, as soon as they hold no open work."""
+    return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What a person is in a project at this moment; `is_blind` where they hold open assessor work."""

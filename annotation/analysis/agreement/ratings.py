@@ -24,7 +24,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
-from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
+from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
 from annotation.scoring.published import published_assessor
 from evaluation.metrics import QualityQuestion, quality_questions
 from evaluation.statistics import KappaWeights, Level
@@ -194,7 +194,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     repeats, and units that were joined, split or reworded since, are left out.
     """
     said = UnitJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, assignment__comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, assignment__comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
         "assignment__comparison_id",
@@ -241,6 +241,7 @@ def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[Ra
     }
     said = SummaryJudgment.objects.filter(
         sitting__document_set__project=project,
+        sitting__may_have_seen=False,
         sitting__closed_at__isnull=False,
         is_current=True,
         is_repeat=False,

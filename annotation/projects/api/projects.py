@@ -124,7 +124,12 @@ class NewProject(serializers.Serializer[Any]):
 
 
 class ProjectDetail(ProjectRow, ProjectRules):
-    deciding_judge = serializers.CharField(source="deciding_judge.name", allow_null=True, default=None)
+    deciding_judge = serializers.CharField(
+        source="deciding_judge.name",
+        allow_null=True,
+        default=None,
+        help_text="Name of the judge whose verdicts stand where no person has decided; null while you are blind.",
+    )
     repeat_share = ShareField(
         allow_null=True,
         help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
@@ -143,6 +148,8 @@ class ProjectDetail(ProjectRow, ProjectRules):
         shown: dict[str, Any] = super().to_representation(project)
         if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
             shown |= {"repeat_share": None, "planted_share": None}
+        if shown["is_blind"]:
+            shown["deciding_judge"] = None
         return shown
 
     def get_roles(self, project: Project) -> list[Role]:

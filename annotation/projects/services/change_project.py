@@ -175,8 +175,9 @@ def change_project(
 def preview_change(*, project: Project, by: User | None, **changes: object) -> RulesPreview | None:
     """What `change_project` would do to scores and disputes; None where no rule that they rest on changes.
 
-    Stores nothing; raises as `change_project` does.
+    Stores nothing; raises as `change_project` does, and NotAllowed (code `blind`) to the blind: it tells scores.
     """
+    require(by, project, Verb.VIEW_SCORES)
     with transaction.atomic():
         before, after, moved = _with(project, by, changes)
     return preview_of(before, after) if set(moved) - UNSCORED_RULES else None

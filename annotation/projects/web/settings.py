@@ -162,10 +162,14 @@ class RulesForm(forms.Form):
         help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        project = room.project
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
+        if Verb.VIEW_SCORES not in room.verbs:
+            # Which judge decides is hidden from the blind.
+            del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = capfirst(rule_name(name))
@@ -262,7 +266,7 @@ class ShownGroup:
 @screen("GET", "POST")
 def project_settings(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-    form = RulesForm(request.POST or None, initial=_rules(room.project), project=room.project)
+    form = RulesForm(request.POST or None, initial=_rules(room.project), room=room)
     status, previewed = 200, {}
     if request.method == "POST":
         if "preview" in request.POST:
@@ -273,7 +277,7 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
             room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-            form = RulesForm(initial=_rules(room.project), project=room.project)
+            form = RulesForm(initial=_rules(room.project), room=room)
         else:
             status = 422
     context = {"room": room, "form": form, "groups": list(_groups(form, room)), **previewed}
@@ -289,7 +293,8 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
 def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
     for group in GROUPS:
         links = [(words, url) for words, url, verb in group.links if verb in room.verbs]
-        yield ShownGroup(group, [ShownRule(form[name], _follows(form, name)) for name in group.rules], links)
+        rules = [ShownRule(form[name], _follows(form, name)) for name in group.rules if name in form.fields]
+        yield ShownGroup(group, rules, links)
 
 
 def _follows(form: RulesForm, name: str) -> str:
