@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -162,6 +163,12 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
         raise NotFound("The file of this export is no longer there. Export again.", code="gone") from error
     suffix = path.suffix.removeprefix(".")
     return OpenedExport(stream, path.name, EXPORT_CONTENT_TYPES[suffix], path.stat().st_size)
+
+
+def remove_file(export: Export) -> None:
+    """Remove the file of a finished export; what it was made of stays told. Twice does no harm."""
+    shutil.rmtree(Path(settings.VAR_DIR) / "exports" / export.public_id, ignore_errors=True)
+    Export.objects.filter(pk=export.pk).update(path="")
 
 
 def manifest_of(export: Export) -> Manifest:

@@ -23,6 +23,7 @@ from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
     DISPUTE_RULES,
+    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     UNSCORED_RULES,
@@ -52,6 +53,18 @@ class ShareInput(forms.FloatField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(self.prepare_value(initial), data)
+
+
+class DaysInput(forms.IntegerField):
+    """Days that something is kept; nothing where the installation says how long."""
+
+    def __init__(self, help_text: str) -> None:
+        super().__init__(
+            required=False,
+            min_value=1,
+            max_value=LONGEST_KEPT_DAYS,
+            help_text=f"{help_text} Empty: as the installation says.",
+        )
 
 
 class RulesForm(forms.Form):
@@ -161,6 +174,11 @@ class RulesForm(forms.Form):
         empty_label="none",
         help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
     )
+    keep_calls_days = DaysInput(
+        "Then what its runs sent to judges and what came back is erased; verdicts stay."
+    )
+    keep_exports_days = DaysInput("Then the files are removed; the list of exports stays.")
+    keep_log_days = DaysInput("Then entries of the log go that no random sample or score rests on.")
 
     def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -237,6 +255,12 @@ GROUPS = (
         "Which judge decides where no person has. The page of judges says who may receive texts.",
         ("deciding_judge",),
         (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
+    ),
+    RuleGroup(
+        "privacy",
+        "Privacy",
+        "How long is kept what scores do not rest on. Documents, summaries and answers stay.",
+        ("keep_calls_days", "keep_exports_days", "keep_log_days"),
     ),
     RuleGroup(
         "members",
