@@ -24,7 +24,8 @@ _OPEN = {"archived_at": None, "deleted_at": None}
 def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
     """The person's own sitting, with what saving an act needs of it and its project loaded, in one query.
 
-    A closed or recalled one, or one of an archived project, takes one more, and comes with everything. None where there is none of theirs.
+    A closed or recalled one, or one of an archived project, takes one more, and comes with everything. None where there
+    is none of theirs.
     """
     found = by_hand.rows(sql.OPEN_SITTING, [public_id, person.pk, slug])
     if not found:
