@@ -24,6 +24,7 @@ from django.db.migrations.loader import MigrationLoader
 
 import annotation
 from annotation.core.shared.kept_files import kept_folder
+from annotation.privacy.apply_erasures import apply_erasures
 from annotation.watching.queries import BACKUP_STAMP
 
 MANIFEST = "manifest.json"
@@ -88,7 +89,7 @@ def write_backup(path: Path) -> BackupManifest:
 
 
 def restore_backup(path: Path) -> BackupManifest:
-    """Fill an empty installation from a backup, and bring its tables up to date.
+    """Fill an empty installation from a backup, bring its tables up to date, and erase again what was erased since.
 
     Everything in the file is checked before anything is written. Raises BackupError where the file is damaged or of
     a newer version, and where the database or the folders hold anything.
@@ -108,6 +109,7 @@ def restore_backup(path: Path) -> BackupManifest:
     except (zipfile.BadZipFile, OSError) as error:
         raise BackupError(f"{path} cannot be read as a backup: {error}") from error
     call_command("migrate", interactive=False, verbosity=0)
+    apply_erasures()
     return manifest
 
 

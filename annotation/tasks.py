@@ -17,6 +17,7 @@ from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
+from annotation.privacy.retention import apply_retention as remove_what_is_due
 from annotation.projects.services.invite import MAIL_INVITATION, mail_invitation
 from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
 from annotation.workers import Heartbeat, new_worker_name
@@ -44,6 +45,12 @@ def reap_jobs() -> None:
 def lapse_leases() -> None:
     """Put pulled sets that nobody works at back into their queues; for a scheduler."""
     put_back_what_lapsed()
+
+
+@shared_task(name="annotation.apply_retention")
+def apply_retention() -> None:
+    """Remove what has been kept for as long as it was to be, and deleted projects after 30 days; for a scheduler."""
+    remove_what_is_due()
 
 
 @shared_task(name=make_analysis.MAKE_ANALYSIS)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
+from django.shortcuts import render
 
 from annotation.accounts.own_account import reset_path
 from annotation.admin.reach import person_of
 from annotation.core.accounts.clients import client_of
 from annotation.core.refusals import Refusal
+from annotation.privacy.erase_person import erase_person
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
 
     Accounts = UserAdmin[User]
 else:
@@ -26,7 +28,7 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class AccountAdmin(Accounts):
-    actions = ("make_reset_link",)
+    actions = ("make_reset_link", "erase")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Without the people of archives and services, as whom nobody signs in."""
@@ -46,3 +48,23 @@ class AccountAdmin(Accounts):
         address = request.build_absolute_uri(path)
         told = f"For {person.get_username()}, good for one use within three days: {address}"
         self.message_user(request, told, messages.SUCCESS)
+
+    @admin.action(description="Erase: take away what leads to them")
+    def erase(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
+        """Asks first, then erases one person; scores stay the same."""
+        if people.count() != 1:
+            self.message_user(request, "Choose one account at a time.", messages.ERROR)
+            return None
+        person = people.get()
+        if "confirmed" not in request.POST:
+            context = {**admin.site.each_context(request), "person": person, "title": "Erase a person"}
+            return render(request, "admin/erase_person.html", context)
+        name = person.get_username()
+        try:
+            texts = "remove_texts" in request.POST
+            erase_person(person=person, by=person_of(request), remove_texts=texts)
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return None
+        self.message_user(request, f"{name} is erased; their answers stay.", messages.SUCCESS)
+        return None

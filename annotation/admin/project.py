@@ -42,9 +42,8 @@ class ProjectAdmin(Rows):
     form = ProjectForm
     project_paths = ("pk",)
     view_verbs = (Verb.VIEW_PROJECT,)
-    list_display = ("name", "slug", "blend", "deciding_judge", "reveal", "created_at")
+    list_display = ("name", "slug", "blend", "reveal", "created_at")
     list_filter = ("blend", "reveal")
-    list_select_related = ("deciding_judge",)
     search_fields = ("name", "slug", "public_id__exact")
     autocomplete_fields = ("deciding_judge",)
 
@@ -56,8 +55,11 @@ class ProjectAdmin(Rows):
         return ["slug", "public_id", "created_at"]
 
     def get_exclude(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
-        """Assessors are not told that anything comes twice; questions are shown in lines."""
-        return () if self.has_change_permission(request, obj) else ("repeat_share", "own_questions")
+        """Assessors are not told that anything comes twice, nor the blind which judge decides."""
+        hidden = ("deciding_judge",) if obj and not is_allowed(request, obj, Verb.VIEW_SCORES) else ()
+        return (
+            hidden if self.has_change_permission(request, obj) else (*hidden, "repeat_share", "own_questions")
+        )
 
     @admin.display(description="the project's own questions")
     def quality_questions(self, project: Project) -> str:

@@ -26,6 +26,7 @@ FROM annotation_sitting s
 JOIN annotation_documentset d ON d.id = s.document_set_id
 JOIN annotation_project p ON p.id = d.project_id
 WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.recalled_at IS NULL
+  AND p.archived_at IS NULL AND p.deleted_at IS NULL
 """  # noqa: S608 - no input in it
 
 STANDING_JUDGMENTS = """

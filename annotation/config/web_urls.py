@@ -20,6 +20,7 @@ from annotation.help import web as manual
 from annotation.imports import web as imports
 from annotation.judging.web import judges, prompts, questions, runs
 from annotation.projects.web import (
+    close_project,
     event_log,
     guidelines,
     invitations,
@@ -140,6 +141,7 @@ project_urls = [
     path("exports/<slug:export_id>/cancel/", exports.cancel_export, name="cancel-export"),
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
+    path("close/", close_project.close_project, name="close-project"),
     path("settings/compared/", new_project.compared, name="compared"),
     path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/add/", webhooks.add_webhook, name="add-webhook"),
@@ -187,6 +189,8 @@ project_urls = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
     path("projects/new/", new_project.new_project, name="new-project"),
+    path("projects/closed/", close_project.closed_projects, name="closed-projects"),
+    path("projects/closed/<slug:public_id>/restore/", close_project.restore, name="restore-project"),
     path("setup/<str:secret>/", sign_in.setup, name="setup"),
     path("sign-in/", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/demo/", sign_in.demo_sign_in, name="demo-sign-in"),

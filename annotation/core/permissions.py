@@ -19,7 +19,7 @@ from django.db.models import Model, QuerySet
 from annotation.core import sql
 from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import Assignment, Judge, Project, Role
+from annotation.models import Assignment, Judge, Membership, Project, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,6 +52,7 @@ class Verb(StrEnum):
     VIEW_BIAS = "view bias"
     CHANGE_PROJECT = "change project"
     MANAGE_MEMBERS = "manage members"
+    CLOSE_PROJECT = "archive or delete the project"
 
 
 _WATCH = frozenset({Verb.VIEW_PROJECT, Verb.VIEW_SCORES, Verb.VIEW_RUNS})
@@ -96,9 +97,25 @@ BLIND_VERBS = frozenset(
         Verb.ASSIGN,
         Verb.CHANGE_PROJECT,
         Verb.MANAGE_MEMBERS,
+        Verb.CLOSE_PROJECT,
     }
 )
 """What stays open to a person with open assessor work."""
+
+ARCHIVED_VERBS = frozenset(
+    {
+        Verb.VIEW_PROJECT,
+        Verb.VIEW_SCORES,
+        Verb.VIEW_RUNS,
+        Verb.VIEW_EVENTS,
+        Verb.VIEW_FLAGS,
+        Verb.VIEW_BIAS,
+        Verb.EXPORT,
+        Verb.MANAGE_MEMBERS,
+        Verb.CLOSE_PROJECT,
+    }
+)
+"""What stays open in an archived project: to read it, to say who may, and to open it again."""
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
@@ -124,6 +141,21 @@ def visible_projects(person: Person) -> QuerySet[Project]:
     return Project.objects.filter(memberships__user=person)
 
 
+def deleted_projects(person: Person) -> QuerySet[Project]:
+    """The deleted projects that the person may restore: those that they own; all of them for a superuser."""
+    deleted = Project.all_projects.filter(deleted_at__isnull=False)
+    if not person.is_authenticated:
+        return deleted.none()
+    if person.is_superuser:
+        return deleted
+    keys = [
+        membership.project_id
+        for membership in Membership.objects.filter(user=person, project__in=deleted)
+        if Role.OWNER in membership.role_set
+    ]
+    return deleted.filter(pk__in=keys)
+
+
 def may_create_projects(person: Person | None) -> bool:
     """Whether the person may make a project: staff, or everybody signed in where the operator says so.
 
@@ -145,6 +177,16 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
     with kept_plan() as cursor:
         cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
+
+
+def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
+    """What somebody may do in the project now, that it may be archived included."""
+    return standing.verbs if project.archived_at is None else standing.verbs & ARCHIVED_VERBS
+
+
+def has_sight(person: Person, project: Project) -> bool:
+    """Whether the person's roles show them what others or the judge said, as soon as they hold no open work."""
+    return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +241,7 @@ def is_blind(person: Person, project: Project) -> bool:
 
 def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
     """What the person may do in the project at this moment, blindness included."""
-    return standing_in(person, project).verbs
+    return verbs_there(standing_in(person, project), project)
 
 
 def require(person: Person | None, project: Project, verb: Verb) -> None:
@@ -230,6 +272,11 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
             f"You have open assessor work in {project.name}, so this stays closed until you have "
             "closed your document sets: it would show you what others and the judge said.",
             code="blind",
+        )
+    if verb not in ARCHIVED_VERBS and project.archived_at is not None:
+        raise NotAllowed(
+            f"{project.name} is archived: it can be read, and nothing in it changes. An owner can open it again.",
+            code="archived",
         )
 
 
@@ -284,4 +331,4 @@ def _entered(
     project.deciding_judge = judge if project.deciding_judge_id else None
     standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
-    return project, standing.verbs, values
+    return project, verbs_there(standing, project), values

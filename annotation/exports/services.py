@@ -197,6 +197,12 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     return OpenedExport(stream, name.name, EXPORT_CONTENT_TYPES[suffix], stream.size, _tag_of(export))
 
 
+def remove_file(export: Export) -> None:
+    """Remove the file of a finished export; what it was made of stays told. Twice does no harm."""
+    forget(f"exports/{export.public_id}")
+    Export.objects.filter(pk=export.pk).update(path="")
+
+
 def manifest_of(export: Export) -> Manifest:
     """What a finished export was made of. Raises Conflict (code `unfinished`)."""
     _require_finished(export)

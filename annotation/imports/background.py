@@ -149,7 +149,7 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
     Import.objects.filter(pk=asked.pk).update(cancelled_at=now)
     # One that is worked on ends by itself, when it has taken away what it wrote.
     if open_jobs.filter(state=Job.State.WAITING).update(state=Job.State.CANCELLED, finished_at=now):
-        transaction.on_commit(lambda: _forget_files(asked))
+        transaction.on_commit(lambda: forget_files(asked))
     log(project=asked.project, actor=by, verb="cancel import", target=asked)
     asked.refresh_from_db()
     return asked
@@ -247,7 +247,7 @@ def perform(claimed: Claimed) -> None:
             _bring_in(asked, progress)
     except (StoppedJob, Refusal) as end:
         if getattr(end, "code", "") != "busy":
-            _forget_files(asked)
+            forget_files(asked)
         raise
 
 
@@ -281,7 +281,7 @@ def _bring_in(asked: Import, progress: Progress) -> None:
     asked.finished_at = timezone.now()
     asked.save(update_fields=["report", "refusal", "rows_read", "sets_written", "sets", "finished_at"])
     if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
-        _forget_files(asked)
+        forget_files(asked)
 
 
 class _Told(Progress):
@@ -331,7 +331,8 @@ def _sizes_of(asked: Import) -> list[int | None]:
     return [size_of(name) for name in _names_of(asked)]
 
 
-def _forget_files(asked: Import) -> None:
+def forget_files(asked: Import) -> None:
+    """Remove its files, where they are still kept."""
     forget(f"{FOLDER}/{asked.public_id}")
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0063_services_and_mailed_invitations'),
+        ('annotation', '0068_rewritten_log'),
     ]
 
     operations = [

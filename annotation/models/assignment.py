@@ -137,6 +137,12 @@ class Sitting(PublicRow):
     )
     recalled_at = models.DateTimeField(null=True, blank=True)
     recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
+    may_have_seen = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Its assessor left the set open before, and their roles then showed them what others and the "
+        "judge said. It scores, and blind statistics leave it out.",
+    )
     replaces = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
     )

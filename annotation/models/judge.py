@@ -228,7 +228,7 @@ class JudgeCascade(PublicRow):
 
 
 class JudgeCall(PublicRow):
-    """One question to a judge and the reply, kept so that it is never paid for twice."""
+    """One question to a judge and the reply, kept so that it is never paid for twice, unless retention erased them."""
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")
     key = models.CharField(max_length=64, unique=True, help_text="Hash of judge, prompt version and input.")
@@ -252,6 +252,9 @@ class JudgeCall(PublicRow):
         on_delete=models.SET_NULL,
         related_name="calls",
         help_text="The run that paid for it.",
+    )
+    erased_at = models.DateTimeField(
+        null=True, help_text="Since when its words are gone; its question would be asked and paid for again."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

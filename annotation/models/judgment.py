@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models.assignment import Assignment, Sitting
 from annotation.models.base import PublicRow
@@ -25,6 +25,12 @@ ASKED_AT_PRESENT = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
 )
 """Which judgments stand on what is still asked: on a unit that was not joined or split since, or on a claim that was
 not reworded since and whose set was not replaced."""
+
+GIVEN_BLIND = Q(assignment__sitting__may_have_seen=False) | Q(
+    created_at__lt=F("assignment__sitting__reopened_at")
+)
+"""Which judgments of units were given by somebody who could not have seen what others and the judge said. What was said
+before a set was opened again is among them."""
 
 
 class UnitJudgment(PublicRow):

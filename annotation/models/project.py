@@ -21,10 +21,10 @@ class Role(models.TextChoices):
 
 
 class ShownProjects(models.Manager["Project"]):
-    """All but the hidden ones, in which the rows of an unfinished import wait."""
+    """All but the hidden ones: deleted ones, and those in which the rows of an unfinished import wait."""
 
     def get_queryset(self) -> QuerySet[Project]:
-        return super().get_queryset().filter(staged_until__isnull=True)
+        return super().get_queryset().filter(staged_until__isnull=True, deleted_at__isnull=True)
 
 
 class Project(PublicRow):
@@ -203,6 +203,32 @@ class Project(PublicRow):
         editable=False,
         db_index=True,
         help_text="Only while it hides the rows of an unfinished import: until then that import is known to be alive.",
+    )
+    archived_at = models.DateTimeField(
+        null=True, editable=False, help_text="Since when it is read-only and out of lists."
+    )
+    deleted_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
+    )
+    keep_calls_days = models.PositiveIntegerField(
+        "days that replies of judges are kept",
+        null=True,
+        blank=True,
+        help_text="Then requests and replies of its runs are erased; empty: as the installation says.",
+    )
+    keep_exports_days = models.PositiveIntegerField(
+        "days that exported files are kept",
+        null=True,
+        blank=True,
+        help_text="Then the files are removed; empty: as the installation says.",
+    )
+    keep_log_days = models.PositiveIntegerField(
+        "days that the log is kept",
+        null=True,
+        blank=True,
+        help_text="Then entries go that no score rests on; empty: as the installation says.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

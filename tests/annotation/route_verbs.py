@@ -88,7 +88,15 @@ POSTED = {
 }
 """Routes that answer POST; all others answer GET."""
 
-ALSO_READ = {"project-settings", "remove-member", "next-check", "add-judge", "judge-profile", "compared"}
+ALSO_READ = {
+    "project-settings",
+    "close-project",
+    "remove-member",
+    "next-check",
+    "add-judge",
+    "judge-profile",
+    "compared",
+}
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
 WEB = {
@@ -124,6 +132,7 @@ WEB = {
     **dict.fromkeys(("claims", "add-claim", "reword-claim", "split-claim"), Verb.CHANGE_CLAIMS),
     **dict.fromkeys(("join-claims", "delete-claim", "undo-claims"), Verb.CHANGE_CLAIMS),
     "project-settings": Verb.CHANGE_PROJECT,
+    "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("add-service", "renew-service-token"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
@@ -186,6 +195,8 @@ IN_SIGHT = {
 OUTSIDE = {
     "projects": False,
     "new-project": True,
+    "closed-projects": True,
+    "restore-project": True,
     "setup": False,
     "sign-in": False,
     "demo-sign-in": False,

@@ -16,7 +16,9 @@ from django.urls import reverse
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.config.web_urls import project_urls
+from annotation.core.refusals import NotAllowed
 from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
+from annotation.projects.services.change_project import preview_change
 from tests.annotation.admin.rows import MODELS, address
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
 from tests.annotation.web.places import Ids
@@ -129,6 +131,31 @@ def test_no_admin_page_tells(planted: World) -> None:
             assert answer.status_code < 500, path
             found[path] = told(answer, words, path)
     assert {where: what for where, what in found.items() if what} == {}
+
+
+@pytest.mark.parametrize("work", ["open", "closed"])
+def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -> None:
+    world.ana.memberships.update(roles=list(Role.values))
+    if work == "open":
+        assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    client = Client()
+    client.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
+    rules = client.get("/api/v1/projects/harbour/").json()
+    judges = client.get("/api/v1/projects/harbour/judges/").json()["results"]
+    page = client.get(reverse("judges", args=["harbour"])).content.decode()
+    form = client.get(reverse("project-settings", args=["harbour"])).content.decode()
+    hidden = work == "open"
+    assert rules["deciding_judge"] == (None if hidden else "lexical")
+    assert [judge["is_deciding"] for judge in judges] == [None if hidden else True]
+    assert (">decides<" in page, "deciding_judge" in form) == (not hidden, not hidden)
+
+
+def test_a_preview_of_other_rules_tells_the_blind_no_score(world: World) -> None:
+    world.ana.memberships.update(roles=list(Role.values))
+    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    with pytest.raises(NotAllowed) as refused:
+        preview_change(project=world.project, by=world.ana, blend="weighted")
+    assert refused.value.code == "blind"
 
 
 def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) -> None:

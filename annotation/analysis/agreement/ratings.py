@@ -25,7 +25,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
-from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
+from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
 from annotation.scoring.published import published_assessor
 from evaluation.metrics import QualityQuestion, quality_questions
 from evaluation.statistics import KappaWeights, Level
@@ -211,7 +211,7 @@ def percent_ratings(
     """
     people = people or People(project, named=True)
     said = UnitJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, assignment__comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, assignment__comparison__peer__document_set__project=project
     ).order_by("pk")
     if peer_ids is not None:
         said = said.filter(assignment__comparison__peer_id__in=peer_ids)
@@ -273,6 +273,7 @@ def whole_ratings(
     }
     said = SummaryJudgment.objects.filter(
         sitting__document_set__project=project,
+        sitting__may_have_seen=False,
         sitting__closed_at__isnull=False,
         is_current=True,
         is_repeat=False,

@@ -18,22 +18,25 @@ if TYPE_CHECKING:
 LoadedRow = TypeVar("LoadedRow", bound=models.Model)
 
 _UNCLOSED = {"closed_at": None, "recalled_at": None, "recalled_as": ""}
+_OPEN = {"archived_at": None, "deleted_at": None}
 
 
 def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
     """The person's own sitting, with what saving an act needs of it and its project loaded, in one query.
 
-    A closed or recalled one takes one more, and comes with everything. None where there is none of theirs.
+    A closed or recalled one, or one of an archived project, takes one more, and comes with everything. None where there
+    is none of theirs.
     """
     found = by_hand.rows(sql.OPEN_SITTING, [public_id, person.pk, slug])
     if not found:
         own = Sitting.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
+        own = own.filter(document_set__project__deleted_at__isnull=True)
         return own.select_related("document_set__project").first()
     [row] = found
     of_sitting = dict(zip(sql.SITTING, row, strict=False))
     of_project = dict(zip(sql.PROJECT, row[len(sql.SITTING) :], strict=True))
     of_sitting |= {"is_pulled": bool(of_sitting["is_pulled"]), **_UNCLOSED}
-    of_project["own_questions"] = json.loads(of_project["own_questions"])
+    of_project |= {"own_questions": json.loads(of_project["own_questions"]), **_OPEN}
     project = _loaded(Project, of_project)
     sitting = _loaded(Sitting, of_sitting)
     sitting.document_set = _loaded(DocumentSet, {"id": sitting.document_set_id, "project_id": project.pk})

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.assessing.queries.assignments import waiting_for
 from annotation.assessing.services.recall_sitting import GIVE_BACK, lapse_leases
-from annotation.assessing.services.seat import flag_own_work, lock_people, next_position
+from annotation.assessing.services.seat import flag_own_work, left_and_saw, lock_people, next_position
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
@@ -162,7 +162,17 @@ def _take(project: Project, slot: Sitting, by: User) -> Sitting:
     slot.lease_until = lease_end(project, timezone.now())
     slot.position = next_position(project, by.pk)
     slot.worked_at, slot.pen, slot.pen_seq = None, "", 0
-    columns = ("assessor", "is_pulled", "lease_until", "position", "worked_at", "pen", "pen_seq")
+    slot.may_have_seen = bool(left_and_saw([(by.pk, slot.document_set_id)]))
+    columns = (
+        "assessor",
+        "is_pulled",
+        "lease_until",
+        "position",
+        "worked_at",
+        "pen",
+        "pen_seq",
+        "may_have_seen",
+    )
     still = Sitting.objects.filter(pk=slot.pk, assessor__isnull=True, recalled_at__isnull=True)
     if not still.update(**{name: getattr(slot, name) for name in columns}):
         # Not to be expected under the lock; nobody may ever be given what another one has.

@@ -18,6 +18,7 @@ from annotation.assessing.services.seat import (
     Seat,
     flag_own_work,
     items_in,
+    left_and_saw,
     lock_people,
     next_position,
     require_may_assess,
@@ -25,7 +26,7 @@ from annotation.assessing.services.seat import (
 )
 from annotation.core.events import log
 from annotation.core.notices import tell_of_work
-from annotation.core.permissions import Verb, require
+from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict, NotFound
 from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
 from annotation.models.base import new_seed
@@ -197,8 +198,11 @@ def _expired(now: datetime) -> QuerySet[Sitting]:
 
 
 def _back_to_queue(sitting: Sitting, recalled_as: Sitting.Recalled) -> Sitting:
-    """The sitting that waits in the queue in its place, or itself where nothing was said in it."""
-    if is_begun(sitting):
+    """The sitting that waits in the queue in its place, or itself where nothing was said in it.
+
+    Who sees more from now on leaves a trace: given the set again, they are no longer blind to it.
+    """
+    if is_begun(sitting) or _sees_more(sitting):
         _put_away(sitting, recalled_as)
         return _afresh(sitting, None)
     _set(sitting, assessor=None, position=0, **NOT_LEASED)
@@ -229,13 +233,20 @@ def _afresh(old: Sitting, to: User | None) -> Sitting:
 
 def _hand_over(sitting: Sitting, to: User) -> None:
     position = next_position(sitting.document_set.project, to.pk)
-    _set(sitting, assessor=to, position=position, **NOT_LEASED)
+    seen = bool(left_and_saw([(to.pk, sitting.document_set_id)]))
+    _set(sitting, assessor=to, position=position, may_have_seen=seen, **NOT_LEASED)
     flag_own_work(sitting.assignments.all())
 
 
 def _put_away(sitting: Sitting, recalled_as: Sitting.Recalled) -> None:
-    _set(sitting, recalled_at=timezone.now(), recalled_as=recalled_as)
+    seen = sitting.may_have_seen or _sees_more(sitting)
+    _set(sitting, recalled_at=timezone.now(), recalled_as=recalled_as, may_have_seen=seen)
     sitting.assignments.update(state=Assignment.State.RECALLED)
+
+
+def _sees_more(sitting: Sitting) -> bool:
+    """Whether its assessor is shown what others or the judge said once it is no longer theirs."""
+    return sitting.assessor is not None and has_sight(sitting.assessor, sitting.document_set.project)
 
 
 def _set(sitting: Sitting, **columns: object) -> None:

@@ -90,6 +90,17 @@ def lock_people(person_ids: Iterable[int | None]) -> None:
     list(User.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk").only("pk"))
 
 
+def left_and_saw(pairs: Collection[tuple[int | None, int]]) -> set[tuple[int, int]]:
+    """Which of these people (by key) left which of these sets open before and could then see. One query or none."""
+    people = {person for person, _ in pairs if person is not None}
+    if not people:
+        return set()
+    left = Sitting.objects.filter(
+        assessor__in=people, document_set__in={held for _, held in pairs}, may_have_seen=True
+    )
+    return set(left.order_by().values_list("assessor_id", "document_set_id").distinct())
+
+
 def next_position(project: Project, person_id: int) -> int:
     """The place behind the person's last set in the project."""
     theirs = Sitting.objects.filter(document_set__project=project, assessor_id=person_id)
@@ -182,6 +193,7 @@ def _new_sittings(project: Project, seats: Mapping[int, Seat]) -> dict[int, Sitt
         .annotate(Max("position"))
         .order_by()
     )
+    seen = left_and_saw([_key(seat) for seat in seats.values()])
     new: dict[int, Sitting] = {}
     # In the order of their seeds, which is none: a person meets the sets of one plan at random.
     for number, seat in sorted(seats.items(), key=lambda pair: (pair[1].seed, pair[1].document_set_id)):
@@ -193,6 +205,7 @@ def _new_sittings(project: Project, seats: Mapping[int, Seat]) -> dict[int, Sitt
             seed=seat.seed,
             position=last[seat.person_id] if seat.person_id is not None else 0,
             replaces_id=seat.replaces_id,
+            may_have_seen=_key(seat) in seen,
         )
     Sitting.objects.bulk_create(new.values(), batch_size=SEATED_AT_ONCE)
     return new

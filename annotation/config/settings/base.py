@@ -31,6 +31,12 @@ COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", d
 # Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
+# For how many days replies of judges, exported files and the log are kept, where a project says nothing else; empty:
+# for ever. And the file outside of the database that says what was erased: a restored backup is brought up to it.
+COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
+COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
+COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
+COVERDICT_ERASURES = Path(env.str("COVERDICT_ERASURES", default=str(VAR_DIR / "erasures.jsonl")))
 # Hosts that webhooks may go to, by name, and addresses or networks (10.0.0.0/8) besides public ones that a name may
 # lead to; an empty list allows none.
 COVERDICT_WEBHOOK_HOSTS: list[str] = env.list("COVERDICT_WEBHOOK_HOSTS", default=[])
@@ -253,6 +259,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0},
     "lapse-leases": {"task": "annotation.lapse_leases", "schedule": 60.0},
+    "apply-retention": {"task": "annotation.apply_retention", "schedule": 3600.0},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 

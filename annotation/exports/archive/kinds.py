@@ -250,7 +250,11 @@ KINDS: tuple[Kind, ...] = (
         "project",
         Project,
         "the project, with its rules, licence and provenance: one row",
-        {"staged_until": "is empty in every project that can be seen"},
+        {
+            "staged_until": "is empty in every project that can be seen",
+            "archived_at": "a restored project is open",
+            "deleted_at": "is empty in every project that can be seen",
+        },
     ),
     Kind("guidelines", Guideline, "versions of what people are told about how to judge"),
     Kind("prompt_versions", PromptVersion, "the project's own words for steps of judging"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import F, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 
 from annotation.exports.judgments.judgment import GivenJudgment
 from annotation.models import (
@@ -17,6 +17,7 @@ from annotation.models import (
     SummaryJudgment,
     UnitJudgment,
 )
+from annotation.models.judgment import GIVEN_BLIND
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.published import published_assessor
 
@@ -32,6 +33,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         assignment__comparison__peer_id__in=peer_ids,
         percent__isnull=False,
     )
+    closed = closed.annotate(is_blind=ExpressionWrapper(GIVEN_BLIND, BooleanField()))
     for row in closed.order_by("pk").values_list(
         "assignment__comparison__peer_id",
         "assignment__comparison__model__external_id",
@@ -49,6 +51,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         "assignment__repeat_of_id",
         "unit__retired_by_id",
         "guideline__version",
+        "is_blind",
         named=True,
     ):
         yield GivenJudgment(
@@ -68,6 +71,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
             inclusion_probability=row.assignment__inclusion_probability,
             superseded=not row.is_current or row.unit__retired_by_id is not None,
             guideline_version=row.guideline__version,
+            blind=row.is_blind,
         )
 
 
@@ -127,6 +131,7 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
         "quality_answers",
         "unmarked_percent",
         "sitting__closed_at",
+        "sitting__may_have_seen",
         "guideline__version",
         named=True,
     ):
@@ -148,6 +153,7 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
                 submitted_at=row.sitting__closed_at,
                 superseded=True,
                 guideline_version=row.guideline__version,
+                blind=not row.sitting__may_have_seen,
             )
             given.append((value, judgment))
     for given in answers.values():

@@ -3,7 +3,8 @@
 `claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
 `selected_by` and `inclusion_probability` tell how a person came to be asked: of percents the assignment's, of
 verdicts the sample's in which they were given (the last one, where several count the same answer).
-`guideline_version` is the version of the guidelines that the person had before them.
+`guideline_version` is the version of the guidelines that the person had before them. `blind` says of people's answers
+whether they had seen nothing of the judge's and of others'; agreement and estimates use those alone.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ COLUMNS = (
     Column("superseded", ColumnKind.FLAG),
     Column("set_aside", ColumnKind.FLAG),
     Column("guideline_version", ColumnKind.INTEGER),
+    Column("blind", ColumnKind.FLAG),
 )
 
 
@@ -88,6 +90,7 @@ def _row(head: TableRow, judgment: GivenJudgment) -> TableRow:
         judgment.superseded,
         judgment.set_aside,
         judgment.guideline_version,
+        judgment.blind,
     )
 
 

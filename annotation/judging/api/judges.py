@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.schema import operation
-from annotation.core.permissions import Verb
+from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import Invalid, NotAllowed, NotFound
 from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
 from annotation.judging.services.judges import judge_by_name
@@ -32,6 +32,9 @@ from annotation.judging.services.save_judge import (
 from annotation.judging.services.try_judge import may_try
 from annotation.models import Judge, JudgeTrial, Project
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 MOST_MEMBERS = 20
 
 
@@ -40,11 +43,15 @@ class JudgeRow(serializers.Serializer[Judge]):
     name = serializers.CharField()
     kind = NamedChoice("JudgeKind", Judge.Kind.choices)
     model = serializers.CharField(help_text="The model's name at the provider; empty for the lexical one.")
-    is_deciding = serializers.SerializerMethodField(help_text="Whether its verdicts decide in this project.")
+    is_deciding = serializers.SerializerMethodField(
+        help_text="Whether its verdicts decide in this project; null while you are blind."
+    )
     is_shared = serializers.SerializerMethodField(help_text="Whether all projects share it.")
     archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when no run may name it.")
 
-    def get_is_deciding(self, judge: Judge) -> bool:
+    def get_is_deciding(self, judge: Judge) -> bool | None:
+        if self.context["is_blind"]:
+            return None
         deciding: int | None = self.context["deciding_judge_id"]
         return judge.pk == deciding
 
@@ -219,7 +226,7 @@ class Judges(ApiView):
         The built-in judge "lexical" can always be named, and is listed once it has been used.
         """
         project = self.enter(Verb.VIEW_RUNS)
-        context = {"deciding_judge_id": project.deciding_judge_id}
+        context = _context(project, self.person)
         query = self.query(PageQuery)
         return self.page(judges_of(project), JudgeRow, query=query, order=("name",), context=context)
 
@@ -232,7 +239,7 @@ class Judges(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         profile, members = _told(project, self.body(NewJudge))
         judge = add_judge(project=project, by=self.person, members=members or (), **profile)
-        return _shown(project, judge, status.HTTP_201_CREATED)
+        return _shown(self.person, project, judge, status.HTTP_201_CREATED)
 
 
 class JudgeTrialBefore(ApiView):
@@ -265,7 +272,7 @@ class OneJudge(ApiView):
         Needs the verb "change project".
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        return _shown(project, _judge(project, public_id))
+        return _shown(self.person, project, _judge(project, public_id))
 
     @operation("change_judge", request=JudgeProfile, responses=JudgeDetail)
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
@@ -276,9 +283,11 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes, members = _told(project, self.body(JudgeProfile, partial=True))
-        expect = self.expecting(partial(_told_of, project))
+        expect = self.expecting(partial(_told_of, self.person, project))
         return _shown(
-            project, change_judge(judge=judge, by=self.person, members=members, expect=expect, **changes)
+            self.person,
+            project,
+            change_judge(judge=judge, by=self.person, members=members, expect=expect, **changes),
         )
 
 
@@ -293,7 +302,7 @@ class JudgeArchive(ApiView):
         at work are refused (409).
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        return _shown(project, archive_judge(judge=_judge(project, public_id), by=self.person))
+        return _shown(self.person, project, archive_judge(judge=_judge(project, public_id), by=self.person))
 
 
 class JudgeRestore(ApiView):
@@ -306,7 +315,7 @@ class JudgeRestore(ApiView):
         Needs the verb "change project".
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        return _shown(project, restore_judge(judge=_judge(project, public_id), by=self.person))
+        return _shown(self.person, project, restore_judge(judge=_judge(project, public_id), by=self.person))
 
 
 class JudgeTexts(ApiView):
@@ -322,7 +331,7 @@ class JudgeTexts(ApiView):
         judge = _judge(project, public_id)
         act = permit_texts if self.body(MayReceive)["may_receive_texts"] else end_permission
         act(project=project, judge=judge, by=self.person)
-        return _shown(project, judge)
+        return _shown(self.person, project, judge)
 
 
 class OwnJudgeTrial(ApiView):
@@ -359,10 +368,14 @@ def _told(project: Project, given: Mapping[str, Any]) -> tuple[dict[str, Any], l
     return profile, list(found.values())
 
 
-def _shown(project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:
-    return Response(_told_of(project, judge), status=code)
+def _context(project: Project, person: User) -> dict[str, Any]:
+    is_hidden = is_blind(person, project)
+    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden, "project": project}
 
 
-def _told_of(project: Project, judge: Judge) -> dict[str, Any]:
-    context = {"deciding_judge_id": project.deciding_judge_id, "project": project}
-    return JudgeDetail(judge, context=context).data
+def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:
+    return Response(_told_of(person, project, judge), status=code)
+
+
+def _told_of(person: User, project: Project, judge: Judge) -> dict[str, Any]:
+    return JudgeDetail(judge, context=_context(project, person)).data

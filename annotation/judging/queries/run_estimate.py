@@ -29,13 +29,15 @@ class RunEstimate:
     """About what a run comes to if nothing is answered yet.
 
     `cost` is None for judges without a price. `known` counts the summaries that this judge has verdicts on: what is
-    answered is not asked again, so a run costs less the more there are. `is_measured` says whether the sizes of calls
-    are those of the judge's own latest calls, else they are guessed from the lengths of the texts.
+    answered is not asked again, so a run costs less the more there are. `erased` counts the replies of this judge that
+    were erased here: what is asked again is paid for again. `is_measured` says whether the sizes of calls are those of
+    the judge's own latest calls, else they are guessed from the lengths of the texts.
     """
 
     document_sets: int
     summaries: int
     known: int
+    erased: int
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -93,6 +95,9 @@ def run_estimate(
         document_sets=texts.sets,
         summaries=texts.summaries,
         known=known,
+        erased=JudgeCall.objects.filter(
+            run__project=project, judge__in=[each.pk for each in members], erased_at__isnull=False
+        ).count(),
         calls=calls.count * len(members),
         prompt_tokens=sum(each.prompt for each in sums),
         completion_tokens=sum(each.completion for each in sums),

@@ -404,7 +404,9 @@ def _lines(room: Room) -> list[JudgeLine]:
         JudgeLine(
             judge=row,
             is_shared=row.project_id is None,
-            is_deciding=room.project.deciding_judge_id is not None
+            # Which one decides is hidden from the blind.
+            is_deciding=Verb.VIEW_SCORES in room.verbs
+            and room.project.deciding_judge_id is not None
             and row.pk == room.project.deciding_judge_id,
             addresses=[
                 (address_of(one), (one.pk, address_of(one)) in permitted)

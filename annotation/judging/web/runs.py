@@ -49,7 +49,7 @@ TypedNumber = TypeVar("TypedNumber", int, float)
 @screen("GET")
 def runs(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
-    decides = room.project.deciding_judge
+    decides = room.project.deciding_judge if Verb.VIEW_SCORES in room.verbs else None
     form = {
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": PROPOSED[Project.Compares(room.project.compares)],

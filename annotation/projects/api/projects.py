@@ -18,6 +18,7 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
 from annotation.projects.services.change_project import (
+    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     change_project,
@@ -41,6 +42,12 @@ class OwnQuestionRow(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=500)
     answers = serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=11)
     first = serializers.IntegerField(required=False, min_value=0, max_value=100)
+
+
+class DaysField(serializers.IntegerField):
+    def __init__(self, *, help_text: str) -> None:
+        said = f"{help_text}; null: as the installation says."
+        super().__init__(allow_null=True, min_value=1, max_value=LONGEST_KEPT_DAYS, help_text=said)
 
 
 class ProjectRules(serializers.Serializer[Any]):
@@ -114,6 +121,9 @@ class ProjectRules(serializers.Serializer[Any]):
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."
     )
+    keep_calls_days = DaysField(help_text="Days that requests and replies of judges are kept")
+    keep_exports_days = DaysField(help_text="Days that exported files are kept")
+    keep_log_days = DaysField(help_text="Days that entries of the log are kept that no score rests on")
 
 
 class NewProject(serializers.Serializer[Any]):
@@ -124,7 +134,12 @@ class NewProject(serializers.Serializer[Any]):
 
 
 class ProjectDetail(ProjectRow, ProjectRules):
-    deciding_judge = serializers.CharField(source="deciding_judge.name", allow_null=True, default=None)
+    deciding_judge = serializers.CharField(
+        source="deciding_judge.name",
+        allow_null=True,
+        default=None,
+        help_text="Name of the judge whose verdicts stand where no person has decided; null while you are blind.",
+    )
     repeat_share = ShareField(
         allow_null=True,
         help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
@@ -143,6 +158,8 @@ class ProjectDetail(ProjectRow, ProjectRules):
         shown: dict[str, Any] = super().to_representation(project)
         if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
             shown |= {"repeat_share": None, "planted_share": None}
+        if shown["is_blind"]:
+            shown["deciding_judge"] = None
         return shown
 
     def get_roles(self, project: Project) -> list[Role]:
@@ -166,9 +183,10 @@ class Projects(ApiView):
     def get(self, request: Request) -> Response:
         """List the projects of the caller.
 
-        In the order of their addresses.
+        In the order of their addresses, archived ones left out.
         """
-        query, found, grant = self.query(PageQuery), visible_projects(self.person), self.grant
+        query, grant = self.query(PageQuery), self.grant
+        found = visible_projects(self.person).filter(archived_at__isnull=True)
         if grant is not None and grant.is_of_one:
             found = found.filter(token_grants=grant)
         return self.page(found, ProjectRow, query=query, order=("slug",))

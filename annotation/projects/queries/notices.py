@@ -28,7 +28,7 @@ def notices_of(person: User) -> QuerySet[Notice]:
             sitting__document_set__project=OuterRef("project"),
         ).exclude(state=Assignment.State.RECALLED)
     )
-    rows = Notice.objects.filter(person=person)
+    rows = Notice.objects.filter(person=person, project__deleted_at__isnull=True)
     if not person.is_superuser:
         rows = rows.filter(is_member)
     return rows.exclude(Q(kind__in=TELLING) & Q(holds_open_work))

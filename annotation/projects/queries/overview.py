@@ -116,7 +116,7 @@ class Waits:
 
 def project_cards(person: User) -> list[ProjectCard]:
     """The projects that the person is a member of, in order of their names. Eight queries, however many."""
-    projects = list(visible_projects(person).order_by("name", "pk"))
+    projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
         membership.project_id: membership.roles

@@ -115,7 +115,7 @@ def _name_taken(username: str) -> Conflict:
 
 
 def _usable(invitation: Invitation | None) -> Invitation:
-    if invitation is None:
+    if invitation is None or invitation.project.deleted_at is not None:
         raise NotFound("There is no such invitation. Look whether the whole link was copied.")
     if invitation.accepted_at is not None:
         raise Conflict("This invitation has been used. It lets in one person, once.", code="used")

@@ -74,6 +74,9 @@ RULES = (
     "own_adjudication",
     "planted_share",
     "deciding_judge",
+    "keep_calls_days",
+    "keep_exports_days",
+    "keep_log_days",
 )
 """What an owner or manager may change."""
 
@@ -92,6 +95,9 @@ UNSCORED_RULES = frozenset(
         "reveal",
         "own_adjudication",
         "planted_share",
+        "keep_calls_days",
+        "keep_exports_days",
+        "keep_log_days",
     }
 )
 """Those of them that move no score and no dispute."""
@@ -101,6 +107,8 @@ DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices", "audit_share"}
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
+KEPT_DAYS = ("keep_calls_days", "keep_exports_days", "keep_log_days")
+LONGEST_KEPT_DAYS = 36_500
 
 LONGEST_SLUG = 60
 
@@ -141,7 +149,7 @@ def free_slug(name: str) -> str:
     A name without any Latin letter or digit gives "project".
     """
     wanted = slugify(name)[: LONGEST_SLUG - 6].strip("-_") or "project"
-    taken = set(Project.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    taken = set(Project.all_projects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     if wanted not in taken:
         return wanted
     return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
@@ -175,8 +183,9 @@ def change_project(
 def preview_change(*, project: Project, by: User | None, **changes: object) -> RulesPreview | None:
     """What `change_project` would do to scores and disputes; None where no rule that they rest on changes.
 
-    Stores nothing; raises as `change_project` does.
+    Stores nothing; raises as `change_project` does, and NotAllowed (code `blind`) to the blind: it tells scores.
     """
+    require(by, project, Verb.VIEW_SCORES)
     with transaction.atomic():
         before, after, moved = _with(project, by, changes)
     return preview_of(before, after) if set(moved) - UNSCORED_RULES else None
@@ -241,6 +250,10 @@ def _clean(project: Project) -> None:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
         )
+    for name in KEPT_DAYS:
+        days = getattr(project, name)
+        if days is not None and not 1 <= days <= LONGEST_KEPT_DAYS:
+            raise Invalid(f"A number of days from 1 to {LONGEST_KEPT_DAYS}, or nothing.", field=name)
     try:
         own = own_questions(project.own_questions)
     except InvalidQuestion as error:

@@ -23,6 +23,7 @@ from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
     DISPUTE_RULES,
+    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     UNSCORED_RULES,
@@ -52,6 +53,18 @@ class ShareInput(forms.FloatField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(self.prepare_value(initial), data)
+
+
+class DaysInput(forms.IntegerField):
+    """Days that something is kept; nothing where the installation says how long."""
+
+    def __init__(self, help_text: str) -> None:
+        super().__init__(
+            required=False,
+            min_value=1,
+            max_value=LONGEST_KEPT_DAYS,
+            help_text=f"{help_text} Empty: as the installation says.",
+        )
 
 
 class RulesForm(forms.Form):
@@ -161,11 +174,20 @@ class RulesForm(forms.Form):
         empty_label="none",
         help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
     )
+    keep_calls_days = DaysInput(
+        "Then what its runs sent to judges and what came back is erased; verdicts stay."
+    )
+    keep_exports_days = DaysInput("Then the files are removed; the list of exports stays.")
+    keep_log_days = DaysInput("Then entries of the log go that no random sample or score rests on.")
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        project = room.project
         deciding: Any = self.fields["deciding_judge"]
         deciding.queryset = judges_of(project)
+        if Verb.VIEW_SCORES not in room.verbs:
+            # Which judge decides is hidden from the blind.
+            del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = capfirst(rule_name(name))
@@ -235,6 +257,12 @@ GROUPS = (
         (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
     ),
     RuleGroup(
+        "privacy",
+        "Privacy",
+        "How long is kept what scores do not rest on. Documents, summaries and answers stay.",
+        ("keep_calls_days", "keep_exports_days", "keep_log_days"),
+    ),
+    RuleGroup(
         "members",
         "Members",
         "Roles, invitations and guidelines have pages of their own.",
@@ -262,7 +290,7 @@ class ShownGroup:
 @screen("GET", "POST")
 def project_settings(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-    form = RulesForm(request.POST or None, initial=_rules(room.project), project=room.project)
+    form = RulesForm(request.POST or None, initial=_rules(room.project), room=room)
     status, previewed = 200, {}
     if request.method == "POST":
         if "preview" in request.POST:
@@ -273,7 +301,7 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
             room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-            form = RulesForm(initial=_rules(room.project), project=room.project)
+            form = RulesForm(initial=_rules(room.project), room=room)
         else:
             status = 422
     context = {"room": room, "form": form, "groups": list(_groups(form, room)), **previewed}
@@ -289,7 +317,8 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
 def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
     for group in GROUPS:
         links = [(words, url) for words, url, verb in group.links if verb in room.verbs]
-        yield ShownGroup(group, [ShownRule(form[name], _follows(form, name)) for name in group.rules], links)
+        rules = [ShownRule(form[name], _follows(form, name)) for name in group.rules if name in form.fields]
+        yield ShownGroup(group, rules, links)
 
 
 def _follows(form: RulesForm, name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.models import Assignment, Check, Draw, DrawnCheck, Label, Score, UnitJudgment
-from annotation.models.judgment import COUNTING
+from annotation.models.judgment import COUNTING, GIVEN_BLIND
 from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.set_samples import IS_LIVE, IS_OVER
 from evaluation.blend import ScoredUnit, ScoreRules, unit_coverage
@@ -423,7 +423,7 @@ _UnitPercents = dict[tuple[int | None, int | None], tuple[float, list[float]]]
 
 def _percents(draw: Draw) -> dict[int, dict[int, _UnitPercents]]:
     """By peer summary, comparison and unit: the unit's weight, and the percents given in the drawn assignments."""
-    rows = UnitJudgment.objects.filter(COUNTING, assignment__draw=draw)
+    rows = UnitJudgment.objects.filter(COUNTING, GIVEN_BLIND, assignment__draw=draw)
     columns = (
         "assignment__comparison__peer_id",
         "assignment__comparison_id",

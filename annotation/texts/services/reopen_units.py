@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.notices import tell_of_work
-from annotation.core.permissions import Verb, require
+from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict
 from annotation.models import (
     Adjudication,
@@ -138,7 +138,10 @@ def _open_again(sittings: Sequence[Sitting]) -> None:
     for sitting in sittings:
         # It stays with its assessor: nobody else could take up what they said.
         sitting.closed_at, sitting.reopened_at, sitting.is_pulled = None, now, False
-        sitting.save(update_fields=["closed_at", "reopened_at", "is_pulled"])
+        if sitting.assessor is not None and has_sight(sitting.assessor, sitting.document_set.project):
+            # It was closed, so they could look. What they said before stands as blind (`GIVEN_BLIND`).
+            sitting.may_have_seen = True
+        sitting.save(update_fields=["closed_at", "reopened_at", "is_pulled", "may_have_seen"])
     submitted = Assignment.objects.filter(sitting__in=sittings, state=Assignment.State.SUBMITTED)
     submitted.update(state=Assignment.State.DRAFT)
 

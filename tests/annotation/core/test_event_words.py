@@ -13,6 +13,7 @@ PUT_TOGETHER = {GIVE_BACK, "add member", "change member", "remove member"}
 PUT_TOGETHER |= {f"{kind} claim{'s' * (kind == 'join')}" for kind in ClaimChange.Kind.values}
 PUT_TOGETHER |= {f"{kind} unit{'s' * (kind != 'split')}" for kind in UnitChange.Kind.values}
 PUT_TOGETHER |= {"undo claim change", "undo unit change"}
+PUT_TOGETHER |= {f"{act} project" for act in ("archive", "delete", "restore")} | {"open project again"}
 PUT_TOGETHER |= {f"{act} judge" for act in ("add", "change", "archive", "restore")}
 
 

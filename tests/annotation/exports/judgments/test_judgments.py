@@ -79,6 +79,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
         "superseded": False,
         "set_aside": False,
         "guideline_version": None,
+        "blind": None,
     }
 
 

@@ -47,6 +47,7 @@ def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Qu
         "superseded": False,
         "set_aside": False,
         "guideline_version": None,
+        "blind": None,
     }
 
 

@@ -1,0 +1,23 @@
+"""After a restored backup: erase again what had been erased since it was made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.privacy.apply_erasures import apply_erasures
+
+
+class Command(BaseCommand):
+    help = "After restoring a backup: make the erasures again that the journal of erasures names."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        try:
+            made = apply_erasures()
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(
+            f"Erased again: {made['people']} people, {made['projects']} projects; "
+            f"{made['done']} were not there any more."
+        )

@@ -1,0 +1,36 @@
+"""Erase what leads to a person; their answers stay under a pseudonym."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.core.refusals import Refusal
+from annotation.privacy.erase_person import erase_person
+
+
+class Command(BaseCommand):
+    help = "Erase what leads to a person; their answers stay under a pseudonym, and scores stay the same."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument(
+            "--remove-texts", action="store_true", help="their reasons, notes and comments too"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+
+    def handle(self, *_: Any, username: str, remove_texts: bool, dry_run: bool, **__: Any) -> None:
+        person = User.objects.filter(username=username).first()
+        if person is None:
+            raise CommandError(f"Nobody is called {username} here.")
+        try:
+            gone = erase_person(person=person, by=None, remove_texts=remove_texts, dry_run=dry_run)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        for what, count in sorted(gone.items()):
+            if count:
+                self.stdout.write(f"{what}: {count}")
+        self.stdout.write("Nothing was changed." if dry_run else f"Erased; now called {person.username}.")

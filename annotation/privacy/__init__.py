@@ -1,0 +1,1 @@
+"""Erasing a person, removing deleted projects, and how long things are kept: the exceptions to keeping everything."""

@@ -1,0 +1,254 @@
+"""Erase a person: their account leads to nobody any more, their answers stay under a pseudonym and score as before."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.db import models, transaction
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from annotation.core.events import log, rewritten
+from annotation.core.project_rows import in_steps
+from annotation.core.refusals import Conflict, NotAllowed
+from annotation.exports.archive.kinds import KINDS
+from annotation.exports.archive.names import Names
+from annotation.exports.services import remove_file
+from annotation.models import (
+    Adjudication,
+    Analysis,
+    Comment,
+    Event,
+    Export,
+    ImportedPerson,
+    Invitation,
+    Notice,
+    Project,
+    System,
+    UnitJudgment,
+    Verdict,
+    WebhookDelivery,
+)
+from annotation.privacy.journal import mark_of, note_erasure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ERASED = "erased-"
+GONE = "(erased)"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Pseudonym:
+    """Stands in for the people of an archive: everybody looked for has this name."""
+
+    shown: str
+    named: bool = False
+
+    def name(self, user_id: int, username: str) -> str:
+        return self.shown
+
+
+def erase_person(
+    *,
+    person: User,
+    by: User | None,
+    remove_texts: bool = False,
+    dry_run: bool = False,
+    pseudonym: str = "",
+) -> Mapping[str, int]:
+    """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
+
+    Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
+    program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
+    Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
+    Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
+    or the last administrator (`last_administrator`).
+    """
+    if by is not None and not (by.is_active and by.is_superuser):
+        raise NotAllowed("Only an administrator of the installation erases people.")
+    if by is not None and by.pk == person.pk:
+        raise Conflict("Ask another administrator: nobody erases their own account.", code="own_account")
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
+    if person.is_superuser and not others.exists():
+        raise Conflict(
+            "The last administrator stays: make somebody else one first.", code="last_administrator"
+        )
+    shown = pseudonym or f"{ERASED}{secrets.token_hex(5)}"
+    gone: dict[str, int] = {}
+    projects = _projects_of(person)
+    _rename_in_rows(person, shown, gone, dry_run=dry_run)
+    if remove_texts:
+        _remove_texts(person, gone, dry_run=dry_run)
+    for export in Export.objects.filter(project__in=projects, named_people=True).exclude(path=""):
+        gone["exported files"] = gone.get("exported files", 0) + 1
+        if not dry_run:
+            remove_file(export)
+    with transaction.atomic():
+        _end_account(person, shown, projects, gone, dry_run=dry_run)
+        if dry_run:
+            transaction.set_rollback(True)
+            return gone
+        for project in projects:
+            data = {"person": shown, "texts_removed": remove_texts}
+            log(project=project, actor=by, verb="erase person", target=project, data=data)
+        note_erasure({"kind": "person", **_told(person), "pseudonym": shown, "remove_texts": remove_texts})
+        person.date_joined = timezone.now()
+        person.save()
+    logger.warning("%s was erased by %s", shown, by.get_username() if by else "the operator")
+    return gone
+
+
+def _told(person: User) -> dict[str, object]:
+    return {"user": person.pk, "mark": mark_of(person)}
+
+
+def is_erased(person: User) -> bool:
+    """Whether the account is one that leads to nobody any more."""
+    return not person.is_active and person.username.startswith(ERASED)
+
+
+def _projects_of(person: User) -> list[Project]:
+    """Those that they belong to, acted in, or are told of as somebody from an archive."""
+    hers = Q(memberships__user=person) | Q(pk__in=Event.objects.filter(actor=person).values("project"))
+    return list(Project.all_projects.filter(hers | Q(imported_people__user=person)).distinct().order_by("pk"))
+
+
+def _names(person: User) -> list[str]:
+    return [name for name in {person.username, person.get_full_name(), person.email} if name]
+
+
+def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
+    """Their name in what the program wrote about them, wherever it keeps such: the archive's list says where."""
+    names: Any = Names(_Pseudonym(shown))  # type: ignore[arg-type]
+    names._keys = dict.fromkeys(_names(person), person.pk)
+    for kind in KINDS:
+        for name in kind.holds_names:
+            column = kind.model._meta.get_field(name)
+            is_json = isinstance(column, models.JSONField)
+            rename = names.in_json if is_json else names.in_text
+            for step in in_steps(_naming(kind.model, name, person)):
+                rows = list(kind.model._base_manager.filter(pk__in=step).only(name))
+                moved = [row for row in rows if rename(getattr(row, name)) != getattr(row, name)]
+                gone[kind.model._meta.db_table] = gone.get(kind.model._meta.db_table, 0) + len(moved)
+                if dry_run or not moved:
+                    continue
+                with transaction.atomic():
+                    _write(kind.model, name, {row.pk: rename(getattr(row, name)) for row in moved})
+
+
+def _write(model: type[models.Model], name: str, values: Mapping[Any, object]) -> None:
+    def change() -> None:
+        for key, value in values.items():
+            # The log's own rows refuse to be changed, so past its manager.
+            models.QuerySet(model).filter(pk=key).update(**{name: value})
+
+    if model is Event:
+        with rewritten():
+            change()
+    else:
+        change()
+
+
+def _naming(model: type[models.Model], name: str, person: User) -> list[int]:
+    """Keys of the rows in whose text or JSON one of the person's names stands."""
+    found = Q()
+    for each in _names(person):
+        escaped = each.encode("ascii", "backslashreplace").decode()
+        found |= Q(as_text__icontains=each) | Q(as_text__icontains=escaped.replace("\\x", "\\u00"))
+    rows = model._base_manager.annotate(as_text=Cast(name, TextField())).filter(found)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
+    now = timezone.now()
+    written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
+        (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
+        (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
+        (UnitJudgment.objects.filter(assignment__sitting__assessor=person).exclude(note=""), {"note": ""}),
+        (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
+    ]
+    for rows, blank in written:
+        keys = list(rows.order_by("pk").values_list("pk", flat=True))
+        gone[rows.model._meta.db_table] = gone.get(rows.model._meta.db_table, 0) + len(keys)
+        for step in in_steps([] if dry_run else keys):
+            rows.model._base_manager.filter(pk__in=step).update(**blank)
+    told = [
+        (key, {name: value for name, value in data.items() if name not in FREE_TEXTS})
+        for key, data in Event.objects.filter(actor=person).values_list("pk", "data").iterator()
+        if data.keys() & FREE_TEXTS
+    ]
+    for step in in_steps([] if dry_run else list(range(len(told)))):
+        with transaction.atomic():
+            _write(Event, "data", dict(told[number] for number in step))
+
+
+FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})
+"""Under these names the log keeps what people wrote freely."""
+
+
+def _end_account(
+    person: User, shown: str, projects: list[Project], gone: dict[str, int], *, dry_run: bool
+) -> None:
+    """Everything that is theirs alone goes: whatever hangs on the account and is kept under its name."""
+    held = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    for model, field in _hanging_on_users():
+        _, by_kind = model._base_manager.filter(**{field: person}).delete()
+        gone[model._meta.db_table] = by_kind.get(model._meta.label, 0)
+    for model in apps.get_models():
+        columns = {each.name for each in model._meta.concrete_fields}
+        if model is not User and "username" in columns:
+            gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
+    about = LogEntry.objects.filter(
+        content_type=ContentType.objects.get_for_model(User), object_id=str(person.pk)
+    )
+    gone["django_admin_log"] = gone.get("django_admin_log", 0) + about.delete()[0]
+    gone["django_session"] = _end_sessions(person)
+    # Told to others, soon out of date, or made again from the rows when somebody asks.
+    for name in _names(held):
+        Notice.objects.filter(project__in=projects, text__icontains=name).delete()
+        WebhookDelivery.objects.annotate(as_text=Cast("data", TextField())).filter(
+            webhook__project__in=projects, as_text__icontains=name
+        ).delete()
+    Analysis.objects.filter(project__in=projects).delete()
+    Invitation.objects.filter(accepted_by=person).update(note="")
+    System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
+    ImportedPerson.objects.filter(user=person).update(name=shown)
+    person.username, person.first_name, person.last_name, person.email = shown, "", "", ""
+    person.is_active = person.is_staff = person.is_superuser = False
+    person.last_login = None
+    person.set_unusable_password()
+    person.groups.clear()
+    person.user_permissions.clear()
+
+
+def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
+    """What goes with an account, here and in libraries; not who somebody from an archive is."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if not isinstance(field, models.ForeignKey) or field.related_model is not User:
+                continue
+            if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
+                yield model, field.name
+
+
+def _end_sessions(person: User) -> int:
+    theirs = [
+        session.session_key
+        for session in Session.objects.filter(expire_date__gte=timezone.now()).iterator()
+        if SessionStore().decode(session.session_data).get("_auth_user_id") == str(person.pk)
+    ]
+    return Session.objects.filter(session_key__in=theirs).delete()[0]

@@ -1,0 +1,110 @@
+"""Remove what has been kept for as long as it was to be: per project, or as the installation says.
+
+Documents, summaries, answers, runs and scores stay whatever is set here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.project_rows import in_steps, let_go_of_log
+from annotation.exports.services import remove_file
+from annotation.models import Event, Export, JudgeCall, KeptReply, Project, Run
+from annotation.privacy.purge_project import overdue, purge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.db.models import QuerySet
+
+FOUNDING = Q(target_kind__in=("draw", "project")) | Q(verb="start run")
+"""Entries of the log that others go by: how random samples were made, what the project is, what runs were asked."""
+
+
+def apply_retention(*, dry_run: bool = False) -> Mapping[str, int]:
+    """Remove what is due; how many of each kind. With `dry_run` only count. Twice at once does no harm.
+
+    A call that is erased keeps its tokens and its time. Its question is not answered from it any more: where it is
+    asked again it is paid for again, and the estimate of a run says so.
+    """
+    now, removed = timezone.now(), Counter[str]()
+    for project in overdue():
+        removed["projects"] += 1
+        if not dry_run:
+            purge(project)
+    # One after the other: a few statements for each.
+    for project in Project.all_projects.filter(staged_until__isnull=True).order_by("pk"):
+        removed.update(_of_project(project, now, dry_run=dry_run))
+    if (cut := _cut(None, settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
+        calls = JudgeCall.objects.filter(run__isnull=True, erased_at__isnull=True, created_at__lt=cut)
+        removed["calls"] += _erase_calls(calls, now, dry_run=dry_run)
+    removed.update(_of_installation(now, dry_run=dry_run))
+    return {kind: count for kind, count in removed.items() if count}
+
+
+def _of_project(project: Project, now: datetime, *, dry_run: bool) -> Counter[str]:
+    removed = Counter[str]()
+    if (cut := _cut(project.keep_calls_days, settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
+        calls = JudgeCall.objects.filter(run__project=project, erased_at__isnull=True, created_at__lt=cut)
+        # What a run that is still under way has asked is not asked again when a worker dies.
+        calls = calls.exclude(run__state=Run.State.ACTIVE)
+        removed["calls"] = _erase_calls(calls, now, dry_run=dry_run)
+    if (cut := _cut(project.keep_exports_days, settings.COVERDICT_KEEP_EXPORTS_DAYS, now)) is not None:
+        for export in Export.objects.filter(project=project, finished_at__lt=cut).exclude(path=""):
+            removed["exports"] += 1
+            if not dry_run:
+                remove_file(export)
+    if (cut := _cut(project.keep_log_days, settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
+        entries = Event.objects.filter(project=project, created_at__lt=cut).exclude(FOUNDING)
+        keys = list(entries.order_by("-pk").values_list("pk", flat=True))
+        removed["log"] = len(keys)
+        for step in in_steps([] if dry_run else keys):
+            with transaction.atomic():
+                let_go_of_log(project)
+                Event.objects.filter(pk__in=step)._raw_delete(using=entries.db)
+    if not dry_run and (counts := {kind: count for kind, count in removed.items() if count}):
+        log(project=project, actor=None, verb="apply retention", target=project, data=counts)
+    return removed
+
+
+def _of_installation(now: datetime, *, dry_run: bool) -> Counter[str]:
+    """Sessions that are over, kept replies of a day ago, and sign-ins as long as the log is kept."""
+    due: dict[str, list[QuerySet]] = {  # type: ignore[type-arg]
+        "sessions": [Session.objects.filter(expire_date__lt=now)],
+        "kept replies": [KeptReply.objects.filter(began_at__lt=now - timedelta(days=1))],
+    }
+    if (cut := _cut(None, settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
+        records = (AccessAttempt, AccessFailureLog, AccessLog)
+        due["sign-ins"] = [record.objects.filter(attempt_time__lt=cut) for record in records]
+    return Counter(
+        {
+            kind: sum(rows.count() if dry_run else rows.delete()[0] for rows in found)
+            for kind, found in due.items()
+        }
+    )
+
+
+def _erase_calls(calls: QuerySet[JudgeCall], now: datetime, *, dry_run: bool) -> int:
+    keys = list(calls.order_by("pk").values_list("pk", flat=True))
+    for step in in_steps([] if dry_run else keys):
+        JudgeCall.objects.filter(pk__in=step).update(
+            request="", reply="", key=Concat(Value("erased-"), F("public_id")), erased_at=now
+        )
+    return len(keys)
+
+
+def _cut(own: int | None, usual: int | None, now: datetime) -> datetime | None:
+    """What is older than this goes; None where it is kept for ever."""
+    days = usual if own is None else own
+    return None if days is None else now - timedelta(days=days)

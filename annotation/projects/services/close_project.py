@@ -1,0 +1,75 @@
+"""An owner archives a project, opens it again, deletes it, and takes that back within 30 days.
+
+Archived, it is read-only and out of lists. Deleted, nobody sees it; `privacy/purge_project` removes it for good.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import Project, Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+RESTORABLE = timedelta(days=30)
+
+
+@transaction.atomic
+def archive_project(*, project: Project, by: User | None) -> Project:
+    """Make a project read-only and take it out of lists. Twice changes nothing. Raises Conflict (code `busy`)."""
+    return _mark(project, by, verb="archive project", archived_at=timezone.now())
+
+
+@transaction.atomic
+def unarchive_project(*, project: Project, by: User | None) -> Project:
+    """Open an archived project again. Twice changes nothing."""
+    return _mark(project, by, verb="open project again", archived_at=None)
+
+
+@transaction.atomic
+def delete_project(*, project: Project, name: str, by: User | None) -> Project:
+    """Hide a project from everybody; after 30 days it is removed for good.
+
+    Raises Invalid where `name` is not its name, Conflict (code `busy`) while a run is under way.
+    """
+    require(by, project, Verb.CLOSE_PROJECT)
+    if name.strip() != project.name:
+        raise Invalid(f"Type the project's name, {project.name}, to delete it.", field="name")
+    return _mark(project, by, verb="delete project", deleted_at=timezone.now())
+
+
+@transaction.atomic
+def restore_project(*, project: Project, by: User | None) -> Project:
+    """Take the deletion of a project back, within 30 days. Twice changes nothing. Raises Conflict (code `too_late`)."""
+    if project.deleted_at is not None and removed_at(project.deleted_at) <= timezone.now():
+        raise Conflict(f"{project.name} is being removed: its 30 days are over.", code="too_late")
+    return _mark(project, by, verb="restore project", deleted_at=None)
+
+
+def removed_at(deleted_at: datetime) -> datetime:
+    """When a project that was deleted then is removed for good."""
+    return deleted_at + RESTORABLE
+
+
+def _mark(project: Project, by: User | None, *, verb: str, **moment: datetime | None) -> Project:
+    require(by, project, Verb.CLOSE_PROJECT)
+    held = Project.all_projects.select_for_update(of=("self",)).get(pk=project.pk)
+    ((name, at),) = moment.items()
+    if (getattr(held, name) is None) == (at is None):
+        return held
+    if at is not None and Run.objects.filter(project=held, state=Run.State.ACTIVE).exists():
+        raise Conflict(
+            "Its summaries are being judged. Cancel the run or wait for it, and try again.", code="busy"
+        )
+    setattr(held, name, at)
+    held.save(update_fields=[name])
+    log(project=held, actor=by, verb=verb, target=held)
+    return held

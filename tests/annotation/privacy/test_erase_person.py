@@ -1,0 +1,289 @@
+"""A person is erased: nothing leads to them any more, and nothing that they answered counts otherwise."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.apps import apps
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from django.db import models
+from django.test import Client
+from django.utils import timezone
+from knox.models import AuthToken
+
+from annotation.accounts.own_account import make_token
+from annotation.analysis.agreement.ratings import check_answers, percent_ratings
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.recall_sitting import reassign
+from annotation.core.refusals import Conflict, NotAllowed
+from annotation.exports.services import perform, request_export
+from annotation.management.commands.verify_scores import differences
+from annotation.models import (
+    SCORES,
+    Comment,
+    Event,
+    ImportedPerson,
+    Membership,
+    Notice,
+    Role,
+    Score,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.privacy.apply_erasures import apply_erasures
+from annotation.privacy.erase_person import erase_person
+from annotation.privacy.journal import noted_erasures
+from annotation.privacy.purge_project import purge
+from annotation.projects.services.accept_invitation import accept_invitation
+from annotation.projects.services.change_members import set_roles
+from annotation.projects.services.invite import invite
+from annotation.reviewing.services.comment import comment_on_claim
+from annotation.reviewing.services.review import override
+from tests.annotation.admin.rows import fill
+from tests.annotation.laying import judge_and_close
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.annotation.cast import World
+
+NAMED = "quillmaster"
+"""A name that no text of the tests holds by itself."""
+
+
+@pytest.fixture
+def quill(world: World) -> User:
+    """Somebody with all roles who has left a trace wherever people do."""
+    fill(world)
+    person = User.objects.create_user(
+        NAMED,
+        email="a.quillmaster@example.org",
+        password="a-long-secret",
+        first_name="Ada",
+        last_name="Quillmaster",
+        is_staff=True,
+        last_login=timezone.now(),
+    )
+    invited = invite(project=world.project, roles=list(Role.values), by=world.olga, note="Ada Quillmaster")
+    accept_invitation(secret=_secret(invited), by=person)
+    set_roles(project=world.project, person=person, roles=list(Role.values), by=world.olga)
+    override(check=world.check("birch", 1), by=person, label="yes", reason="Because I, Ada, say so.")
+    override(check=world.check("birch", 1), by=world.rex, label="no", reason="It does not.")
+    claim = world.check("alder", 1).claim
+    comment_on_claim(project=world.project, claim=claim, by=person, text="Mine.")
+    comment_on_claim(project=world.project, claim=claim, by=world.rex, text=f"Ask @{NAMED}, please.")
+    judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=world.mona))
+    other = assign(document_set=world.sets["bridge"], assessor=person, by=person)
+    reassign(sitting=other, to=world.ben, by=person)
+    perform(
+        request_export(project=world.project, level="judgments", format="csv", by=person, named_people=True)
+    )
+    make_token(person=person, name="nightly")
+    client = Client()
+    assert client.login(username=NAMED, password="a-long-secret")
+    client.post("/sign-in/", {"username": NAMED, "password": "wrong"})
+    kind = ContentType.objects.get_for_model(User)
+    LogEntry.objects.create(
+        user=User.objects.create_superuser("root"),
+        content_type=kind,
+        object_id=str(person.pk),
+        object_repr=NAMED,
+        action_flag=CHANGE,
+    )
+    return person
+
+
+def _secret(invited: Any) -> str:
+    secret: str = invited if isinstance(invited, str) else invited[1]
+    return secret
+
+
+def traces(*names: str) -> dict[str, list[Any]]:
+    """Every column of every table in which one of the names stands."""
+    found: dict[str, list[Any]] = {}
+    for model in apps.get_models(include_auto_created=True):
+        columns = [
+            field.attname
+            for field in model._meta.concrete_fields
+            if isinstance(field, models.CharField | models.TextField | models.JSONField)
+        ]
+        for row in model._base_manager.values(*columns) if columns else ():
+            for column, value in row.items():
+                said = json.dumps(value, default=str, ensure_ascii=False).casefold()
+                if any(name in said for name in names):
+                    found.setdefault(f"{model.__name__}.{column}", []).append(value)
+    return found
+
+
+def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
+    before = traces("quillmaster")
+    assert {"User.username", "Event.data", "Comment.text", "Invitation.note", "Notice.text"} <= before.keys()
+    gone = erase_person(person=quill, by=None)
+    assert traces("quillmaster") == {}
+    assert gone["django_session"] == gone["knox_authtoken"] == gone["exported files"] == 1
+    quill.refresh_from_db()
+    assert not quill.has_usable_password()
+    assert (quill.is_active, quill.is_staff, quill.email, quill.last_login) == (False, False, "", None)
+    assert quill.username.startswith("erased-")
+    assert not Membership.objects.filter(user=quill).exists()
+    assert not Notice.objects.filter(person=quill).exists()
+    assert not AuthToken.objects.filter(user=quill).exists()
+    assert not Client().login(username=NAMED, password="a-long-secret")
+
+
+def test_their_answers_count_as_before(world: World, quill: User) -> None:
+    def counted() -> list[Any]:
+        scores = Score.objects.order_by("pk").values_list("summary", *SCORES)
+        said = Verdict.objects.order_by("pk").values_list("check_row", "label", "person", "withdrawn_at")
+        people = {each.username: each.pk for each in User.objects.all()}
+        told = [
+            sorted(
+                (each.item, str(each.value), str(people.get(each.rater, each.rater)))
+                for each in percent_ratings(world.project)
+            ),
+            sorted(
+                (each.check, each.label, str(people.get(each.rater, each.rater)))
+                for each in check_answers(world.project)
+            ),
+        ]
+        return [list(scores), list(said), *told]
+
+    before = counted()
+    assert any(quill.pk in row for row in before[1])
+    erase_person(person=quill, by=None)
+    assert counted() == before
+    assert list(differences(world.project)) == []
+
+
+@pytest.mark.parametrize("remove_texts", [False, True])
+def test_what_they_wrote_freely_stays_or_goes(world: World, quill: User, remove_texts: bool) -> None:
+    erase_person(person=quill, by=None, remove_texts=remove_texts)
+    verdict = Verdict.objects.get(person=quill)
+    comment = Comment.objects.get(author=quill)
+    assert (verdict.label, verdict.reason) == ("yes", "" if remove_texts else "Because I, Ada, say so.")
+    assert (comment.text, comment.withdrawn_at is not None) == (
+        "(erased)" if remove_texts else "Mine.",
+        remove_texts,
+    )
+    assert (traces("because i, ada") == {}) == remove_texts
+    # Other people's words stay, but for the name.
+    assert Verdict.objects.filter(person=world.rex, reason="It does not.").exists()
+    assert (
+        Comment.objects.get(author=world.rex, text__startswith="Ask").text
+        == f"Ask @{quill.username}, please."
+    )
+
+
+def test_a_dry_run_changes_nothing(world: World, quill: User) -> None:
+    before = traces("quillmaster")
+    told = io.StringIO()
+    call_command("erase_person", NAMED, dry_run=True, stdout=told)
+    assert "knox_authtoken: 1" in told.getvalue()
+    assert traces("quillmaster") == before
+    assert noted_erasures() == []
+
+
+def test_administrators_alone_erase_and_never_the_last_one(world: World, quill: User) -> None:
+    root = User.objects.get(username="root")
+    for by, code, kind in ((world.olga, "not_allowed", NotAllowed), (root, "own_account", Conflict)):
+        with pytest.raises(kind) as refused:
+            erase_person(person=root if by == root else quill, by=by)
+        assert refused.value.code == code
+    with pytest.raises(CommandError, match="last administrator"):
+        call_command("erase_person", "root")
+
+
+def test_the_log_says_that_it_was_done_and_is_closed_again(world: World, quill: User) -> None:
+    root = User.objects.get(username="root")
+    erase_person(person=quill, by=root)
+    entry = Event.objects.get(verb="erase person")
+    assert (entry.actor, entry.data) == (root, {"person": quill.username, "texts_removed": False})
+    with pytest.raises(TypeError):
+        Event.objects.update(verb="x")
+
+
+def test_the_admin_erases_whom_an_administrator_chooses(world: World, quill: User) -> None:
+    client = Client()
+    client.force_login(User.objects.get(username="root"), backend="django.contrib.auth.backends.ModelBackend")
+    chosen = {"action": "erase", "_selected_action": [quill.pk]}
+    asked = client.post("/admin/auth/user/", chosen)
+    assert b"quillmaster" in asked.content
+    assert User.objects.filter(username=NAMED).exists()
+    client.post("/admin/auth/user/", {**chosen, "confirmed": "1"})
+    assert traces("quillmaster") == {}
+
+
+def test_somebody_of_an_archive_is_erased_too(world: World) -> None:
+    fill(world)
+    came = ImportedPerson.objects.get()
+    ImportedPerson.objects.update(name="Quill")
+    erase_person(person=came.user, by=None)
+    assert traces("person-1@harbour", "quill") == {}
+    came.refresh_from_db()
+    assert came.name == came.user.username
+
+
+def test_a_restored_backup_is_brought_up_to_the_journal(world: World, quill: User, journal: Path) -> None:
+    backup = _rows(User, Membership)
+    erase_person(person=quill, by=None, remove_texts=True)
+    shown = quill.username
+    assert NAMED not in journal.read_text()
+    assert apply_erasures() == {"done": 1}
+    # The backup of before holds the person again.
+    _put_back(backup, quill.pk)
+    assert User.objects.get(pk=quill.pk).username == NAMED
+    told = io.StringIO()
+    call_command("apply_erasures", stdout=told)
+    assert told.getvalue().startswith("Erased again: 1 people, 0 projects")
+    assert User.objects.get(pk=quill.pk).username == shown
+    assert traces("quillmaster") == {}
+
+
+def test_another_person_of_the_same_key_is_left_alone(world: World, quill: User) -> None:
+    erase_person(person=quill, by=None)
+    User.objects.filter(pk=quill.pk).update(
+        username="somebody-else", date_joined=timezone.now(), is_active=True
+    )
+    assert apply_erasures() == {"done": 1}
+    assert User.objects.filter(username="somebody-else", is_active=True).exists()
+
+
+def test_a_removed_project_of_a_restored_backup_goes_again(world: World) -> None:
+    purge(world.other_project)
+    world.other_project.pk = None
+    world.other_project.deciding_judge = None
+    world.other_project.save(force_insert=True)
+    assert apply_erasures() == {"projects": 1}
+    assert not type(world.project).all_projects.filter(slug="quarry").exists()
+
+
+def test_a_journal_that_cannot_be_read_says_where(world: World, journal: Path) -> None:
+    journal.write_text('{"kind": "project", "project": "x"}\nbroken\n')
+    with pytest.raises(CommandError, match="Line 2"):
+        call_command("apply_erasures")
+
+
+def _rows(*kinds: type[models.Model]) -> dict[type[models.Model], list[dict[str, Any]]]:
+    return {kind: list(kind._base_manager.values()) for kind in kinds}
+
+
+def _put_back(rows: dict[type[models.Model], list[dict[str, Any]]], person: int) -> None:
+    (account,) = (row for row in rows[User] if row["id"] == person)
+    User.objects.filter(pk=person).update(**account)
+    for row in rows[Membership]:
+        if row["user_id"] == person:
+            Membership.objects.create(**row)
+
+
+def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:
+    UnitJudgment.objects.filter(assignment__sitting__assessor=quill).update(note="In my own words.")
+    erase_person(person=quill, by=None, remove_texts=True)
+    said = UnitJudgment.objects.filter(assignment__sitting__assessor=quill)
+    assert said.count() > 0
+    assert not said.exclude(note="").exists()

@@ -1,0 +1,154 @@
+"""How long replies of judges, exported files and the log are kept."""
+
+from __future__ import annotations
+
+import io
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as installed
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.exports.services import perform, request_export
+from annotation.judging.queries.run_estimate import run_estimate
+from annotation.models import Event, JudgeCall, Run
+from annotation.privacy.retention import apply_retention
+from annotation.sample.sample_projects import is_sample
+from annotation.tasks import apply_retention as scheduled
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def add_call(world: World, key: str, *, days: int, run: Run | None) -> JudgeCall:
+    call = JudgeCall.objects.create(
+        judge=world.judge, key=key, step="check", request="asked", reply="said", prompt_tokens=70, run=run
+    )
+    JudgeCall.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=days))
+    return call
+
+
+def a_run(world: World, state: str = "finished") -> Run:
+    return Run.objects.create(project=world.project, judge=world.judge, state=state)
+
+
+def words(*calls: JudgeCall) -> list[str]:
+    return [JudgeCall.objects.get(pk=call.pk).reply for call in calls]
+
+
+def test_without_a_rule_everything_is_kept(world: World) -> None:
+    call = add_call(world, "old", days=9999, run=a_run(world))
+    assert apply_retention() == {}
+    assert words(call) == ["said"]
+
+
+def test_a_projects_rule_goes_before_the_installations(world: World, settings: Any) -> None:
+    settings.COVERDICT_KEEP_CALLS_DAYS = 10
+    run, stray = a_run(world), add_call(world, "stray", days=11, run=None)
+    old, fresh = add_call(world, "old", days=11, run=run), add_call(world, "fresh", days=9, run=run)
+    world.project.keep_calls_days = 12
+    world.project.save()
+    assert apply_retention(dry_run=True) == {"calls": 1}
+    assert apply_retention() == {"calls": 1}
+    assert words(stray, old, fresh) == ["", "said", "said"]
+    world.project.keep_calls_days = None
+    world.project.save()
+    assert apply_retention() == {"calls": 1}
+    assert words(old, fresh) == ["", "said"]
+    assert Event.objects.get(verb="apply retention").data == {"calls": 1}
+
+
+def test_an_erased_call_keeps_what_it_cost_and_is_asked_again(world: World) -> None:
+    world.project.keep_calls_days = 1
+    world.project.save()
+    run = a_run(world)
+    call = add_call(world, "old", days=2, run=run)
+    world.judge.kind, world.judge.model = "openai", "some-model"
+    world.judge.save()
+    estimate = run_estimate(project=world.project, judge=world.judge, parts=["coverage"])
+    assert estimate.erased == 0
+    apply_retention()
+    call.refresh_from_db()
+    assert (call.request, call.reply, call.prompt_tokens, call.run) == ("", "", 70, run)
+    # Nobody finds it under its question any more, so the question is put to the judge again.
+    assert not JudgeCall.objects.filter(key="old").exists()
+    estimate = run_estimate(project=world.project, judge=world.judge, parts=["coverage"])
+    assert estimate.erased == 1
+
+
+def test_calls_of_a_run_that_is_under_way_stay(world: World) -> None:
+    world.project.keep_calls_days = 1
+    world.project.save()
+    call = add_call(world, "old", days=2, run=a_run(world, "active"))
+    assert apply_retention() == {}
+    assert words(call) == ["said"]
+
+
+def test_an_exported_file_goes_and_its_row_says_so(world: World) -> None:
+    export = request_export(project=world.project, level="scores", format="csv", by=world.olga)
+    perform(export)
+    folder = installed.VAR_DIR / "exports" / export.public_id
+    type(export).objects.update(finished_at=timezone.now() - timedelta(days=8))
+    world.project.keep_exports_days = 7
+    world.project.save()
+    assert apply_retention(dry_run=True) == {"exports": 1}
+    assert folder.exists()
+    assert apply_retention() == {"exports": 1}
+    assert not folder.exists()
+    export.refresh_from_db()
+    assert (export.path, export.manifest["level"]) == ("", "scores")
+    assert apply_retention() == {}
+
+
+def test_the_log_keeps_what_others_go_by(world: World) -> None:
+    long_ago = timezone.now() - timedelta(days=400)
+    kept = [("add sample project", "project"), ("assign", "draw"), ("start run", "run")]
+    for verb, kind in [*kept, ("override", "check"), ("comment", "comment")]:
+        Event.objects.create(project=world.project, verb=verb, target_kind=kind, target_id="x")
+    world.project.keep_log_days = 365
+    world.project.save()
+    assert apply_retention() == {}
+    _made_at(long_ago)
+    assert apply_retention() == {"log": 2}
+    verbs = set(Event.objects.values_list("verb", flat=True))
+    assert verbs == {"add sample project", "assign", "start run", "apply retention"}
+    assert is_sample(world.project)
+
+
+def _made_at(moment: Any) -> None:
+    """The log's entries are from then: added anew, for none is ever changed."""
+    from annotation.core.project_rows import let_go_of_log
+
+    rows = list(Event.objects.values("project_id", "verb", "target_kind", "target_id"))
+    for row in Event.objects.select_related("project"):
+        let_go_of_log(row.project)
+    Event.objects.all()._raw_delete(using="default")
+    for row in rows:
+        field = Event._meta.get_field("created_at")
+        field.auto_now_add = False  # type: ignore[attr-defined]
+        try:
+            Event.objects.create(**row, created_at=moment)
+        finally:
+            field.auto_now_add = True  # type: ignore[attr-defined]
+
+
+def test_sessions_that_are_over_go_and_others_stay(world: World) -> None:
+    now = timezone.now()
+    Session.objects.create(session_key="old", session_data="", expire_date=now - timedelta(days=1))
+    Session.objects.create(session_key="new", session_data="", expire_date=now + timedelta(days=1))
+    assert apply_retention() == {"sessions": 1}
+    assert list(Session.objects.values_list("session_key", flat=True)) == ["new"]
+
+
+def test_command_and_schedule_do_the_same(world: World) -> None:
+    world.project.keep_calls_days = 1
+    world.project.save()
+    call = add_call(world, "old", days=2, run=a_run(world))
+    told = io.StringIO()
+    call_command("apply_retention", dry_run=True, stdout=told)
+    assert (told.getvalue(), words(call)) == ("calls: 1\n", ["said"])
+    assert installed.CELERY_BEAT_SCHEDULE["apply-retention"]["task"] == scheduled.name
+    scheduled()
+    assert words(call) == [""]
