@@ -12,8 +12,6 @@ from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.contrib.sessions.backends.db import SessionStore
-from django.contrib.sessions.models import Session
 from django.db import models, transaction
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
@@ -216,7 +214,6 @@ def _end_account(
         content_type=ContentType.objects.get_for_model(User), object_id=str(person.pk)
     )
     gone["django_admin_log"] = gone.get("django_admin_log", 0) + about.delete()[0]
-    gone["django_session"] = _end_sessions(person)
     # Told to others, soon out of date, or made again from the rows when somebody asks.
     for name in _names(held):
         Notice.objects.filter(project__in=projects, text__icontains=name).delete()
@@ -243,12 +240,3 @@ def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
                 continue
             if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
                 yield model, field.name
-
-
-def _end_sessions(person: User) -> int:
-    theirs = [
-        session.session_key
-        for session in Session.objects.filter(expire_date__gte=timezone.now()).iterator()
-        if SessionStore().decode(session.session_data).get("_auth_user_id") == str(person.pk)
-    ]
-    return Session.objects.filter(session_key__in=theirs).delete()[0]

@@ -9,9 +9,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
@@ -20,7 +18,7 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.project_rows import in_steps, let_go_of_log
 from annotation.exports.services import remove_file
-from annotation.models import Event, Export, JudgeCall, KeptReply, Project, Run
+from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, KeptReply, Project, Run
 from annotation.privacy.purge_project import overdue, purge
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+SIGN_INS_KNOWN_FOR = timedelta(days=90)
 FOUNDING = Q(target_kind__in=("draw", "project")) | Q(verb="start run")
 """Entries of the log that others go by: how random samples were made, what the project is, what runs were asked."""
 
@@ -81,12 +80,12 @@ def _of_project(project: Project, now: datetime, *, dry_run: bool) -> Counter[st
 def _of_installation(now: datetime, *, dry_run: bool) -> Counter[str]:
     """Sessions that are over, kept replies of a day ago, and sign-ins as long as the log is kept."""
     due: dict[str, list[QuerySet]] = {  # type: ignore[type-arg]
-        "sessions": [Session.objects.filter(expire_date__lt=now)],
+        "sessions": [AccountSession.objects.filter(expire_date__lt=now)],
         "kept replies": [KeptReply.objects.filter(began_at__lt=now - timedelta(days=1))],
     }
     if (cut := _cut(None, settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
-        records = (AccessAttempt, AccessFailureLog, AccessLog)
-        due["sign-ins"] = [record.objects.filter(attempt_time__lt=cut) for record in records]
+        # For so long a browser or network is known that somebody signed in from (`accounts.lock_out`).
+        due["sign-ins"] = [AccountEvent.objects.filter(at__lt=min(cut, now - SIGN_INS_KNOWN_FOR))]
     return Counter(
         {
             kind: sum(rows.count() if dry_run else rows.delete()[0] for rows in found)

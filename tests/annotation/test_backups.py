@@ -98,6 +98,8 @@ def test_what_is_no_sound_backup_is_refused(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+    # Other tests leave exports behind.
+    monkeypatch.setattr("annotation.backups.kept_folder", lambda: tmp_path / "kept")
     backup = tmp_path / "coverdict.zip"
     write_backup(backup)
     whole = backup.read_bytes()

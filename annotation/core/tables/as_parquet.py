@@ -1,6 +1,7 @@
 """Parquet: typed columns, zstd, written one row group at a time; a missing value is null.
 
-The file tells pandas to read whole numbers as `Int64`, which knows missing values: else they would become floats.
+The file tells pandas to read whole numbers as `Int64` and flags as `boolean`, which know missing values: else they
+would become floats and objects.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _TYPES: dict[ColumnKind, Any] = {
     ColumnKind.TEXTS: pa.list_(pa.string()),
 }
 
+_NULLABLE = {ColumnKind.INTEGER: ("int64", "Int64"), ColumnKind.FLAG: ("bool", "boolean")}
+"""What pandas calls them, without and with missing values."""
+
 
 def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO) -> int:
     """Write the rows to a binary stream, which stays open; returns their number."""
@@ -46,18 +50,18 @@ def write(rows: Iterable[TableRow], columns: Sequence[Column], stream: BinaryIO)
 
 def _for_pandas(columns: Sequence[Column]) -> dict[str, Any]:
     """What pandas writes of a frame without an index, as far as it reads columns by it."""
-    whole = [column.name for column in columns if column.kind is ColumnKind.INTEGER]
     return {
         "index_columns": [],
         "column_indexes": [],
         "columns": [
             {
-                "name": name,
-                "field_name": name,
-                "pandas_type": "int64",
-                "numpy_type": "Int64",
+                "name": column.name,
+                "field_name": column.name,
+                "pandas_type": _NULLABLE[column.kind][0],
+                "numpy_type": _NULLABLE[column.kind][1],
                 "metadata": None,
             }
-            for name in whole
+            for column in columns
+            if column.kind in _NULLABLE
         ],
     }

@@ -17,6 +17,8 @@ from django.contrib.auth.models import User
 from django.db import models
 
 from annotation.models import (
+    AccountEvent,
+    AccountSession,
     Adjudication,
     Analysis,
     Assignment,
@@ -61,6 +63,7 @@ from annotation.models import (
     Rating,
     Run,
     Score,
+    ServiceAccount,
     SetupLink,
     Sitting,
     Summary,
@@ -372,6 +375,9 @@ LEFT_OUT: Mapping[Model, str] = {
     TextPermission: "where texts may be sent is for each installation to say",
     Webhook: "where messages may be sent is for each installation to say, and its secret signs them",
     WebhookDelivery: "messages to webhooks",
+    AccountEvent: "of accounts, which stay in their installation",
+    AccountSession: "of accounts, which stay in their installation",
+    ServiceAccount: "lets programs in; nobody comes in by an archive",
     TokenGrant: "lets programs in; nobody comes in by an archive",
     KeptReply: "replies of the API, kept for a day",
 }

@@ -58,7 +58,10 @@ def test_a_token_for_one_project_finds_no_other(world: World, ids: dict[str, str
     assert code(client.get(QUARRY)) == (404, "not_found")
     for route in OUTSIDE:
         is_open = route.path in ("tokens/", "invitations/account/", "tokens/current/")
-        if not is_open and (route.method, route.path) != ("get", "projects/"):
+        # What such a token has tried itself it may see, and no other trial.
+        if route.path == "judges/trials/{trial}/":
+            assert code(client.get(route.address(ids))) == (404, "not_found")
+        elif not is_open and (route.method, route.path) != ("get", "projects/"):
             answer = getattr(client, route.method)(route.address(ids), body_of(route, ids), format="json")
             assert (route.path, *code(answer)) == (route.path, 403, "token_scope")
 

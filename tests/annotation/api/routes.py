@@ -175,7 +175,7 @@ IN_PROJECT = (
         "post",
         _in("webhooks/"),
         (Verb.CHANGE_PROJECT,),
-        {"url": "https://hooks.test/", "kinds": ["run.finished"]},
+        {"url": "https://hooks.test/", "events": ["run.finished"]},
     ),
     Route("get", _in("webhooks/deliveries/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("webhooks/{webhook}/"), (Verb.CHANGE_PROJECT,)),

@@ -126,7 +126,7 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     assert {"User.username", "Event.data", "Comment.text", "Invitation.note", "Notice.text"} <= before.keys()
     gone = erase_person(person=quill, by=None)
     assert traces("quillmaster") == {}
-    assert gone["django_session"] == gone["knox_authtoken"] == gone["exported files"] == 1
+    assert gone["annotation_accountsession"] == gone["knox_authtoken"] == gone["exported files"] == 1
     quill.refresh_from_db()
     assert not quill.has_usable_password()
     assert (quill.is_active, quill.is_staff, quill.email, quill.last_login) == (False, False, "", None)

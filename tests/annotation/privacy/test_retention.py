@@ -7,13 +7,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings as installed
-from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.exports.services import perform, request_export
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.models import Event, JudgeCall, Run
+from annotation.models import AccountEvent, AccountSession, Event, JudgeCall, Run
 from annotation.privacy.retention import apply_retention
 from annotation.sample.sample_projects import is_sample
 from annotation.tasks import apply_retention as scheduled
@@ -136,10 +135,22 @@ def _made_at(moment: Any) -> None:
 
 def test_sessions_that_are_over_go_and_others_stay(world: World) -> None:
     now = timezone.now()
-    Session.objects.create(session_key="old", session_data="", expire_date=now - timedelta(days=1))
-    Session.objects.create(session_key="new", session_data="", expire_date=now + timedelta(days=1))
+    for key, ends in (("old", now - timedelta(days=1)), ("new", now + timedelta(days=1))):
+        AccountSession.objects.create(
+            session_key=key, session_data="", expire_date=ends, person=world.mona, began_at=now, seen_at=now
+        )
     assert apply_retention() == {"sessions": 1}
-    assert list(Session.objects.values_list("session_key", flat=True)) == ["new"]
+    assert list(AccountSession.objects.values_list("session_key", flat=True)) == ["new"]
+
+
+def test_sign_ins_go_with_the_log_and_stay_while_they_count(world: World, settings: Any) -> None:
+    now = timezone.now()
+    for days in (10, 80, 100):
+        AccountEvent.objects.create(kind="sign in", person=world.mona, at=now - timedelta(days=days))
+    assert apply_retention() == {}
+    settings.COVERDICT_KEEP_LOG_DAYS = 30
+    # A network that somebody signed in from is known for 90 days.
+    assert apply_retention() == {"sign-ins": 1}
 
 
 def test_command_and_schedule_do_the_same(world: World) -> None:
