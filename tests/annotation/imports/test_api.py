@@ -96,7 +96,7 @@ def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> 
     table = "document_id,document,reference,system,my output\nd1,A text.,,alder,Two.\n"
     refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
     assert refused["message"].endswith(
-        'A column of another name is given in `mapping`, such as ["summary=output"].'
+        'A column of another name is given in `mapping`, such as ["summary=COLUMN"].'
     )
     report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()
     assert report["counts"]["peer_summaries"]["created"] == 1
