@@ -16,7 +16,7 @@ from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import event_log, guidelines, members, notices, projects
+from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
 from annotation.reviewing.api import bias, checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
@@ -25,6 +25,9 @@ from annotation.webhooks import api as webhooks
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
+    path("archive/", close_project.ProjectArchive.as_view()),
+    path("unarchive/", close_project.ProjectUnarchive.as_view()),
+    path("delete/", close_project.ProjectDelete.as_view()),
     path("remove-sample/", samples.SampleRemove.as_view()),
     path("document-sets/", document_sets.DocumentSets.as_view()),
     path("document-sets/<slug:public_id>/", document_sets.OneDocumentSet.as_view()),
@@ -181,6 +184,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notices/", notices.Notices.as_view()),
     path("notices/read/", notices.NoticesRead.as_view()),
     path("notices/<slug:public_id>/read/", notices.OneNoticeRead.as_view()),
+    path("closed-projects/", close_project.ClosedProjects.as_view()),
+    path("closed-projects/<slug:public_id>/restore/", close_project.ProjectRestore.as_view()),
     path("projects/", projects.Projects.as_view()),
     path("projects/<slug:slug>/", include(IN_PROJECT)),
     re_path("", nowhere.Nowhere.as_view()),

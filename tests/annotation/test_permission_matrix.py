@@ -299,6 +299,7 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         "account/",
         "samples/",
         "projects/",
+        "closed-projects/",
         "tokens/current/",
         "notices/",
         "notices/read/",

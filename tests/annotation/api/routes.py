@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.urls import URLPattern, URLResolver
+from django.utils import timezone
 from knox.models import AuthToken
 
 from annotation.adjudicating.services.adjudicate import decide_check
@@ -22,6 +23,9 @@ from annotation.models import (
     Import,
     Judge,
     JudgeTrial,
+    Membership,
+    Project,
+    Role,
     Run,
     VerdictBatch,
     Webhook,
@@ -160,6 +164,9 @@ IN_PROJECT = (
     Route("get", _in("guidelines/gaps/"), (Verb.CHANGE_PROJECT,)),
     # Versions are counted in every project, so their numbers are no ids of rows.
     Route("get", _in("guidelines/1/"), (Verb.VIEW_PROJECT,)),
+    Route("post", _in("archive/"), (Verb.CLOSE_PROJECT,)),
+    Route("post", _in("unarchive/"), (Verb.CLOSE_PROJECT,)),
+    Route("post", _in("delete/"), (Verb.CLOSE_PROJECT,), {"name": "Harbour study"}),
     Route("get", _in("members/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("members/"), (Verb.MANAGE_MEMBERS,), {"username": "eve", "roles": ["viewer"]}),
     Route("get", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
@@ -301,6 +308,8 @@ IN_PROJECT = (
 OUTSIDE = (
     Route("get", "projects/", ()),
     Route("post", "projects/", (), {"name": "Mill"}),
+    Route("get", "closed-projects/", ()),
+    Route("post", "closed-projects/{closed}/restore/", ()),
     Route("post", "tokens/", (), {"username": "rex", "password": "rex-secret"}),
     Route("get", "tokens/current/", ()),
     Route("delete", "tokens/current/", ()),
@@ -372,7 +381,10 @@ def ids_of(world: World) -> dict[str, str]:
     )
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
+    closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
+    Membership.objects.create(project=closed, user=world.olga, roles=[Role.OWNER])
     return {
+        "closed": closed.public_id,
         "token": AuthToken.objects.create(world.olga)[0].token_key,
         "sample": "newsroom",
         "member": member.public_id,
@@ -447,7 +459,17 @@ def as_pattern(route: Route) -> tuple[str, str]:
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")
-    for name in ("member", "invitation", "webhook", "comment", "notice", "unit", "change", "own_judge"):
+    for name in (
+        "member",
+        "invitation",
+        "webhook",
+        "closed",
+        "comment",
+        "notice",
+        "unit",
+        "change",
+        "own_judge",
+    ):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
     for name in ("document_set", "summary", "claim", "check", "comparison", "verdict", "adjudication"):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")
