@@ -44,7 +44,7 @@ setup: .venv/.runtime $(COLLECTED) ## Build .venv from the lock, collect static 
 	@echo "setup: ready"
 
 demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (PORT=8000; BROWSER=0 opens no browser; EMPTY=1: no sample)
-	@$(if $(EMPTY),$(LOCAL),$(DEMO)) $(MANAGE) demo --port $(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)$(if $(EMPTY), --empty)
+	@$(if $(EMPTY),LOG_LEVEL=$${LOG_LEVEL:-WARNING} $(LOCAL),$(DEMO)) $(MANAGE) demo --port $(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)$(if $(EMPTY), --empty)
 
 test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"

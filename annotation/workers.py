@@ -100,8 +100,9 @@ class Heartbeat:
             reap()
             lapse_leases()
             self._look()
-        except DatabaseError:
-            logger.warning("The heartbeat did not reach the database", exc_info=True)
+        except DatabaseError as error:
+            # It is tried again in seconds: one line will do.
+            logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         finally:
             # Nothing is kept between beats: a pool that forks its processes must not hand a connection down.
             connection.close()
