@@ -35,7 +35,7 @@ from annotation.adjudicating.services.adjudicate import (
 )
 from annotation.adjudicating.services.take_dispute import release_dispute, take_next
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.fields import Choice, LabelField, NamedChoice
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -85,9 +85,7 @@ class DisputeRow(serializers.Serializer[Dispute]):
     )
     text = serializers.SerializerMethodField(help_text="The claim, or the model unit.")
     document_id = serializers.SerializerMethodField()
-    why = serializers.ChoiceField(
-        choices=Dispute.Why.choices, help_text="audit: a sample of what people agree on."
-    )
+    why = Choice(choices=Dispute.Why.choices, help_text="audit: a sample of what people agree on.")
     state: Any = StateField()
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1; unsure is .5.")
     voices = serializers.IntegerField(help_text="How many answers there are.")
@@ -172,7 +170,7 @@ class DisputeDetail(DisputeRow):
 
 class DisputeQuery(serializers.Serializer[Any]):
     kind: Any = KindField(required=False)
-    why = serializers.ChoiceField(choices=Dispute.Why.choices, required=False)
+    why = Choice(choices=Dispute.Why.choices, required=False)
     state: Any = StateField(
         default=Dispute.State.OPEN,
         help_text="What is open comes worst first, the rest newest first.",
@@ -181,7 +179,7 @@ class DisputeQuery(serializers.Serializer[Any]):
 
 class NextDispute(serializers.Serializer[Any]):
     kind: Any = KindField(required=False)
-    why = serializers.ChoiceField(choices=Dispute.Why.choices, required=False)
+    why = Choice(choices=Dispute.Why.choices, required=False)
     after = serializers.CharField(
         required=False, default="", allow_blank=True, help_text="Id of the dispute that you leave."
     )

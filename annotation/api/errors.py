@@ -7,6 +7,7 @@
 404  there is no such thing for this person; so it is with everything outside of their projects
 409  somebody else was quicker, or the state has moved on; `details` says what stands now
 412  it was changed since the state that If-Match names (`stale`); 416  the file ends before the range
+428  a change in place says in no If-Match what it is of (`if_match_missing`)
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
 429  too many attempts; Retry-After says when to try again
 503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
@@ -79,14 +80,14 @@ class BadCredentials(exceptions.APIException):
     default_detail = "Username and password do not belong together."
 
 
-def error_of(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as it stands in an answer that tells of several things."""
-    return dataclasses.asdict(_of_refusal(refusal)[1])
+def error_of(error: Exception) -> dict[str, Any]:
+    """An error as it stands in an answer that tells of several things."""
+    return dataclasses.asdict(_fault(error)[1])
 
 
 def body_of(error: Exception) -> dict[str, Any]:
     """The envelope of an error that came about outside of the API's own views."""
-    return {"error": dataclasses.asdict(_fault(error)[1])}
+    return {"error": error_of(error)}
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:

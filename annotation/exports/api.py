@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
 from annotation.api.conditions import Stale
-from annotation.api.fields import NamedChoice
+from annotation.api.fields import Choice, NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
@@ -60,8 +60,8 @@ class StateOfJob(NamedChoice):
 
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
-    level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
+    level = Choice(choices=LEVEL_NAMES)
+    format = Choice(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
     named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
     state = StateOfJob(source="*", help_text="Of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
@@ -86,8 +86,8 @@ class ExportRow(serializers.Serializer[Export]):
 
 
 class NewExport(serializers.Serializer[Any]):
-    level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(
+    level = Choice(choices=LEVEL_NAMES)
+    format = Choice(
         choices=FORMAT_NAMES,
         required=False,
         help_text=f"Left out for {', '.join(OWN_FORMATS)}, which have a format of their own.",

@@ -54,7 +54,7 @@ def test_a_token_for_one_project_finds_no_other(world: World, ids: dict[str, str
     _, token = make_token(person=world.olga, project=world.project)
     client = with_token(token)
     assert [each["slug"] for each in client.get(f"{PREFIX}projects/").json()["results"]] == ["harbour"]
-    assert client.patch(HARBOUR, {"description": "D"}).status_code == 200
+    assert client.patch(HARBOUR, {"description": "D"}, headers={"If-Match": "*"}).status_code == 200
     assert code(client.get(QUARRY)) == (404, "not_found")
     for route in OUTSIDE:
         is_open = route.path in ("tokens/", "invitations/account/", "tokens/current/")
