@@ -39,8 +39,9 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
     def authenticate_credentials(self, token: bytes) -> tuple[User, Any]:
         try:
             return cast("tuple[User, Any]", super().authenticate_credentials(token))
-        except UnicodeDecodeError as error:
-            raise AuthenticationFailed("Invalid token.") from error
+        except (AuthenticationFailed, UnicodeDecodeError) as error:
+            told = "This token is unknown, revoked or expired. Make another one on your account page."
+            raise AuthenticationFailed(told) from error
 
 
 class CookieAuthentication(SessionAuthentication):

@@ -26,7 +26,7 @@ class Stale(APIException):
 class NoTag(APIException):
     status_code = status.HTTP_428_PRECONDITION_REQUIRED
     default_code = "if_match_missing"
-    default_detail = "Send the ETag of what you read as If-Match, so that no change of others is lost, or * for whatever stands."
+    default_detail = "If-Match is missing. Send the ETag of what you read, or * to change whatever stands."
 
 
 def tag_of(shown: Mapping[str, Any]) -> str:

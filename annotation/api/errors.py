@@ -141,6 +141,8 @@ def _of_api_exception(error: exceptions.APIException) -> Fault:
     code = detail.code or error.default_code
     if isinstance(error, BadCursor):
         return Fault(code, str(detail), "cursor")
+    if isinstance(error, exceptions.NotAuthenticated):
+        return Fault(code, "Nobody is signed in. Send a token of your account page: Authorization: Token ….")
     if isinstance(error, exceptions.Throttled):
         return Fault(code, str(detail), details={"wait_seconds": getattr(error, "wait", None)})
     return Fault(code, str(detail))
