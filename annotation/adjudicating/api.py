@@ -85,7 +85,9 @@ class DisputeRow(serializers.Serializer[Dispute]):
     )
     text = serializers.SerializerMethodField(help_text="The claim, or the model unit.")
     document_id = serializers.SerializerMethodField()
-    why = Choice(choices=Dispute.Why.choices, help_text="audit: a sample of what people agree on.")
+    why = serializers.ChoiceField(
+        choices=Dispute.Why.choices, help_text="audit: a sample of what people agree on."
+    )
     state: Any = StateField()
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1; unsure is .5.")
     voices = serializers.IntegerField(help_text="How many answers there are.")

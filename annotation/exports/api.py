@@ -60,8 +60,8 @@ class StateOfJob(NamedChoice):
 
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
-    level = Choice(choices=LEVEL_NAMES)
-    format = Choice(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
+    level = serializers.ChoiceField(choices=LEVEL_NAMES)
+    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
     named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
     state = StateOfJob(source="*", help_text="Of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")

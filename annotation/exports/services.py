@@ -215,7 +215,7 @@ def _require_finished(export: Export) -> None:
     if export.finished_at is not None:
         return
     if (state := state_of(export)) in OPEN:
-        raise Conflict("This export is still being written. Come back in a moment.", code="unfinished")
+        raise Conflict("This export is still being written. Try again in a moment.", code="unfinished")
     raise Conflict(f"This export has no file: it is {state}. Export again.", code="over")
 
 

@@ -109,7 +109,7 @@ def _foot(report: GateReport) -> list[str]:
         f"{usage.calls:,} calls now, {usage.prompt_tokens:,} prompt tokens, "
         f"{usage.completion_tokens:,} tokens of replies{cost}.",
         "95 % bootstrap intervals over documents; judge error is not included.",
-        *(["A bar is compared with the mean alone, whatever its interval."] if _has_bar(report) else []),
+        *(["A bar is held against the mean alone, whatever its interval."] if _has_bar(report) else []),
         f"Signature {report.signature}",
     ]
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView
-from annotation.api.fields import Choice, NamedChoice
+from annotation.api.fields import NamedChoice
 from annotation.api.rows import ChoiceRow
 from annotation.api.schema import operation
 from annotation.assessing.queries.assessment import (
@@ -214,7 +214,7 @@ class ActRow(serializers.Serializer[Any]):
     """
 
     seq = serializers.IntegerField(min_value=1, max_value=LARGEST_ACT_NUMBER)
-    kind = Choice(choices=("unit", "quality", "unmarked"))
+    kind = serializers.ChoiceField(choices=("unit", "quality", "unmarked"))
     assignment = serializers.CharField()
     unit = serializers.CharField(required=False)
     percent = serializers.IntegerField(required=False, allow_null=True)
@@ -249,7 +249,7 @@ class ActsBody(NewActs):
 
 class ActResultRow(serializers.Serializer[Any]):
     seq = serializers.IntegerField()
-    status = Choice(choices=("saved", "repeated", "refused"))
+    status = serializers.ChoiceField(choices=("saved", "repeated", "refused"))
     code = serializers.CharField(help_text="Why it was refused; empty where it was not.")
     message = serializers.CharField()
 

@@ -276,8 +276,8 @@ def test_nothing_passes_where_no_bar_was_asked(form: str, before: list[int], sai
     assert (report.exit_code, f"no bar was asked; {said}" in text, "passed" in text) == (0, True, False)
 
 
-def test_a_bar_is_said_to_be_compared_with_the_mean(report: GateReport) -> None:
-    said = "A bar is compared with the mean alone, whatever its interval."
+def test_a_bar_is_said_to_be_held_against_the_mean(report: GateReport) -> None:
+    said = "A bar is held against the mean alone, whatever its interval."
     assert said in gate_report_text(report)
     assert said not in gate_report_text(gated([3], [3], fail_if_worse={"coverage": 0.1}))
 
