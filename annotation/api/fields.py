@@ -24,7 +24,7 @@ class ShareField(serializers.FloatField):
         return value
 
 
-class Choice(serializers.ChoiceField):
+class WordChoice(serializers.ChoiceField):
     """One of some words. A refusal names them."""
 
     def __init__(self, choices: Any, **kwargs: Any) -> None:
@@ -33,7 +33,7 @@ class Choice(serializers.ChoiceField):
         self.error_messages["invalid_choice"] = f'"{{input}}" is none of {words}.'
 
 
-class NamedChoice(Choice):
+class NamedChoice(WordChoice):
     """One of some words that the schema calls by one name, wherever they are used."""
 
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:

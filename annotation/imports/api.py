@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.fields import Choice, NamedChoice, RowsField
+from annotation.api.fields import NamedChoice, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -65,7 +65,7 @@ class ImportChoices(serializers.Serializer[Any]):
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Leave bad rows and files out and name them, instead of importing nothing."
     )
-    claims_side = Choice(
+    claims_side = WordChoice(
         choices=("reference", "peer"),
         required=False,
         help_text="Whose claims a nested file holds; told from the claims unless named.",
@@ -78,7 +78,7 @@ class ImportChoices(serializers.Serializer[Any]):
         "Several columns of `summary` are one system each. A path such as outputs.summary or messages[-1].content "
         "leads into a value.",
     )
-    preset = Choice(
+    preset = WordChoice(
         choices=tuple(PRESETS),
         required=False,
         help_text="Whose layout the columns have; `auto` takes the likeliest. The report says how they are read.",

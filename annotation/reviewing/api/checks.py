@@ -22,7 +22,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only, read
 from annotation.api.errors import ErrorBody, error_of
-from annotation.api.fields import Choice, LabelField, NamedChoice, RowsField, ShareField
+from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
@@ -112,7 +112,7 @@ class CheckRow(serializers.Serializer[Check]):
     """A check and what stands for it. The label is null where it is unscored or hidden."""
 
     id = serializers.CharField(source="public_id")
-    side = Choice(
+    side = WordChoice(
         choices=Check.Side.choices,
         help_text="reference: a model summary's claim, compared with the peer. peer: the other way round.",
     )
@@ -179,7 +179,7 @@ class QuoteField(serializers.Serializer[Any]):
 
 class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
-    source: Any = Choice(choices=Verdict.Source.choices)
+    source: Any = WordChoice(choices=Verdict.Source.choices)
     by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
     label: Any = LabelField(allow_null=True, help_text="Null: the judge gave no usable answer.")
     probability = serializers.FloatField(allow_null=True)
@@ -195,7 +195,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
         default=None,
         help_text="The batch in which it was accepted.",
     )
-    shown = Choice(
+    shown = WordChoice(
         choices=Verdict.Shown.choices,
         help_text="What a person had seen of the judge before, or else whether they had met another's answer.",
     )
@@ -240,8 +240,8 @@ class CheckDetail(CheckRow):
 
 
 class CheckQuery(serializers.Serializer[Any]):
-    side = Choice(choices=Check.Side.choices, required=False)
-    label: Any = Choice(
+    side = WordChoice(choices=Check.Side.choices, required=False)
+    label: Any = WordChoice(
         choices=[*Label.values, UNSCORED],
         required=False,
         help_text="What stands for the check, as far as the caller may see it; unscored: nothing does.",
@@ -253,7 +253,7 @@ class CheckQuery(serializers.Serializer[Any]):
     summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
     disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
     unanswered = serializers.BooleanField(required=False, help_text="Whether no person has answered yet.")
-    order = Choice(
+    order = WordChoice(
         choices=list(ORDERS),
         default="made",
         help_text="`doubt`: judge uncertainty; `effect`: score impact; the largest first.",
@@ -293,7 +293,7 @@ class NewVerdict(serializers.Serializer[Any]):
         "A newer one that says otherwise is a conflict (409); where it is somebody else's, your answer is kept, set "
         "aside, and you answer again.",
     )
-    shown = Choice(
+    shown = WordChoice(
         choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
         default=Verdict.Shown.NOTHING,
         help_text="Whether you had seen the judge's verdict elsewhere, where the project shows it on request; what was "

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
-from annotation.api.fields import Choice
+from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
@@ -41,7 +41,7 @@ class ClaimRow(serializers.Serializer[Claim]):
     start = serializers.IntegerField(allow_null=True)
     end = serializers.IntegerField(allow_null=True)
     weight = serializers.FloatField()
-    origin = Choice(choices=ClaimOrigin.choices)
+    origin = WordChoice(choices=ClaimOrigin.choices)
     origin_name = serializers.CharField(
         source="claim_set.origin_name", help_text="The file, judge or person that it came from."
     )
@@ -136,7 +136,7 @@ class Deleting(_Reasoned):
 
 class ClaimChangeRow(serializers.Serializer[ClaimChange]):
     id = serializers.CharField(source="public_id")
-    kind = Choice(choices=ClaimChange.Kind.choices)
+    kind = WordChoice(choices=ClaimChange.Kind.choices)
     text_id = serializers.SerializerMethodField(
         help_text="The summary, or the document set of the documents."
     )
