@@ -151,13 +151,21 @@ class Coverdict:
         return self.project(str(self.ask("POST", "projects/", {"name": name, **choices})["slug"]))
 
     def ask(
-        self, method: str, path: str, body: Any = None, *, params: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        match: str | None = None,
     ) -> Any:
         """What the server answers, below `/api/v1/`; None where that is nothing. Raises ApiError.
 
-        An answer that does not come is waited for and asked for again, with the same idempotency key.
+        An answer that does not come is waited for and asked for again, with the same idempotency key. `match` is the
+        ETag that a change is of, or "*" for whatever stands.
         """
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
+        headers |= {} if match is None else {"If-Match": match}
         patience = _Patience(self.patience)
         while True:
             try:

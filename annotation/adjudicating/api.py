@@ -35,7 +35,7 @@ from annotation.adjudicating.services.adjudicate import (
 )
 from annotation.adjudicating.services.take_dispute import release_dispute, take_next
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.fields import LabelField, NamedChoice, WordChoice
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -172,7 +172,7 @@ class DisputeDetail(DisputeRow):
 
 class DisputeQuery(serializers.Serializer[Any]):
     kind: Any = KindField(required=False)
-    why = serializers.ChoiceField(choices=Dispute.Why.choices, required=False)
+    why = WordChoice(choices=Dispute.Why.choices, required=False)
     state: Any = StateField(
         default=Dispute.State.OPEN,
         help_text="What is open comes worst first, the rest newest first.",
@@ -181,7 +181,7 @@ class DisputeQuery(serializers.Serializer[Any]):
 
 class NextDispute(serializers.Serializer[Any]):
     kind: Any = KindField(required=False)
-    why = serializers.ChoiceField(choices=Dispute.Why.choices, required=False)
+    why = WordChoice(choices=Dispute.Why.choices, required=False)
     after = serializers.CharField(
         required=False, default="", allow_blank=True, help_text="Id of the dispute that you leave."
     )

@@ -39,8 +39,9 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
     def authenticate_credentials(self, token: bytes) -> tuple[User, Any]:
         try:
             return cast("tuple[User, Any]", super().authenticate_credentials(token))
-        except UnicodeDecodeError as error:
-            raise AuthenticationFailed("Invalid token.") from error
+        except (AuthenticationFailed, UnicodeDecodeError) as error:
+            told = "This token is unknown, revoked or expired. Make another one on your account page."
+            raise AuthenticationFailed(told) from error
 
 
 class CookieAuthentication(SessionAuthentication):
@@ -129,7 +130,7 @@ class ApiView(GenericAPIView[Any]):
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's body as the shape reads it. Refuses what the shape does not know."""
-        return _read(shape(data=self.request.data, partial=partial), self.request.data)
+        return read(shape(data=self.request.data, partial=partial), self.request.data)
 
     def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
         """The address's parameters as the shapes read them together. Raises ValidationError as `body`.
@@ -198,7 +199,8 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
     return row
 
 
-def _read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
+def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
+    """What was given as the shape, made of it, reads it. Raises ValidationError, also for what it does not know."""
     if isinstance(given, Mapping):
         _refuse_unknown(given, _names(shape))
     return _validated(shape)

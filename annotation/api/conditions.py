@@ -23,6 +23,12 @@ class Stale(APIException):
     default_detail = "It was changed since you read it. Read it again, and say what you want of it now."
 
 
+class NoTag(APIException):
+    status_code = status.HTTP_428_PRECONDITION_REQUIRED
+    default_code = "if_match_missing"
+    default_detail = "If-Match is missing. Send the ETag of what you read, or * to change whatever stands."
+
+
 def tag_of(shown: Mapping[str, Any]) -> str:
     """The entity tag of what a reply shows."""
     plain = json.dumps(shown, sort_keys=True, cls=JSONEncoder).encode()
@@ -30,11 +36,14 @@ def tag_of(shown: Mapping[str, Any]) -> str:
 
 
 def expecting(request: Request, shown: Callable[[Row], Mapping[str, Any]]) -> Callable[[Row], None] | None:
-    """What refuses a row that does not read as If-Match says; None where the request has no such header.
+    """What refuses a row that does not read as If-Match says; None where a POST has no such header.
 
-    For a service that calls it with the row that it holds: of two who saw the same state one changes it.
+    For a service that calls it with the row that it holds: of two who saw the same state one changes it. Raises NoTag
+    where a change in place has none.
     """
     given = request.headers.get("If-Match")
+    if given is None and request.method == "PATCH":
+        raise NoTag
     if given is None:
         return None
     wanted = parse_etags(given)

@@ -8,7 +8,7 @@
 409  somebody else was quicker, or the state has moved on; `details` says what stands now
 412  it was changed since the state that If-Match names (`stale`); 416  the file ends before the range
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
-429  too many attempts; Retry-After says when to try again
+428  a change in place has no If-Match (`if_match_missing`); 429  too many attempts; Retry-After says when
 503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
 """
 
@@ -79,14 +79,14 @@ class BadCredentials(exceptions.APIException):
     default_detail = "Username and password do not belong together."
 
 
-def error_of(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as it stands in an answer that tells of several things."""
-    return dataclasses.asdict(_of_refusal(refusal)[1])
+def error_of(error: Exception) -> dict[str, Any]:
+    """An error as it stands in an answer that tells of several things."""
+    return dataclasses.asdict(_fault(error)[1])
 
 
 def body_of(error: Exception) -> dict[str, Any]:
     """The envelope of an error that came about outside of the API's own views."""
-    return {"error": dataclasses.asdict(_fault(error)[1])}
+    return {"error": error_of(error)}
 
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
@@ -140,6 +140,8 @@ def _of_api_exception(error: exceptions.APIException) -> Fault:
     code = detail.code or error.default_code
     if isinstance(error, BadCursor):
         return Fault(code, str(detail), "cursor")
+    if isinstance(error, exceptions.NotAuthenticated):
+        return Fault(code, "Nobody is signed in. Send a token of your account page: Authorization: Token ….")
     if isinstance(error, exceptions.Throttled):
         return Fault(code, str(detail), details={"wait_seconds": getattr(error, "wait", None)})
     return Fault(code, str(detail))

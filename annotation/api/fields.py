@@ -24,12 +24,36 @@ class ShareField(serializers.FloatField):
         return value
 
 
-class NamedChoice(serializers.ChoiceField):
+class WordChoice(serializers.ChoiceField):
+    """One of some words. A refusal names them."""
+
+    def __init__(self, choices: Any, **kwargs: Any) -> None:
+        super().__init__(choices=choices, **kwargs)
+        words = ", ".join(map(str, self.choices))
+        self.error_messages["invalid_choice"] = f'"{{input}}" is none of {words}.'
+
+
+class NamedChoice(WordChoice):
     """One of some words that the schema calls by one name, wherever they are used."""
 
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:
         self.schema_name = schema_name
         super().__init__(choices=choices, **kwargs)
+
+
+class RowsField(serializers.JSONField):
+    """Rows that are read one by one, so that each may be refused by itself."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:
+        super().__init__(help_text=f"1 to {most:,} rows.", **kwargs)
+        self.most = most
+
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+            raise serializers.ValidationError("Send a list of objects, one for each row.")
+        if not 1 <= len(data) <= self.most:
+            raise serializers.ValidationError(f"Send 1 to {self.most:,} rows at once.")
+        return data
 
 
 class Told(serializers.CharField):

@@ -22,7 +22,9 @@ UNSAFE = ("POST", "PATCH", "DELETE")
 KEY_MEANING = (
     "Your own name of this request, such as a UUID. The same again gets the first reply for 24 hours."
 )
-MATCH_MEANING = "The ETag of what you have read: refused (412) where it was changed since."
+MATCH_MEANING = (
+    "The ETag of what you have read: refused (412) where it was changed since. `*` is whatever stands."
+)
 
 
 class ApiSchema(AutoSchema):
@@ -41,10 +43,10 @@ class ApiSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         given: list[Any] = list(super().get_override_parameters())
         return given + [
-            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning)
-            for name, meaning, is_taken in (
-                ("Idempotency-Key", KEY_MEANING, self._takes_key),
-                ("If-Match", MATCH_MEANING, self._takes_match),
+            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning, required=is_needed)
+            for name, meaning, is_taken, is_needed in (
+                ("Idempotency-Key", KEY_MEANING, self._takes_key, False),
+                ("If-Match", MATCH_MEANING, self._takes_match, self.method == "PATCH"),
             )
             if is_taken
         ]
@@ -89,6 +91,7 @@ class ApiSchema(AutoSchema):
                 self._takes_key or (is_unsafe and "{" in self.path),
             ),
             ("412", "It was changed since the state that If-Match names", self._takes_match),
+            ("428", "If-Match is missing", self._takes_match and self.method == "PATCH"),
             ("416", "The file ends before the range that was asked for", False),
             ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
 from annotation.api.conditions import Stale
-from annotation.api.fields import NamedChoice
+from annotation.api.fields import NamedChoice, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
@@ -86,8 +86,8 @@ class ExportRow(serializers.Serializer[Export]):
 
 
 class NewExport(serializers.Serializer[Any]):
-    level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(
+    level = WordChoice(choices=LEVEL_NAMES)
+    format = WordChoice(
         choices=FORMAT_NAMES,
         required=False,
         help_text=f"Left out for {', '.join(OWN_FORMATS)}, which have a format of their own.",

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.jobs import cancel, enqueue
+from annotation.core.jobs import OPEN, cancel, enqueue
 from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
@@ -25,6 +25,7 @@ from annotation.exports.duc import pyramid
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES, OWN_FORMATS
 from annotation.exports.manifest import Manifest
 from annotation.exports.progress import ExportProgress
+from annotation.exports.queries import state_of
 from annotation.exports.write import write_file
 from annotation.models import Export, Job, Notice, Role
 
@@ -184,7 +185,7 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
 
     Where the file lies follows from the row's public id: nothing that came with the data names a
     path. Raises NotFound where the file is gone, Conflict (code `unfinished`) where it is not there
-    yet, NotAllowed as `write_export`.
+    yet and `over` where it will never be, NotAllowed as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     _require_finished(export)
@@ -204,15 +205,18 @@ def remove_file(export: Export) -> None:
 
 
 def manifest_of(export: Export) -> Manifest:
-    """What a finished export was made of. Raises Conflict (code `unfinished`)."""
+    """What a finished export was made of. Raises Conflict as `open_export`."""
     _require_finished(export)
     made: Manifest = export.manifest
     return made
 
 
 def _require_finished(export: Export) -> None:
-    if export.finished_at is None:
-        raise Conflict("This export is still being written. Come back in a moment.", code="unfinished")
+    if export.finished_at is not None:
+        return
+    if (state := state_of(export)) in OPEN:
+        raise Conflict("This export is still being written. Try again in a moment.", code="unfinished")
+    raise Conflict(f"This export has no file: it is {state}. Export again.", code="over")
 
 
 def _authorise(project: Project, by: User | None, *, named_people: bool) -> None:
@@ -244,9 +248,8 @@ def _format_of(level: str, format_name: str) -> str:
             )
         return own
     if format_name not in FORMAT_NAMES:
-        raise Invalid(
-            f"There is no format {format_name!r}. Take one of {', '.join(FORMAT_NAMES)}.", field="format"
-        )
+        told = f"There is no format {format_name!r}" if format_name else f"The level {level} needs a format"
+        raise Invalid(f"{told}. Take one of {', '.join(FORMAT_NAMES)}.", field="format")
     return format_name
 
 

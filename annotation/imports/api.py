@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.fields import NamedChoice
+from annotation.api.fields import NamedChoice, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -65,7 +65,7 @@ class ImportChoices(serializers.Serializer[Any]):
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Leave bad rows and files out and name them, instead of importing nothing."
     )
-    claims_side = serializers.ChoiceField(
+    claims_side = WordChoice(
         choices=("reference", "peer"),
         required=False,
         help_text="Whose claims a nested file holds; told from the claims unless named.",
@@ -78,7 +78,7 @@ class ImportChoices(serializers.Serializer[Any]):
         "Several columns of `summary` are one system each. A path such as outputs.summary or messages[-1].content "
         "leads into a value.",
     )
-    preset = serializers.ChoiceField(
+    preset = WordChoice(
         choices=tuple(PRESETS),
         required=False,
         help_text="Whose layout the columns have; `auto` takes the likeliest. The report says how they are read.",
@@ -149,19 +149,12 @@ class PushRow(serializers.Serializer[Any]):
 
 
 @extend_schema_field(PushRow(many=True))
-class RowsField(serializers.JSONField):
+class PushRows(RowsField):
     """Rows that the reader of imports checks, and names what is wrong with each."""
-
-    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
-        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
-            raise serializers.ValidationError("Send a list of objects, one for each row.")
-        if not 1 <= len(data) <= MOST_ROWS:
-            raise serializers.ValidationError(f"Send 1 to {MOST_ROWS:,} rows at once.")
-        return data
 
 
 class Push(serializers.Serializer[Any]):
-    rows = RowsField(help_text=f"1 to {MOST_ROWS:,} rows.")
+    rows = PushRows(MOST_ROWS)
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Leave each bad row out and say why, instead of refusing all rows."
     )
@@ -317,7 +310,13 @@ class Pushes(ApiView):
         that come later. Either all rows are taken, or with `skip_invalid` each that is good.
         """
         project = self.enter(Verb.IMPORT)
-        return Response(PushReportRow(push_rows(project=project, by=self.person, **self.body(Push))).data)
+        asked = self.body(Push)
+        try:
+            return Response(PushReportRow(push_rows(project=project, by=self.person, **asked)).data)
+        except ImportRefused as refusal:
+            # There is no file.
+            refusal.field = "rows"
+            raise
 
 
 class OneImport(ApiView):

@@ -25,7 +25,7 @@ from annotation.analysis.explanation.statements import (
     ToldDispute,
 )
 from annotation.api.access import ApiView
-from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.fields import LabelField, NamedChoice, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.summaries import summary_of
@@ -56,7 +56,7 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
 
     id = serializers.CharField(source="answer_id")
     who = serializers.CharField()
-    kind = serializers.ChoiceField(choices=("judge", "reviewer", "import", "adjudicator"))
+    kind = WordChoice(choices=("judge", "reviewer", "import", "adjudicator"))
     answer = LabelField(source="label", allow_null=True, help_text="Null where a judge gave nothing usable.")
     reason = serializers.CharField()
     at = serializers.DateTimeField()
@@ -84,7 +84,7 @@ class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
 
     id = serializers.CharField(source="answer_id")
     who = serializers.CharField()
-    kind = serializers.ChoiceField(choices=("assessor", "import", "adjudicator"))
+    kind = WordChoice(choices=("assessor", "import", "adjudicator"))
     percent = serializers.IntegerField()
     marks = _numbers("Numbers of the marked peer units.")
     reason = serializers.CharField()
@@ -98,7 +98,7 @@ class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
 class ToldDisputeRow(serializers.Serializer[ToldDispute]):
     id = serializers.CharField(source="dispute_id")
     why = serializers.CharField(help_text="In words.")
-    state = serializers.ChoiceField(choices=Dispute.State.choices)
+    state = WordChoice(choices=Dispute.State.choices)
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1.")
     voices = serializers.IntegerField()
 

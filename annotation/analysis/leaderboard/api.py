@@ -22,7 +22,7 @@ from annotation.analysis.leaderboard.quality import QualityMean, QualityRow, Qua
 from annotation.analysis.leaderboard.words import told
 from annotation.analysis.make_analysis import Made
 from annotation.api.access import ApiView, PageQuery
-from annotation.api.fields import MOST_WORDS
+from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.rows import ChoiceRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -76,7 +76,7 @@ class SystemScores(serializers.Serializer[Any]):
         allow_null=True, help_text="By the score of the leaderboard; equal means share a rank."
     )
     system = serializers.CharField()
-    kind = serializers.ChoiceField(choices=System.Kind.choices)
+    kind = WordChoice(choices=System.Kind.choices)
     n = serializers.IntegerField(help_text="Document sets behind the mean that it is ranked by.")
     summaries = serializers.IntegerField(help_text="Peer summaries, with a value or without.")
     document_sets = serializers.IntegerField(help_text="Document sets that hold any of them.")
@@ -155,7 +155,7 @@ class EstimatedShape(serializers.Serializer[Any]):
 class EstimateShape(serializers.Serializer[Any]):
     """What people would say of everything, from a random sample that they answered and the judge's answers."""
 
-    state = serializers.ChoiceField(choices=[state.value for state in EstimateState])
+    state = WordChoice(choices=[state.value for state in EstimateState])
     sentence = serializers.CharField()
     caption = serializers.CharField(help_text="What the intervals cover.")
     draw = serializers.CharField(source="draw_id", allow_blank=True)
@@ -222,7 +222,7 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
     )
-    score = serializers.ChoiceField(
+    score = WordChoice(
         choices=RANKABLE,
         required=False,
         help_text="What to rank systems by. Left out: the estimate where every system has one, else coverage, as on "
@@ -237,7 +237,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
         max_value=MOST_WORDS,
         help_text="The target length; the summaries without one where it is left out.",
     )
-    score = serializers.ChoiceField(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
+    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
 
 
 class PairShape(serializers.Serializer[SystemPair]):

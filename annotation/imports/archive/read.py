@@ -6,13 +6,13 @@ import hashlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotation.exports.archive.kinds import FORMAT, KINDS, MANIFEST, PEOPLE, VERSION
+from annotation.exports.archive.kinds import FORMAT, KINDS, MANIFEST, PEOPLE, README, VERSION
 from annotation.imports.formats import MAX_LINE_BYTES
 from annotation.imports.planned import ImportCounts
 from annotation.imports.problems import ImportRefused, unreadable
@@ -23,6 +23,14 @@ _HEAD_BYTES = 100
 _ZIP = b"PK\x03\x04"
 _FIRST = KINDS[0].file.encode()
 """The name of an archive's first file, which stands at the beginning of the zip."""
+_FILES = {
+    README,
+    *(file for kind in KINDS for file in (kind.file, kind.schema_file)),
+    f"{PEOPLE}.jsonl",
+    f"schemas/{PEOPLE}.schema.json",
+}
+_MOST_SWOLLEN = 500
+"""Rows hold random ids, so that they never pack as closely as what is made to fill a disk or a day."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
 
 
@@ -131,24 +139,47 @@ def _check_files(packed: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     ):
         raise unreadable("lists no files.", file=MANIFEST, column="files")
     by_name = {each["file"]: each for each in listed}
-    there = [each for each in packed.namelist() if each != MANIFEST]
+    names = packed.namelist()
     needed = [kind.file for kind in KINDS if kind.since <= manifest["version"]]
     for file in (*by_name, *needed, f"{PEOPLE}.jsonl"):
-        if file not in there:
+        if file not in names:
             raise unreadable("is missing. Fetch the archive again.", file=file)
-    for file in there:
-        if file not in by_name:
-            raise unreadable(f"is not in {MANIFEST}: it was added later.", file=file)
-        if there.count(file) > 1:
-            raise unreadable("stands in the archive twice.", file=file)
+    for info in packed.infolist():
+        _check_place(info, by_name, names)
+    for file, told in by_name.items():
         digest, rows = _digest(packed, file)
-        if digest != by_name[file].get("sha256"):
+        if digest != told.get("sha256"):
             raise unreadable(
                 f"has another SHA-256 than {MANIFEST} says: it was edited or damaged. Fetch the archive again.",
                 file=file,
             )
-        if by_name[file].get("rows", rows) != rows:
+        if told.get("rows", rows) != rows:
             raise unreadable(f"has {rows} rows and not as many as {MANIFEST} says.", file=file)
+
+
+def _check_place(
+    info: zipfile.ZipInfo, by_name: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+) -> None:
+    """A file belongs to an archive and is as large as it was: nothing swells that is not one."""
+    file = info.filename
+    if names.count(file) > 1:
+        raise unreadable("stands in the archive twice.", file=file)
+    if file == MANIFEST:
+        return
+    if file not in by_name:
+        raise unreadable(f"is not in {MANIFEST}: it was added later.", file=file)
+    if file not in _FILES:
+        raise unreadable("is no file of an archive.", file=file)
+    if info.file_size != by_name[file].get("bytes"):
+        raise unreadable(
+            f"has {info.file_size} bytes, and not as many as {MANIFEST} says: it was edited or damaged. "
+            "Fetch the archive again.",
+            file=file,
+        )
+    if info.file_size > _MOST_SWOLLEN * max(info.compress_size, _BYTES_AT_ONCE):
+        raise unreadable(
+            f"swells to more than {_MOST_SWOLLEN} times its size, as no file of an archive does.", file=file
+        )
 
 
 def _digest(packed: zipfile.ZipFile, file: str) -> tuple[str, int]:

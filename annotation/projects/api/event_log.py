@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery
+from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Event
@@ -54,7 +55,7 @@ class LogQuery(serializers.Serializer[Any]):
 
 
 class FileQuery(serializers.Serializer[Any]):
-    format = serializers.ChoiceField(choices=tuple(EVENT_CONTENT_TYPES), default="csv")
+    format = WordChoice(choices=tuple(EVENT_CONTENT_TYPES), default="csv")
 
 
 class Log(ApiView):

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
+from annotation.api.fields import WordChoice
 from annotation.api.pagination import DEFAULT_LIMIT, LARGEST_LIMIT
 from annotation.api.schema import operation
 from annotation.core.guidelines import rendered
@@ -57,7 +58,7 @@ class GapQuery(serializers.Serializer[Any]):
 
 class GapRow(serializers.Serializer[GuidelineGap]):
     id = serializers.CharField(source="gap_id", help_text="Of the decision or verdict that carries the mark.")
-    kind = serializers.ChoiceField(["decision", "verdict"])
+    kind = WordChoice(["decision", "verdict"])
     by = serializers.CharField()
     at = serializers.DateTimeField()
     about = serializers.CharField(help_text="The claim or model unit.")

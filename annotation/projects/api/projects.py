@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
-from annotation.api.fields import ShareField
+from annotation.api.fields import ShareField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
@@ -61,13 +61,13 @@ class ProjectRules(serializers.Serializer[Any]):
     provenance = serializers.CharField(
         allow_blank=True, help_text="Where its texts and judgments come from; archives tell it."
     )
-    compares = serializers.ChoiceField(
+    compares = WordChoice(
         choices=Project.Compares.choices,
         help_text="What the project's files hold; pages go by it in what they propose.",
     )
-    blend = serializers.ChoiceField(choices=Project.Blend.choices)
+    blend = WordChoice(choices=Project.Blend.choices)
     blend_human_weight = ShareField(help_text="Weight of people's percents where the blend is weighted.")
-    assessor_average = serializers.ChoiceField(choices=Project.AssessorAverage.choices)
+    assessor_average = WordChoice(choices=Project.AssessorAverage.choices)
     composite_weight = ShareField(help_text="a in X = a·coverage + (1 - a)·brevity.")
     summarization_threshold = ShareField(
         help_text="Summarization passes where the lower of its two parts reaches this."
@@ -79,16 +79,16 @@ class ProjectRules(serializers.Serializer[Any]):
     least_scored = ShareField(
         help_text="Scores are null where a smaller share of their claims or questions is scored."
     )
-    length_unit = serializers.ChoiceField(choices=Project.LengthUnit.choices)
+    length_unit = WordChoice(choices=Project.LengthUnit.choices)
     target_length = serializers.IntegerField(
         allow_null=True,
         min_value=1,
         max_value=LONGEST_TARGET,
         help_text="For summaries without a target length of their own, in the length unit.",
     )
-    over_length = serializers.ChoiceField(choices=Project.OverLength.choices)
-    percent_scale = serializers.ChoiceField(choices=Project.PercentScale.choices)
-    question_set = serializers.ChoiceField(
+    over_length = WordChoice(choices=Project.OverLength.choices)
+    percent_scale = WordChoice(choices=Project.PercentScale.choices)
+    question_set = WordChoice(
         choices=Project.QuestionSet.choices,
         help_text="Quality questions, asked of a peer summary before its model summary is shown.",
     )
@@ -99,13 +99,11 @@ class ProjectRules(serializers.Serializer[Any]):
         max_value=LONGEST_LEASE_MINUTES,
         help_text="Idle minutes after which a set pulled from the queue goes back to it.",
     )
-    reveal = serializers.ChoiceField(
-        choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict."
-    )
+    reveal = WordChoice(choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict.")
     dispute_threshold = ShareField(
         help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % is 1."
     )
-    dispute_voices = serializers.ChoiceField(
+    dispute_voices = WordChoice(
         choices=Project.Voices.choices, help_text="Whose answers are compared with each other for that."
     )
     audit_share = ShareField(
@@ -130,7 +128,7 @@ class NewProject(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
     slug = serializers.SlugField(max_length=60, required=False, help_text="Made from the name unless given.")
     description = serializers.CharField(allow_blank=True, required=False)
-    compares = serializers.ChoiceField(choices=Project.Compares.choices, required=False)
+    compares = WordChoice(choices=Project.Compares.choices, required=False)
 
 
 class ProjectDetail(ProjectRow, ProjectRules):
@@ -166,7 +164,7 @@ class ProjectDetail(ProjectRow, ProjectRules):
         return sorted(roles_in(self.context["person"], project))
 
     @extend_schema_field(
-        serializers.ListField(child=serializers.ChoiceField(choices=[verb.name.lower() for verb in Verb]))
+        serializers.ListField(child=WordChoice(choices=[verb.name.lower() for verb in Verb]))
     )
     def get_verbs(self, project: Project) -> list[str]:
         return sorted(verb.name.lower() for verb in verbs_in(self.context["person"], project))

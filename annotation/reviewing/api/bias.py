@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView
+from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.reviewing.bias_table import BIAS_FILE_TYPES, as_bytes
@@ -88,7 +89,7 @@ class BiasWatchRow(serializers.Serializer[BiasWatch]):
 
 
 class BiasFileQuery(serializers.Serializer[Any]):
-    format = serializers.ChoiceField(choices=tuple(BIAS_FILE_TYPES), default="csv")
+    format = WordChoice(choices=tuple(BIAS_FILE_TYPES), default="csv")
 
 
 class BiasView(ApiView):

@@ -20,15 +20,15 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
+from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only, read
 from annotation.api.errors import ErrorBody, error_of
-from annotation.api.fields import LabelField, NamedChoice, ShareField
+from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Refusal
+from annotation.core.refusals import Invalid, Refusal
 from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
@@ -112,7 +112,7 @@ class CheckRow(serializers.Serializer[Check]):
     """A check and what stands for it. The label is null where it is unscored or hidden."""
 
     id = serializers.CharField(source="public_id")
-    side = serializers.ChoiceField(
+    side = WordChoice(
         choices=Check.Side.choices,
         help_text="reference: a model summary's claim, compared with the peer. peer: the other way round.",
     )
@@ -179,7 +179,7 @@ class QuoteField(serializers.Serializer[Any]):
 
 class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
-    source: Any = serializers.ChoiceField(choices=Verdict.Source.choices)
+    source: Any = WordChoice(choices=Verdict.Source.choices)
     by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
     label: Any = LabelField(allow_null=True, help_text="Null: the judge gave no usable answer.")
     probability = serializers.FloatField(allow_null=True)
@@ -195,7 +195,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
         default=None,
         help_text="The batch in which it was accepted.",
     )
-    shown = serializers.ChoiceField(
+    shown = WordChoice(
         choices=Verdict.Shown.choices,
         help_text="What a person had seen of the judge before, or else whether they had met another's answer.",
     )
@@ -240,8 +240,8 @@ class CheckDetail(CheckRow):
 
 
 class CheckQuery(serializers.Serializer[Any]):
-    side = serializers.ChoiceField(choices=Check.Side.choices, required=False)
-    label: Any = serializers.ChoiceField(
+    side = WordChoice(choices=Check.Side.choices, required=False)
+    label: Any = WordChoice(
         choices=[*Label.values, UNSCORED],
         required=False,
         help_text="What stands for the check, as far as the caller may see it; unscored: nothing does.",
@@ -253,7 +253,7 @@ class CheckQuery(serializers.Serializer[Any]):
     summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
     disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
     unanswered = serializers.BooleanField(required=False, help_text="Whether no person has answered yet.")
-    order = serializers.ChoiceField(
+    order = WordChoice(
         choices=list(ORDERS),
         default="made",
         help_text="`doubt`: judge uncertainty; `effect`: score impact; the largest first.",
@@ -293,7 +293,7 @@ class NewVerdict(serializers.Serializer[Any]):
         "A newer one that says otherwise is a conflict (409); where it is somebody else's, your answer is kept, set "
         "aside, and you answer again.",
     )
-    shown = serializers.ChoiceField(
+    shown = WordChoice(
         choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
         default=Verdict.Shown.NOTHING,
         help_text="Whether you had seen the judge's verdict elsewhere, where the project shows it on request; what was "
@@ -422,8 +422,13 @@ class OneOfMany(serializers.Serializer[Any]):
     confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
 
 
+@extend_schema_field(OneOfMany(many=True))
+class AnswerRows(RowsField):
+    """Answers, each of which is taken or refused by itself."""
+
+
 class ManyVerdicts(serializers.Serializer[Any]):
-    answers = OneOfMany(many=True, allow_empty=False, max_length=MOST_ANSWERS)  # type: ignore[call-arg]
+    answers = AnswerRows(MOST_ANSWERS)
     skip_invalid = serializers.BooleanField(
         default=False, help_text="Take each answer that can be taken, instead of all or none."
     )
@@ -460,14 +465,13 @@ class CheckAnswersAtOnce(ApiView):
         with nullcontext() if asked["skip_invalid"] else transaction.atomic():
             for number, answer in enumerate(asked["answers"], start=1):
                 try:
-                    results.append(self._answer(project, **answer))
+                    results.append(self._answer(project, **_one_of_many(answer)))
                 except Refusal as refusal:
                     if not asked["skip_invalid"]:
                         refusal.details["row"] = number
                         raise
-                    results.append(
-                        {"check": answer["check"], "verdict": None, "error": error_of(refusal), "told": []}
-                    )
+                    check = str(answer.get("check", ""))
+                    results.append({"check": check, "verdict": None, "error": error_of(refusal), "told": []})
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
@@ -476,6 +480,15 @@ class CheckAnswersAtOnce(ApiView):
         given = override(check=row, by=self.person, **answer)
         told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
         return {"check": check, "verdict": given.verdict.public_id, "error": None, "told": told}
+
+
+def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
+    """One answer of a list as it is read. Raises Invalid."""
+    try:
+        return read(OneOfMany(data=given), given)
+    except serializers.ValidationError as error:
+        told = error_of(error)
+        raise Invalid(told["message"], field=told["field"], details=told["details"]) from error
 
 
 class OneVerdict(ApiView):

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import LabelField, NamedChoice, ShareField
+from annotation.api.fields import LabelField, NamedChoice, ShareField, WordChoice
 from annotation.api.rows import CheckDrawRow, HeldShape
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -37,21 +37,21 @@ LARGEST_SEED = 2**63 - 1
 class QueueFilter(serializers.Serializer[Any]):
     """Which checks, in which order. With a random sample no other word counts but the side."""
 
-    order = serializers.ChoiceField(
+    order = WordChoice(
         choices=list(Order),
         default=Order.SET,
         help_text="set: document set by document set, the most uncertain claims first in each. document: summary by "
         "summary, claims in their order. change: what people are likeliest to answer otherwise than the judge, by the "
         "suggested verdicts; refused while the project keeps back from the caller what the judge said.",
     )
-    only = serializers.ChoiceField(
+    only = WordChoice(
         choices=list(Only),
         default=Only.WAITING,
         help_text="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. "
         "against: people answered otherwise than the judge. To callers who must not know yet what others said, "
         "disputed, against and label hold only what they have answered or been shown.",
     )
-    side = serializers.ChoiceField(choices=Check.Side.choices, default="", allow_blank=True)
+    side = WordChoice(choices=Check.Side.choices, default="", allow_blank=True)
     label: Any = NamedChoice(
         "Label", Label.choices, default="", allow_blank=True, help_text="What people answered."
     )
@@ -99,7 +99,7 @@ class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
     claim_text = serializers.CharField(source="claim")
     document_set = serializers.CharField(source="set_id")
     document_id = serializers.CharField(source="document_set")
-    side = serializers.ChoiceField(choices=Check.Side.choices)
+    side = WordChoice(choices=Check.Side.choices)
     doubt = serializers.FloatField(
         allow_null=True,
         help_text="How unsure the judge is, 0 to 1; null where the project keeps back what it said.",
@@ -156,9 +156,9 @@ class NewBatch(QueueFilter):
 
 
 class NewCheckDraw(serializers.Serializer[Any]):
-    method = serializers.ChoiceField(choices=list(CHECK_SAMPLE_METHODS), default=Draw.Method.UNIFORM)
+    method = WordChoice(choices=list(CHECK_SAMPLE_METHODS), default=Draw.Method.UNIFORM)
     share = ShareField(help_text="Above 0 and up to 1.")
-    side = serializers.ChoiceField(choices=Check.Side.choices, default="", allow_blank=True)
+    side = WordChoice(choices=Check.Side.choices, default="", allow_blank=True)
     seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
 
 

@@ -10,10 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
+from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Claim, ClaimChange, ClaimOrigin, Project
+from annotation.models import Claim, ClaimChange, ClaimOrigin, DocumentSet, Project
 from annotation.texts.queries.claims import changes_in, claims_in, owner_of, text_with_claims
 from annotation.texts.services import change_claims
 from annotation.texts.services.change_claims import MOST_PARTS, Changed
@@ -25,6 +26,7 @@ LARGEST_UNIT_NUMBER = 2_147_483_647
 class ClaimRow(serializers.Serializer[Claim]):
     id = serializers.CharField(source="public_id")
     document_set = serializers.SerializerMethodField()
+    document_id = serializers.SerializerMethodField(help_text="The document set's name in files.")
     summary = serializers.CharField(
         source="claim_set.summary.public_id",
         allow_null=True,
@@ -39,7 +41,7 @@ class ClaimRow(serializers.Serializer[Claim]):
     start = serializers.IntegerField(allow_null=True)
     end = serializers.IntegerField(allow_null=True)
     weight = serializers.FloatField()
-    origin = serializers.ChoiceField(choices=ClaimOrigin.choices)
+    origin = WordChoice(choices=ClaimOrigin.choices)
     origin_name = serializers.CharField(
         source="claim_set.origin_name", help_text="The file, judge or person that it came from."
     )
@@ -52,10 +54,17 @@ class ClaimRow(serializers.Serializer[Claim]):
         return claim.claim_set.is_active and claim.retired_by_id is None
 
     def get_document_set(self, claim: Claim) -> str:
-        summary = claim.claim_set.summary
-        document_set = summary.document_set if summary else claim.claim_set.document_set
-        assert document_set is not None, "the database holds a claim set to one text"
-        return document_set.public_id
+        return _set_of(claim).public_id
+
+    def get_document_id(self, claim: Claim) -> str:
+        return _set_of(claim).external_id
+
+
+def _set_of(claim: Claim) -> DocumentSet:
+    summary = claim.claim_set.summary
+    document_set = summary.document_set if summary else claim.claim_set.document_set
+    assert document_set is not None, "the database holds a claim set to one text"
+    return document_set
 
 
 class ClaimDetail(ClaimRow):
@@ -127,7 +136,7 @@ class Deleting(_Reasoned):
 
 class ClaimChangeRow(serializers.Serializer[ClaimChange]):
     id = serializers.CharField(source="public_id")
-    kind = serializers.ChoiceField(choices=ClaimChange.Kind.choices)
+    kind = WordChoice(choices=ClaimChange.Kind.choices)
     text_id = serializers.SerializerMethodField(
         help_text="The summary, or the document set of the documents."
     )

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
-from annotation.api.fields import MOST_WORDS
+from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.schema import operation
 from annotation.core.readers import CheckReader
 from annotation.models import Comparison, Summary, Unit
@@ -78,9 +78,7 @@ class SummaryQuery(serializers.Serializer[Any]):
         required=False, help_text="Summaries by the system of that name; needs the verb view scores."
     )
     document_set = serializers.CharField(required=False, help_text="Summaries of the set of that id.")
-    role = serializers.ChoiceField(
-        choices=SUMMARY_ROLES, required=False, help_text="Model or peer summaries alone."
-    )
+    role = WordChoice(choices=SUMMARY_ROLES, required=False, help_text="Model or peer summaries alone.")
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="Summaries of that target length."
     )

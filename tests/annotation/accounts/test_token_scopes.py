@@ -54,7 +54,7 @@ def test_a_token_for_one_project_finds_no_other(world: World, ids: dict[str, str
     _, token = make_token(person=world.olga, project=world.project)
     client = with_token(token)
     assert [each["slug"] for each in client.get(f"{PREFIX}projects/").json()["results"]] == ["harbour"]
-    assert client.patch(HARBOUR, {"description": "D"}).status_code == 200
+    assert client.patch(HARBOUR, {"description": "D"}, headers={"If-Match": "*"}).status_code == 200
     assert code(client.get(QUARRY)) == (404, "not_found")
     for route in OUTSIDE:
         is_open = route.path in ("tokens/", "invitations/account/", "tokens/current/")
@@ -85,7 +85,13 @@ def test_a_token_ends_when_it_was_made_to(world: World) -> None:
     row, token = make_token(person=world.olga, days=1)
     assert row.expiry - timezone.now() <= timedelta(days=1)
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
-    assert with_token(token).get(HARBOUR).status_code == 401
+    answer = with_token(token).get(HARBOUR)
+    assert (answer.status_code, "expired. Make another one" in answer.json()["error"]["message"]) == (
+        401,
+        True,
+    )
+    answer = APIClient().get(HARBOUR, headers={"Authorization": f"Bearer {token}"})
+    assert (answer.status_code, "Authorization: Token" in answer.json()["error"]["message"]) == (401, True)
     for days in (0, 366):
         with pytest.raises(Invalid):
             make_token(person=world.olga, days=days)

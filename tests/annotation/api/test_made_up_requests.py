@@ -76,7 +76,7 @@ def test_every_answer_is_one_that_is_described(
         # What is refused to everybody of a role is for the tests of permissions.
         if not route.verbs or not verbs.isdisjoint(route.verbs):
             rows = _parameters(operation.path, route.address(ids))
-            faults += _faults(operation, rows, headers={"Authorization": f"Token {token}"})
+            faults += _faults(operation, rows, headers={"Authorization": f"Token {token}", "If-Match": "*"})
     assert not faults, "\n\n".join(faults)
 
 

@@ -168,6 +168,13 @@ def test_of_two_who_read_the_same_project_one_changes_it(world: World, client_of
     assert matching(mona, "patch", PROJECT, {"description": "C"}, "*").status_code == 200
 
 
+def test_a_change_in_place_says_what_it_is_of(world: World, client_of: ApiDoor) -> None:
+    mona = client_of("mona")
+    for path in (PROJECT, f"{PROJECT}judges/{own_panel(world).public_id}/"):
+        assert code(mona.patch(path, {})) == (428, "if_match_missing")
+    assert code(client_of("vic").patch(PROJECT, {})) == (403, "not_allowed")
+
+
 def test_a_judge_and_a_claim_are_changed_as_they_were_read(world: World, client_of: ApiDoor) -> None:
     mona, rex = client_of("mona"), client_of("rex")
     judge = f"{PROJECT}judges/{own_panel(world).public_id}/"

@@ -158,6 +158,8 @@ def test_the_api_cancels_and_tells(world: World, client_of: ApiDoor) -> None:
     told = vic.post(f"{API}{export.public_id}/cancel/")
     assert (told.status_code, told.json()["state"]) == (200, "cancelled")
     assert vic.post(f"{API}{export.public_id}/cancel/").json()["error"]["code"] == "over"
+    told = vic.get(f"{API}{export.public_id}/file/").json()["error"]
+    assert (told["code"], "it is cancelled. Export again." in told["message"]) == ("over", True)
 
 
 @pytest.mark.django_db

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -239,6 +240,31 @@ def test_an_edited_file_is_named(full: World, tmp_path: Path) -> None:
     assert refusal(packed_again(path, {**files, "more.jsonl": b"{}\n"}, signed=False))[0] == "more.jsonl"
     del files["claims.jsonl"]
     assert refusal(packed_again(path, files, signed=False))[0] == "claims.jsonl"
+
+
+def test_files_that_do_not_belong_there_are_refused_before_they_are_read(full: World, tmp_path: Path) -> None:
+    path = archived(full.project, tmp_path / "a.zip")
+    files = files_of(path)
+    # Listed with its checksum, as somebody would who edits with care.
+    listed = json.loads(files[MANIFEST])
+    listed["files"].append({"file": "../../evil.jsonl"})
+    signed = {**files, "../../evil.jsonl": b"{}\n", MANIFEST: json.dumps(listed).encode()}
+    assert refusal(packed_again(path, signed, signed=True))[0] == "../../evil.jsonl"
+    swollen = packed_again(path, {**files, "events.jsonl": bytes(20 * 1024**2)}, signed=False)
+    assert swollen.stat().st_size < 1024**2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "_digest", None)
+        assert refusal(swollen)[0] == "events.jsonl"
+        patch.setattr(read, "_MOST_SWOLLEN", 10)
+        assert refusal(packed_again(path, files_of(swollen), signed=True))[0] == "events.jsonl"
+
+
+@pytest.mark.parametrize("file", [MANIFEST, "claims.jsonl"])
+def test_a_file_that_is_there_twice_is_refused(full: World, tmp_path: Path, file: str) -> None:
+    path = archived(full.project, tmp_path / "a.zip")
+    with zipfile.ZipFile(path, "a") as packed, pytest.warns(UserWarning, match="Duplicate name"):
+        packed.writestr(file, packed.read(file))
+    assert refusal(path)[0] == file
 
 
 def test_a_newer_version_is_refused(full: World, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The sample projects, archived and restored: nothing that was said is lost, and every figure is the same."""
+"""The sample projects and a judged study, archived and restored: nothing that was said is lost, no figure moves."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from annotation.imports.archive.restore import restore_project
 from annotation.management.commands.verify_scores import differences
 from annotation.models import Check, ImportedPerson, Membership, Role
 from annotation.sample.sample_projects import add_sample_project
+from tests.annotation.imports.archive.judged_study import NAME, judged_study
 from tests.annotation.imports.archive.round_trip import archived, names_after, rows_in, same_rows
 from tests.annotation.judging.processes import manage
 
@@ -48,11 +49,23 @@ def figures(project: Project) -> dict[str, Any]:
     return {str(target): asdict(table)["systems"] for target, table in found.tables.items()}
 
 
-@pytest.mark.parametrize("name", ["harbour", "newsroom"])
-def test_a_sample_comes_back_as_it_was(demo: None, tmp_path: Path, name: str) -> None:
-    project = add_sample_project(name=name, by=None)
-    project.refresh_from_db()
+@pytest.fixture
+def project(demo: None, request: pytest.FixtureRequest, name: str) -> Project:
+    """The project of that name, with everything that people said; the judged study where its data are."""
+    if name == NAME:
+        made = judged_study(request.getfixturevalue("judged_data"))
+    else:
+        made = add_sample_project(name=name, by=None)
+        decide_one(made)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.mark.parametrize("name", ["harbour", "newsroom", NAME])
+def test_a_project_comes_back_as_it_was(project: Project, tmp_path: Path, name: str) -> None:
     archive = archived(project, tmp_path / "sample.zip")
+    for kind in (*SAID[name], "adjudications"):
+        assert rows_in(archive, kind) != [], kind
     accounts = set(User.objects.values_list("pk", flat=True))
 
     report = restore_project(slug="restored", path=archive, by=None)
@@ -60,6 +73,7 @@ def test_a_sample_comes_back_as_it_was(demo: None, tmp_path: Path, name: str) ->
     assert list(differences(report.project)) == []
     same_rows(project, report.project, tmp_path)
     assert figures(report.project) == figures(project)
+    assert any(figures(project).values()) == ("draws" in SAID[name])
     came = User.objects.exclude(pk__in=accounts)
     assert came.count() == report.people == ImportedPerson.objects.count() > 0
     assert not any(person.is_active or person.has_usable_password() for person in came)
@@ -69,8 +83,9 @@ def test_a_sample_comes_back_as_it_was(demo: None, tmp_path: Path, name: str) ->
 SAID = {
     "harbour": ("unit_judgments", "summary_judgments"),
     "newsroom": ("draws", "drawn_checks", "verdicts", "check_looks"),
+    NAME: ("draws", "drawn_checks", "verdicts", "check_looks", "unit_judgments"),
 }
-"""What a sample has that is not to be lost: percents, marks and quality answers; a finished random sample."""
+"""What a project has that is not to be lost: percents, marks and quality answers; a finished random sample."""
 
 
 def decide_one(project: Project) -> None:
@@ -82,17 +97,12 @@ def decide_one(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_a_sample_goes_from_postgresql_to_sqlite_and_back(
-    demo: None, tmp_path: Path, subprocess_env: dict[str, str], name: str
+def test_a_project_goes_from_postgresql_to_sqlite_and_back(
+    project: Project, tmp_path: Path, subprocess_env: dict[str, str], name: str
 ) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("this run of the tests is on SQLite")
-    project = add_sample_project(name=name, by=None)
-    project.refresh_from_db()
-    decide_one(project)
     there, back = archived(project, tmp_path / "there.zip"), tmp_path / "back.zip"
-    for kind in (*SAID[name], "adjudications"):
-        assert rows_in(there, kind) != [], kind
 
     elsewhere = {**subprocess_env, "DATABASE_URL": f"sqlite:///{tmp_path / 'other.sqlite3'}"}
     works(elsewhere, "migrate", "--verbosity", "0")

@@ -31,14 +31,28 @@ def test_one_that_cannot_be_taken_takes_all_with_it_unless_they_are_skipped(
     world: World, client_of: ApiDoor
 ) -> None:
     check = world.check("alder", 1)
-    answers = [{"check": check.public_id, "label": "yes"}, {"check": "none", "label": "no"}]
-    refused = client_of("rex").post(ADDRESS, {"answers": answers})
+    answers = [
+        {"check": check.public_id, "label": "yes"},
+        {"check": "none", "label": "no"},
+        {"check": check.public_id, "label": "maybe"},
+        {"check": check.public_id, "label": "no", "reson": "Misspelt."},
+        {"label": "no"},
+    ]
+    rex = client_of("rex")
+    refused = rex.post(ADDRESS, {"answers": answers})
     assert (refused.status_code, refused.json()["error"]["details"]) == (404, {"row": 2})
+    refused = rex.post(ADDRESS, {"answers": [answers[0], answers[2]]})
+    error = refused.json()["error"]
+    assert (refused.status_code, error["field"], error["details"]["row"]) == (422, "label", 2)
+    assert error["message"] == 'label: "maybe" is none of yes, no, unsure.'
     assert given(world) == set()
     taken = client_of("rex").post(ADDRESS, {"answers": answers, "skip_invalid": True}).json()["results"]
     assert [(each["verdict"] is None, each["error"] and each["error"]["code"]) for each in taken] == [
         (False, None),
         (True, "not_found"),
+        (True, "invalid"),
+        (True, "invalid"),
+        (True, "invalid"),
     ]
     assert given(world) == {(check.pk, "yes")}
 
