@@ -32,7 +32,7 @@ COLLECTED := $(VAR)/staticfiles/staticfiles.json
 STATIC := $(shell find static 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-widths test-bench check bench lock fit-lexical clean venv tools
+.PHONY: help setup demo test test-fast test-widths test-bench check bench lock audit fit-lexical clean venv tools
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -84,13 +84,18 @@ endif
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) library.in -c runtime.txt --output-file library.txt
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) dev.in --output-file dev.txt
 
+audit: | venv ## Compare the locked requirements with a database of advisories; an error, and SKIPPED, where none is reached
+	@{ [ -x var/audit/bin/pip-audit ] || { $(BIN)/python -m venv var/audit && var/audit/bin/python -m pip install --quiet pip-audit; }; } \
+		|| { echo "audit: SKIPPED: pip-audit cannot be installed, see above"; exit 3; }
+	@$(BIN)/python requirements/audit.py var/audit/bin/pip-audit
+
 fit-lexical: tools ## Fit the lexical judge's coefficients again to judged data (DATA=folder)
 	@test -n "$(DATA)" || { echo "fit-lexical: name the folder of judged data: make fit-lexical DATA=folder"; exit 2; }
 	@$(BIN)/python -m evaluation.judging._fit "$(DATA)"
 
 clean: ## Remove .venv, caches and collected files; the database under var/ stays
 	@echo "clean: .venv, caches, collected static files"
-	@rm -rf .venv $(VAR)/uv $(VAR)/staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv $(VAR)/uv var/audit $(VAR)/staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find annotation evaluation tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment. Stamps inside .venv say which lock it was made from, so that a second run does nothing.

@@ -225,9 +225,11 @@ def _delimiter(path: Path, wanted: Collection[str]) -> str:
     columns: dict[str, int] = {}
     for delimiter in _DELIMITERS:
         try:
-            cells = {cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])}
+            header = next(csv.reader([first], delimiter=delimiter), [])
         except csv.Error:
             continue
+        _require_few(len(header), line=1)
+        cells = {cell.strip() for cell in header}
         if cells.issuperset(wanted) and wanted:
             return delimiter
         columns[delimiter] = len(cells)

@@ -44,7 +44,14 @@ from evaluation.metrics import (
     question_coverage_or_none,
     scored_pairs,
 )
-from evaluation.text import DOCUMENT_BREAK, LengthUnit, count_length, has_word_breaks, truncate
+from evaluation.text import (
+    DOCUMENT_BREAK,
+    LengthUnit,
+    address_to_judge,
+    count_length,
+    has_word_breaks,
+    truncate,
+)
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -567,6 +574,7 @@ class _SummaryBatch:
             target=target_of(peer, self.project),
             has_word_breaks=has_word_breaks(peer.text),
             is_empty=peer.is_empty,
+            addresses_judge=address_to_judge(peer.text) is not None,
             claims_extracted=self._has_claims(peer),
             question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=self.wholes.has_questions(peer),

@@ -34,6 +34,7 @@ from evaluation.blend import (
 )
 from evaluation.judging import Label
 from evaluation.metrics import ConcisenessTerms
+from evaluation.text import address_to_judge
 
 SOURCES: dict[UnitSource, str] = {
     "adjudicated": "resolved by an adjudicator",
@@ -50,6 +51,8 @@ FLAGS: dict[str, str] = {
     "mostly_unscored": "Few of the claims or questions have a usable answer. Scores that rest on fewer than the "
     "project's least share are blank.",
     "empty_peer": "The summary is empty: every claim counts as not expressed, without asking anybody.",
+    "addresses_judge": "The summary seems to address its judge: check the judge's verdicts on it. "
+    "This changes no score. The passage:",
     "no_word_breaks": "The script has no spaces between words, so words cannot be counted and brevity is unknown.",
     "over_length": "The summary is longer than its target, so its brevity is 0.",
     "partial": "Units that nobody has said anything of; coverage is the mean of the others:",
@@ -186,7 +189,7 @@ def explain(
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,
         ),
-        flags=tuple(_in_words(flag) for flag in score.flags),
+        flags=tuple(_in_words(flag, summary) for flag in score.flags),
         published=published_of(summary),
     )
 
@@ -325,9 +328,11 @@ def _nothing_said(deleted: Sequence[ToldChange]) -> str:
     return f"{what} by {deleted[-1].who or 'the program'}"
 
 
-def _in_words(flag: str) -> str:
+def _in_words(flag: str, summary: Summary) -> str:
     name, _, count = flag.partition(":")
     words = FLAGS.get(name, name.replace("_", " "))
+    if name == "addresses_judge":
+        return f"{words} {address_to_judge(summary.text)}"
     return f"{words} {count}." if count else words
 
 
