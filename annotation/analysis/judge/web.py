@@ -59,7 +59,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "few_documents": FEW_DOCUMENTS,
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
-        "has_suggestions": bool(version) and version["is_deciding"] and has_suggestions(room.project),
+        "has_suggestions": version is not None and version["is_deciding"] and has_suggestions(room.project),
         "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
         "latest_run": _latest_run(room.project, version) if taught else None,
     }
@@ -123,8 +123,9 @@ def pair(request: Request, slug: str) -> HttpResponse:
             title=f"Ask {dear.name} for a second opinion?",
             says=(
                 f"A panel asks {cheap.name} first, and {dear.name} where {cheap.name} is wrong with a probability of "
-                f"{risk:.2f} or more. It answers everything; stored answers are not paid for again.",
-                "A text with one such claim costs nearly a whole call. Its answers decide nothing until you say so.",
+                f"{risk:.2f} or more. It answers everything; stored calls are not paid for again.",
+                f"A summary with one such claim costs nearly a whole call to {dear.name}, also where that has answered "
+                "all its claims before. The pair's answers decide nothing until you say so.",
             ),
             act="Start the run",
             back=reverse("judge", args=[room.project.slug]),
