@@ -101,6 +101,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("judges/<slug:public_id>/restore/", judges.JudgeRestore.as_view()),
     path("judges/<slug:public_id>/texts/", judges.JudgeTexts.as_view()),
     path("judges/<slug:public_id>/try/", judges.OwnJudgeTrial.as_view()),
+    path("judge-quality/suggested/", judge_quality.SuggestionsFollowing.as_view()),
     path("judges/<slug:public_id>/second-opinion/", judge_quality.JudgePairing.as_view()),
     path("judges/<slug:public_id>/examples/", judge_quality.JudgeTeaching.as_view()),
     path("prompts/", prompts.Prompts.as_view()),

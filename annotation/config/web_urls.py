@@ -82,6 +82,7 @@ project_urls = [
     path("scores/agreement/<slug:table>/file/", agreement.agreement_file, name="agreement-file"),
     path("scores/judge/", judge.judge, name="judge"),
     path("scores/judge/pair/", judge.pair, name="pair-judges"),
+    path("scores/judge/suggested/", judge.follow, name="follow-suggestions"),
     path("scores/judge/teach/", judge.teach, name="teach-judge"),
     path("scores/judge/recalibrate/", judge.recalibrate, name="recalibrate-judge"),
     path("scores/judge/<slug:table>/file/", judge.judge_file, name="judge-file"),

@@ -66,6 +66,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "restore judge": "took a judge out of the archive",
     "teach judge": "told a judge examples of people's answers",
     "pair judges": "paired two judges",
+    "follow suggestions": "made a judge of the suggested verdicts",
     "recalibrate judge": "recalibrated the judge's uncertainty",
     "end recalibration": "ended the recalibration of the judge",
     "permit texts": "permitted sending texts to a judge",

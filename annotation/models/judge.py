@@ -97,6 +97,11 @@ class Judge(PublicRow):
         editable=False,
         help_text="Keeps its calls apart from those of the judge that it follows, which asks in the same words.",
     )
+    follows_suggestions = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="A panel of one that says the suggested verdict wherever there is one when it answers.",
+    )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(

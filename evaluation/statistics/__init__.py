@@ -87,7 +87,7 @@ from evaluation.statistics.judges._calibrators import (
     cross_fitted_calibration,
     fit_calibrator,
 )
-from evaluation.statistics.judges._cascade import CascadePoint, cascade_frontier
+from evaluation.statistics.judges._cascade import CascadePoint, cascade_frontier, wrong_risk
 from evaluation.statistics.judges._judge_report import (
     JudgeComparison,
     JudgeReport,
@@ -222,4 +222,5 @@ __all__ = [
     "system_intervals",
     "uniform_draw",
     "with_pooled_variance",
+    "wrong_risk",
 ]

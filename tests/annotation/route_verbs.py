@@ -85,6 +85,7 @@ POSTED = {
     "recalibrate-judge",
     "teach-judge",
     "pair-judges",
+    "follow-suggestions",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -157,7 +158,9 @@ WEB = {
         Verb.CHANGE_PROJECT,
     ),
     "permit-texts": Verb.RUN,
-    **dict.fromkeys(("recalibrate-judge", "teach-judge", "pair-judges"), Verb.CHANGE_PROJECT),
+    **dict.fromkeys(
+        ("recalibrate-judge", "teach-judge", "pair-judges", "follow-suggestions"), Verb.CHANGE_PROJECT
+    ),
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),

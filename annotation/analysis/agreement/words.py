@@ -114,8 +114,8 @@ def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -
             "alpha has no value."
         )
     return (
-        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two people or more answered. "
-        f"{_meaning(alpha)} Of the answers to the same item, {in_percent(equal.value)} are equal."
+        f"Two people's answers to the same item are equal in {in_percent(equal.value)} of cases; alpha, agreement "
+        f"beyond chance, is {between(alpha)} over {counted} in {_sets(alpha.clusters)}. {_meaning(alpha)}"
         f"{_roughness(alpha)}"
     )
 

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from annotation.analysis.agreement.api import IntervalRow
 from annotation.analysis.figures import answered
+from annotation.analysis.judge.follow_suggestions import follow_suggestions
 from annotation.analysis.judge.pair_judges import pair_judges
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.teach_judge import teach_judge
@@ -319,6 +320,29 @@ class JudgePairing(ApiView):
         wanted = self.body(PairingRequest)
         dear = judge_by_name(wanted.pop("dear"), project)
         run = pair_judges(project=project, cheap=cheap, dear=dear, by=self.person, **wanted)
+        return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
+
+
+class FollowingRequest(serializers.Serializer[Any]):
+    max_cost = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="The run stops before it costs more; stored calls are free.",
+    )
+
+
+class SuggestionsFollowing(ApiView):
+    tag = "judges"
+
+    @operation("follow_suggestions", request=FollowingRequest, responses={201: TeachingStarted})
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a judge that says the suggested verdicts, and start its run.
+
+        Needs the verb "change project". It asks what the deciding judge asks, whose stored calls are free; it decides
+        nothing until it is chosen. `judge-quality` compares both. Refused (422, no_suggestions) where there are none.
+        """
+        project = self.enter(Verb.CHANGE_PROJECT)
+        run = follow_suggestions(project=project, by=self.person, **self.body(FollowingRequest))
         return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
 
 

@@ -26,7 +26,7 @@ from annotation.analysis.judge.judge_answers import (
     said_of,
 )
 from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
-from annotation.analysis.judge.recalibrate import recalibrated
+from annotation.analysis.judge.recalibrate import learned_from, recalibrated
 from annotation.models import Judge, JudgeCall, JudgeCascade, JudgeExamples, Run, Verdict
 from evaluation.judging import Label, Price
 from evaluation.statistics import (
@@ -38,8 +38,10 @@ from evaluation.statistics import (
     Recalibration,
     cascade_frontier,
     compare_judges,
+    fit_calibrator,
     holm,
     judge_report,
+    wrong_risk,
 )
 
 if TYPE_CHECKING:
@@ -128,8 +130,9 @@ class Taught:
 class Frontier:
     """What asking the `dear` version brings where the `cheap` one may be wrong, on the same `checks`.
 
-    Costs are those of one check, as both were really paid for in this project. `tried` are the pairs of both judges
-    that have been run: at which risk, their error on the same checks, and what their own runs spent.
+    Costs are those of one check, as both were really paid for in this project; a call to the dear one counts whole.
+    `tried` are the pairs of both judges that have been run: at which risk, their error on the same checks, and what
+    their own runs spent.
     """
 
     cheap: str
@@ -205,7 +208,8 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
             asdict(each) for each in _taught(dict(zip(kept, versions, strict=True)), known, facts, humans)
         ],
         "frontiers": [
-            asdict(each) for each in _frontiers(dict(zip(kept, versions, strict=True)), known, facts, humans)
+            asdict(each)
+            for each in _frontiers(project, dict(zip(kept, versions, strict=True)), known, facts, humans)
         ],
         "left_out": len(order) - len(kept),
     }
@@ -354,6 +358,7 @@ def _taught(
 
 
 def _frontiers(
+    project: Project,
     versions: Mapping[VersionKey, Version],
     known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
     facts: Mapping[int, CheckFacts],
@@ -388,6 +393,7 @@ def _frontiers(
             [facts[check].cluster for check in checks],
             cheap_cost=costs[cheap],
             dear_cost=costs[dear],
+            call_risks=_call_risks(project, cheap, known[cheap], facts, humans),
         )
         if points:
             tried = tuple(
@@ -403,6 +409,36 @@ def _frontiers(
                 and version.cost.answered
             )
             yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points), tried)
+
+
+def _call_risks(
+    project: Project,
+    cheap: VersionKey,
+    said: Mapping[int, JudgeSaid],
+    facts: Mapping[int, CheckFacts],
+    humans: Humans,
+) -> list[float]:
+    """The greatest risk of the cheap judge among the checks of a summary and side, which are asked in one call."""
+    usable = {check: each.probability for check, each in said.items() if each.label is not None}
+    learned = learned_from(usable, facts, humans)
+    if not learned.answers:
+        return []
+    found = fit_calibrator(learned.probabilities, learned.answers, learned.documents, method="beta")
+    given = Verdict.objects.filter(
+        judge=cheap[0],
+        origin_name=cheap[1],
+        withdrawn_at=None,
+        check_row__project=project,
+        check_row__is_current=True,
+    )
+    risks: dict[tuple[int, str], float] = {}
+    columns = ("check_row__peer_id", "check_row__side", "label", "probability")
+    for peer, side, label, probability in given.order_by().values_list(*columns).iterator():
+        risk = 1.0 if label is None else 0.5
+        if label is not None and probability is not None:
+            risk = wrong_risk(label, found.calibrated(probability))
+        risks[peer, side] = max(risk, risks.get((peer, side), 0.0))
+    return list(risks.values())
 
 
 def _error(

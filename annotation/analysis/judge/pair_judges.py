@@ -43,7 +43,8 @@ def pair_judges(
     send_texts: bool = False,
 ) -> Run:
     """A panel of the project's own in which the dear judge has the word where the cheap one is wrong with this
-    probability; and its run over everything. What either has answered already is not asked again.
+    probability; and its run over everything. No call is paid for twice, but one about some claims of a text is
+    another than one about all.
 
     Raises Invalid (code `no_pair`) for a risk outside 0 to 1, the same judge twice, and where people have answered a
     finished random sample, or everything, in fewer than five document sets that the cheap judge gave probabilities for;

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.judge.follow_suggestions import follow_suggestions, has_suggestions
 from annotation.analysis.judge.pair_judges import pair_judges, refuse_pair
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.table import JUDGE_TABLES
@@ -58,6 +59,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "few_documents": FEW_DOCUMENTS,
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
+        "has_suggestions": version is not None and version["is_deciding"] and has_suggestions(room.project),
         "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
         "latest_run": _latest_run(room.project, version) if taught else None,
     }
@@ -121,8 +123,9 @@ def pair(request: Request, slug: str) -> HttpResponse:
             title=f"Ask {dear.name} for a second opinion?",
             says=(
                 f"A panel asks {cheap.name} first, and {dear.name} where {cheap.name} is wrong with a probability of "
-                f"{risk:.2f} or more. It answers everything; stored answers are not paid for again.",
-                "A text with one such claim costs nearly a whole call. Its answers decide nothing until you say so.",
+                f"{risk:.2f} or more. It answers everything; stored calls are not paid for again.",
+                f"A summary with one such claim costs nearly a whole call to {dear.name}, also where that has answered "
+                "all its claims before. The pair's answers decide nothing until you say so.",
             ),
             act="Start the run",
             back=reverse("judge", args=[room.project.slug]),
@@ -131,6 +134,15 @@ def pair(request: Request, slug: str) -> HttpResponse:
     run = pair_judges(
         project=room.project, cheap=cheap, dear=dear, risk=risk, by=request.user, max_cost=max_cost
     )
+    messages.success(request, f"{run.judge.name} is at work.")
+    return redirect("run", slug=slug, run_id=run.public_id)
+
+
+@screen("POST")
+def follow(request: Request, slug: str) -> HttpResponse:
+    """Make a judge of the suggested verdicts, and lead to its run."""
+    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
+    run = follow_suggestions(project=room.project, by=request.user, max_cost=cap_in(request.POST))
     messages.success(request, f"{run.judge.name} is at work.")
     return redirect("run", slug=slug, run_id=run.public_id)
 

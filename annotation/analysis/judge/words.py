@@ -251,12 +251,12 @@ def trust_in_words(
         return f"No{scope}, for {' and '.join(reasons)}.{numbers}{human}", False
     is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
     if not is_over:
-        open_end = f"the intervals reach to both sides of {BAR}"
+        open_end = f"further answers may put it above or below {BAR}"
     elif accuracy.low <= commonest_share(report):
         open_end = "always giving the commonest answer may be right as often"
     else:
         return f"Yes{scope}, by {BAR}.{numbers}{human}", True
-    return f"It cannot be told{scope}, for {open_end}.{numbers}{human}", None
+    return f"Not clear yet{scope}: {open_end}.{numbers}{human}", None
 
 
 def _scope(basis: AnswerBasis) -> str:

@@ -35,6 +35,11 @@ def members_of(judge: Judge) -> list[Judge]:
     return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
 
 
+def base_of(judge: Judge) -> Judge:
+    """The judge whose answers suggestions correct; any other one is its own."""
+    return judge.members.get() if judge.follows_suggestions else judge
+
+
 def cascade_of(judge: Judge) -> JudgeCascade | None:
     """How a panel of two is asked in turn; None where all members are asked everything. One query."""
     return JudgeCascade.objects.filter(judge=judge).first()

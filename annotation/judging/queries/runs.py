@@ -190,9 +190,10 @@ def _served(run: Run) -> list[ServedModel]:
 def other_models(run: Run) -> dict[Judge, str]:
     """The judges asked in a run whose servers named a model last that is not theirs, and that model.
 
-    None of a pair that is asked in turn: how often its first judge errs was learned of the model that it had.
+    None of a pair that is asked in turn, nor of one that says suggested verdicts: how often its first judge errs was
+    learned of the model that it had.
     """
-    if cascade_of(run.judge) is not None:
+    if run.judge.follows_suggestions or cascade_of(run.judge) is not None:
         return {}
     found = {}
     for judge in members_of(run.judge):

@@ -304,6 +304,11 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
         cascade = cascade_of(judge)
         if cascade is not None and {member.pk for member in members} != {cascade.cheap_id, cascade.dear_id}:
             yield "members", "This panel asks two judges in turn, so its members stay. Make another pair."
+        if judge.follows_suggestions and set(members) != set(judge.members.all()):
+            yield (
+                "members",
+                "This judge says the suggested verdicts of the one that it asks, so that one stays.",
+            )
     reach = {None, judge.project_id}
     if any(member.project_id not in reach for member in members):
         yield (

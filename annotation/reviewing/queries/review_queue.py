@@ -352,7 +352,12 @@ def has_suggestions(project: Project, reader: CheckReader) -> bool:
 def has_panel(project: Project) -> bool:
     """Whether the deciding judge is a panel whose members are all asked, and may differ."""
     judge = project.deciding_judge
-    return judge is not None and judge.kind == Judge.Kind.PANEL and cascade_of(judge) is None
+    return (
+        judge is not None
+        and judge.kind == Judge.Kind.PANEL
+        and not judge.follows_suggestions
+        and cascade_of(judge) is None
+    )
 
 
 def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:

@@ -55,6 +55,7 @@ def cascade_frontier(
     *,
     cheap_cost: float,
     dear_cost: float,
+    call_risks: Sequence[float] | None = None,
     shares: Sequence[float] = SHARES,
     confidence: float = DEFAULT_CONFIDENCE,
     draws: int = STATISTIC_DRAWS,
@@ -65,7 +66,9 @@ def cascade_frontier(
     How likely the cheap judge is wrong is learned from people's answers in other documents (`cross_fitted_calibration`
     of its `probabilities` of yes), so that both its doubt and where it was wrong before count. Checks that a side left
     unanswered are left out; without a probability the risk is that of a half. `cheap_cost` and `dear_cost` are those
-    of one check. Raises LengthMismatch, InvalidLabel, InvalidWeight for a cost below 0, and as `estimates`.
+    of one check. `call_risks` holds the greatest risk in each call that asking the dear judge about everything takes:
+    a call counts whole where any of its checks is asked about. Without it each check is a call of its own. Raises
+    LengthMismatch, InvalidLabel, InvalidWeight for a cost below 0, and as `estimates`.
     Example: with shares 0 and 1 the error is that of the cheap judge, then that of the dear one.
     """
     for name, column in (("probabilities", probabilities), ("dear", dear), ("human", human)):
@@ -108,11 +111,13 @@ def cascade_frontier(
     return tuple(
         CascadePoint(
             share=count / len(rows),
-            risk=_between(risks[order], count),
+            risk=risk,
             error=error,
-            cost=cheap_cost + dear_cost * count / len(rows),
+            cost=cheap_cost + dear_cost * asked,
         )
         for count, error in zip(counts, found, strict=True)
+        for risk in [_between(risks[order], count)]
+        for asked in [_calls_asked(call_risks, risk) if count and call_risks else count / len(rows)]
     )
 
 
@@ -121,6 +126,10 @@ def _between(falling: Floats, count: int) -> float:
     if count in (0, len(falling)):
         return 1.0 if count == 0 else 0.0
     return float(falling[count - 1] + falling[count]) / 2
+
+
+def _calls_asked(call_risks: Sequence[float], risk: float) -> float:
+    return sum(each >= risk for each in call_risks) / len(call_risks)
 
 
 def _errors(asked: Integers, cheap: NDArray[np.bool_], dear: NDArray[np.bool_]) -> Floats:

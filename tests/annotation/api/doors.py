@@ -65,6 +65,7 @@ IN_API: dict[str, str] = {
     "let-decide": "change_project",
     "teach-judge": "teach_judge",
     "pair-judges": "pair_judges",
+    "follow-suggestions": "follow_suggestions",
     "recalibrate-judge": "recalibrate_judge",
     "reword-prompt": "reword_prompt",
     "preview-prompt": "preview_prompt",

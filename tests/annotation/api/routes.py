@@ -202,6 +202,7 @@ IN_PROJECT = (
     Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
     Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
+    Route("post", _in("judge-quality/suggested/"), (Verb.CHANGE_PROJECT,)),
     Route(
         "post",
         _in("judges/{own_judge}/second-opinion/"),

@@ -39,6 +39,14 @@ def test_the_riskiest_are_asked_first() -> None:
     assert points[2].risk > points[3].risk
 
 
+def test_a_call_is_paid_for_whole_where_one_of_its_checks_is_asked() -> None:
+    points = frontier()
+    # Of five calls one holds none of what is asked first; another only what is asked with the last fifth.
+    calls = [1.0, points[1].risk, points[2].risk, points[2].risk, 0.0]
+    costs = [point.cost for point in frontier(call_risks=calls)]
+    assert costs == pytest.approx([1.0, 1 + 10 * 2 / 5, 1 + 10 * 4 / 5, 11.0])
+
+
 def test_where_it_was_wrong_before_counts_as_well_as_its_doubt() -> None:
     # Half of its all but sure yes are wrong, all of its less sure no are right: people's answers in other documents say
     # so, and the yes are asked about first. By its own doubt the no would be, and the error would stay at .25.

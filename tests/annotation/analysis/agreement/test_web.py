@@ -52,7 +52,7 @@ def test_a_project_without_answers_says_so(
 
 def test_agreement_shows_scales_pairs_and_what_divides(answered: World, signed_in: SignedIn) -> None:
     html = " ".join(signed_in(answered.olga).get(AGREEMENT).content.decode().split())
-    assert "Alpha is 0.49 (no interval: 1 document set, 5 needed) over 12 checks in 1 document set" in html
+    assert "is 0.49 (no interval: 1 document set, 5 needed) over 12 checks in 1 document set" in html
     assert "<bdi>cleo</bdi> and <bdi>rex</bdi>" in html
     assert "<bdi>lexical</bdi> and <bdi>rex</bdi>" in html
     assert "4 answers to checks are left out" in html

@@ -66,10 +66,11 @@ def hearsay(chance: float) -> Callable[[Call], Fault | None]:
     return rule
 
 
-def add_sets(project: Project, first: int) -> None:
-    """Twelve sets of one claim, every other one hearsay."""
+def add_sets(project: Project, first: int, *, both: bool = False) -> None:
+    """Twelve sets of one claim, every other one hearsay; or of both kinds of claim each."""
     for number in range(first, first + SETS):
-        text = f"Somebody reportedly saw fire {number}." if number % 2 else f"The mill {number} burned down."
+        fact, hearsay = f"The mill {number} burned down.", f"Somebody reportedly saw fire {number}."
+        text = f"{fact} {hearsay}" if both else hearsay if number % 2 else fact
         add_document_set(
             project, external_id=f"set-{number}", documents=[text], reference=text, peers={"elm": text}
         )
@@ -97,12 +98,16 @@ def pair(transactional_db: None) -> Iterator[tuple[Judge, Judge]]:
 @pytest.fixture
 def project(pair: tuple[Judge, Judge]) -> Project:
     """Both judges have answered twelve checks, and Ruth a sample of all of them: what is only said is no."""
+    return judged_and_answered(pair, both=False)
+
+
+def judged_and_answered(pair: tuple[Judge, Judge], *, both: bool) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    add_sets(made, 0)
+    add_sets(made, 0, both=both)
     for judge in pair:
         run_to_end(made, judge)
     ruth = User.objects.create_user("ruth")
-    draw = sample_planned(project=made, by=None, size=SETS, design="uniform", seed=1)
+    draw = sample_planned(project=made, by=None, size=SETS * (1 + both), design="uniform", seed=1)
     for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim"):
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
@@ -154,6 +159,17 @@ def test_spend_and_error_are_those_of_the_frontier_drawn_beforehand(
     # Its own run paid for half of the 24 checks that it answered.
     assert tried["cost"] == pytest.approx(0.007 / 2)
     assert Event.objects.get(verb="pair judges").data["answers"] == SETS
+
+
+def test_a_call_for_one_of_two_claims_is_told_and_paid_for_whole(pair: tuple[Judge, Judge]) -> None:
+    project = judged_and_answered(pair, both=True)
+    before = frontier(project)
+    # Of two claims each: .002 and .01 a set. Half of the checks lie in all of the calls.
+    costs = [point_at(before, share)["cost"] for share in (0.0, 0.5, 1.0)]
+    assert costs == pytest.approx([0.001, 0.006, 0.006])
+    add_sets(project, SETS, both=True)
+    # A call about one of two claims is new where both were asked about before.
+    assert paired(project, pair).cost == pytest.approx(2 * SETS * 0.006 + SETS * 0.01)
 
 
 def test_no_set_is_judged_by_what_its_own_answers_taught(project: Project, pair: tuple[Judge, Judge]) -> None:

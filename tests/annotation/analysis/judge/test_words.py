@@ -95,18 +95,14 @@ def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
     documents = [place // 10 for place in range(400)]
     said, is_trusted = trust(judge_report(judge, people, documents, draws=200))
     assert is_trusted is None
-    assert said.startswith(
-        "It cannot be told, for the intervals reach to both sides of the bar of 90 % right"
-    )
+    assert said.startswith("Not clear yet: further answers may put it above or below the bar of 90 % right")
 
 
 def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
     # Right on 57 of 60 in every set, as saying yes to all would be.
     said, is_trusted = trust(report(1, 2, yes=57, no=3))
     assert is_trusted is None
-    assert said.startswith(
-        "It cannot be told, for always giving the commonest answer may be right as often. "
-    )
+    assert said.startswith("Not clear yet: always giving the commonest answer may be right as often. ")
 
 
 def test_a_volunteered_sample_is_named_in_the_answer() -> None:
