@@ -7,11 +7,8 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
-import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -24,31 +21,6 @@ from tests.annotation.exports.acts import assess_and_close
 
 ROOT = Path(settings.BASE_DIR)
 PROGRAMS = postgres.binaries()
-
-
-@pytest.fixture
-def installation(subprocess_env: dict[str, str]) -> dict[str, str]:
-    """The environment of the installation that holds the world: its database, and a folder of its own."""
-    path = f"{PROGRAMS}{os.pathsep}{subprocess_env['PATH']}"
-    Path(subprocess_env["COVERDICT_VAR"]).mkdir()
-    return {**subprocess_env, "PATH": path}
-
-
-@pytest.fixture
-def empty(installation: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment of another installation, with an empty database of the same kind."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    there = {**installation, "COVERDICT_VAR": str(elsewhere)}
-    if connection.vendor == "sqlite":
-        yield {**there, "DATABASE_URL": f"sqlite:///{elsewhere / 'new.sqlite3'}"}
-        return
-    name = f"restored_{uuid4().hex[:8]}"
-    server, _, _ = installation["DATABASE_URL"].rpartition("/")
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
-        yield {**there, "DATABASE_URL": f"{server}/{name}"}
-        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def manage(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
