@@ -11,7 +11,8 @@ from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import transaction
 from django.db.migrations import AddConstraint, AddIndex, RunPython
 
-BATCH = 2_000
+BATCH = 500
+"""Whoever answers a check of a batch waits for the whole batch."""
 
 
 class AddIndexWhileServing(AddIndexConcurrently):

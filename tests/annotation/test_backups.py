@@ -55,7 +55,9 @@ def test_a_restored_installation_is_the_same(
     assert sorted(path.name for path in tmp_path.glob("*coverdict*")) == ["coverdict.zip"]
 
     done = manage(empty, "restore", str(backup))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # Nothing was erased here ever, or the journal was left behind: that is for the operator to know.
+    assert "There is no journal of erasures at" in done.stderr
     assert f"Restored {Project.objects.count()} projects" in done.stdout
     assert (Path(empty["COVERDICT_VAR"]) / "exports" / "one" / "file.csv").read_text() == "kept\n"
     proved = manage(empty, "verify_scores", "harbour")
@@ -63,6 +65,26 @@ def test_a_restored_installation_is_the_same(
     assert scores(empty, tmp_path / "new.csv") == scores(installation, tmp_path / "old.csv")
     # Not twice into the same place.
     assert "The database holds tables already" in manage(empty, "restore", str(backup)).stderr
+
+
+def test_a_restored_backup_holds_nobody_erased_since(
+    world: World, installation: dict[str, str], empty: dict[str, str], tmp_path: Path
+) -> None:
+    backup, journal = tmp_path / "coverdict.zip", tmp_path / "erasures.jsonl"
+    assert manage(installation, "backup", str(backup)).returncode == 0
+    erased = manage(installation | {"COVERDICT_ERASURES": str(journal)}, "erase_person", "rex")
+    assert (erased.returncode, erased.stderr) == (0, "")
+    names = (
+        "from django.contrib.auth.models import User; print(*User.objects.values_list('username', flat=True))"
+    )
+
+    restored = empty | {"COVERDICT_ERASURES": str(journal)}
+    done = manage(restored, "restore", str(backup))
+    assert (done.returncode, done.stderr) == (0, "")
+    there = manage(restored, "shell", "-c", names).stdout.split()
+    assert {"mona", "ana"} < set(there)
+    assert "rex" not in there
+    assert sum(name.startswith("erased-") for name in there) == 1
 
 
 @pytest.mark.django_db(transaction=True)
