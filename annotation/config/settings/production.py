@@ -91,7 +91,7 @@ def _proxies_fault() -> str | None:
         return None
     return (
         "TRUST_PROXY_HEADER is set and TRUSTED_PROXIES is not: everybody would have the proxy's address, and one "
-        "person's wrong passwords would keep others waiting. Say how many proxies append to X-Forwarded-For: TRUSTED_PROXIES=1."
+        "person's wrong passwords would keep others waiting. Say how many append to X-Forwarded-For: TRUSTED_PROXIES=1."
     )
 
 

@@ -33,6 +33,6 @@ class Command(BaseCommand):
         journal = settings.COVERDICT_ERASURES
         if not journal.exists():
             self.stderr.write(
-                f"There is no journal of erasures at {journal}. If anybody or anything was erased since the backup, put "
-                "the journal of the old installation there, and run `apply_erasures` before people come back."
+                f"There is no journal of erasures at {journal}. If anybody or anything was erased since the backup, "
+                "put the journal of the old installation there, and run `apply_erasures` before people come back."
             )
