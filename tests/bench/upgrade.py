@@ -48,10 +48,10 @@ def _kinds(many: World) -> Iterator[Row]:
     for _ in range(WARM_UP):
         many.ask(do="override", nth=0)
     ends = time.monotonic() + QUIET_SECONDS
-    yield _row("nothing", *_at_work(many, lambda: time.monotonic() < ends))
+    yield _row("nothing", *_at_work(many, lambda: time.monotonic() > ends or None))
     for kind in (*SAFE, *REFUSED):
         with _migrating(many, "-m", "tests.bench._upgrade_world", kind, UPGRADE="forward") as process:
-            longest, acts = _at_work(many, lambda process=process: process.poll() is None)
+            longest, acts = _at_work(many, process.poll)
         if process.returncode:
             raise RuntimeError(f"{kind} ended with status {process.returncode}")
         words = kind if kind in SAFE else f"refused: {kind}"
@@ -60,10 +60,10 @@ def _kinds(many: World) -> Iterator[Row]:
             process.wait()
 
 
-def _at_work(many: World, goes_on: Callable[[], bool]) -> tuple[float, int]:
-    """The longest act of a reviewer, in seconds, and how many there were."""
+def _at_work(many: World, ended: Callable[[], object]) -> tuple[float, int]:
+    """The longest act of a reviewer until `ended` gives something, in seconds, and how many there were."""
     longest, acts = 0.0, 0
-    while goes_on():
+    while ended() is None:
         for asked in ({"do": "override", "nth": acts // 2 % TOUCHED}, {"do": "next", "query": ""}):
             longest = max(longest, many.ask(**asked).ms / 1000)
             acts += 1
