@@ -29,6 +29,7 @@ from tests import parts, postgres, redis_server
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+BACKUP = (ROOT / "docs" / "backup.md").read_text(encoding="utf-8")
 UNITS = ("coverdict-web.service", "coverdict-worker.service")
 NAME = "coverdict.example.org"
 STOP_SECONDS = 60
@@ -94,6 +95,7 @@ class Machine:
 
     def here(self, text: str) -> str:
         """The text with the folder's paths, free ports and our servers, and without other users."""
+        text = text.replace("/usr/bin/python3 ", "python3 ")
         text = re.sub(r"(?<![\w.])/(opt|etc|usr|var)/(?=[a-z])", rf"{self.root}/\1/", text)
         text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ").replace(
             "runuser -u coverdict -- ", ""
@@ -235,7 +237,13 @@ def test_what_is_not_run_is_the_machines_own() -> None:
 
 
 def test_every_command_of_coverdict_is_one_that_there_is() -> None:
-    texts = [*blocks(), *blocks("local"), *blocks("containers"), *(unit(name)["ExecStart"] for name in UNITS)]
+    texts = [
+        *blocks(),
+        *blocks("local"),
+        *blocks("containers"),
+        BACKUP,
+        *(unit(name)["ExecStart"] for name in UNITS),
+    ]
     called = re.findall(r"(?:^|/bin/| web )coverdict ([a-z-]+.*)$", "\n".join(texts), re.MULTILINE)
     called += [
         shlex.join(service["command"][1:])
@@ -246,9 +254,10 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
     for line in called:
         name, *words = shlex.split(line)
         django_name = SERVER_COMMANDS[name].name
-        app = "django.core" if django_name == "migrate" else "annotation"
         # Raises SystemExit for an option that there is not.
-        load_command_class(app, django_name).create_parser("coverdict", django_name).parse_args(words)
+        load_command_class("annotation", django_name).create_parser("coverdict", django_name).parse_args(
+            words
+        )
 
 
 def test_the_sample_environment_names_settings_that_there_are() -> None:

@@ -26,6 +26,7 @@ from annotation.exports.services import remove_file
 from annotation.models import (
     Adjudication,
     Analysis,
+    ClaimChange,
     Comment,
     Event,
     Export,
@@ -126,7 +127,8 @@ def _projects_of(person: User) -> list[Project]:
 
 
 def _names(person: User) -> list[str]:
-    return [name for name in {person.username, person.get_full_name(), person.email} if name]
+    mailed = Invitation.objects.filter(accepted_by=person).values_list("email", flat=True)
+    return [name for name in {person.username, person.get_full_name(), person.email, *mailed} if name]
 
 
 def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
@@ -176,6 +178,7 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
     written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
         (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
         (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
+        (ClaimChange.objects.filter(by=person).exclude(reason=""), {"reason": ""}),
         (UnitJudgment.objects.filter(assignment__sitting__assessor=person).exclude(note=""), {"note": ""}),
         (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
     ]
@@ -221,8 +224,11 @@ def _end_account(
             webhook__project__in=projects, as_text__icontains=name
         ).delete()
     Analysis.objects.filter(project__in=projects).delete()
-    Invitation.objects.filter(accepted_by=person).update(note="")
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
+    invited = Q(accepted_by=person)
+    for name in _names(held):
+        invited |= Q(email__iexact=name)
+    Invitation.objects.filter(invited).update(note="", email="")
     ImportedPerson.objects.filter(user=person).update(name=shown)
     person.username, person.first_name, person.last_name, person.email = shown, "", "", ""
     person.is_active = person.is_staff = person.is_superuser = False

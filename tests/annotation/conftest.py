@@ -5,11 +5,16 @@ Django's parts are imported inside: this file is read before Django is set up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+import psycopg
 import pytest
 
+from tests import postgres
 from tests.llm_server import llm_server
 
 if TYPE_CHECKING:
@@ -118,3 +123,30 @@ def signed_in() -> Callable[[User], Client]:
         return client
 
     return sign_in
+
+
+@pytest.fixture
+def installation(subprocess_env: dict[str, str]) -> dict[str, str]:
+    """The environment of the installation that holds the world: its database, and a folder of its own."""
+    path = f"{postgres.binaries()}{os.pathsep}{subprocess_env['PATH']}"
+    Path(subprocess_env["COVERDICT_VAR"]).mkdir()
+    return {**subprocess_env, "PATH": path}
+
+
+@pytest.fixture
+def empty(installation: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of another installation, with an empty database of the same kind."""
+    from django.db import connection
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    there = {**installation, "COVERDICT_VAR": str(elsewhere)}
+    if connection.vendor == "sqlite":
+        yield {**there, "DATABASE_URL": f"sqlite:///{elsewhere / 'new.sqlite3'}"}
+        return
+    name = f"restored_{uuid4().hex[:8]}"
+    server, _, _ = installation["DATABASE_URL"].rpartition("/")
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+        yield {**there, "DATABASE_URL": f"{server}/{name}"}
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -53,7 +53,7 @@ def run() -> list[Row]:
         print(f"override: no PostgreSQL: {reason}", file=sys.stderr)
         return []
     try:
-        with _world(server.url, "few", FEW) as few, _world(server.url, "many", MANY) as many:
+        with world(server.url, "few", FEW) as few, world(server.url, "many", MANY) as many:
             return [
                 Row("making 1,000,000 checks", many.filled, "s"),
                 *_overrides(few, many),
@@ -68,6 +68,7 @@ class World:
     """A process with a database of its own; see `_override_world`."""
 
     process: subprocess.Popen[str]
+    environment: dict[str, str]
     filled: float = 0.0
     draw: str = ""
 
@@ -87,7 +88,7 @@ class World:
 
 
 @contextmanager
-def _world(url: str, name: str, checks: int) -> Iterator[World]:
+def world(url: str, name: str, checks: int) -> Iterator[World]:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +105,7 @@ def _world(url: str, name: str, checks: int) -> Iterator[World]:
             text=True,
         )
         try:
-            made = World(process)
+            made = World(process, environment)
             told = made.told()
             made.filled, made.draw = told["filled"], told["draw"]
             yield made

@@ -54,6 +54,7 @@ def test_it_starts_where_all_is_in_order() -> None:
         ({"CELERY_BROKER_URL": None}, "CELERY_BROKER_URL is not set"),
         ({"CELERY_BROKER_URL": "filesystem://"}, "loses messages"),
         ({"CELERY_BROKER_URL": "memory://"}, "loses messages"),
+        ({"TRUST_PROXY_HEADER": "true"}, "TRUSTED_PROXIES is not"),
     ],
     ids=str,
 )
@@ -106,7 +107,11 @@ SHOW = "import django; django.setup(); from django.conf import settings as s; pr
         ("s.SECURE_HSTS_SECONDS", {}, "31536000"),
         ("s.SECURE_HSTS_SECONDS", {"SECURE_HSTS_SECONDS": "60"}, "60"),
         ("s.SECURE_PROXY_SSL_HEADER", {}, "None"),
-        ("s.SECURE_PROXY_SSL_HEADER[0]", {"TRUST_PROXY_HEADER": "1"}, "HTTP_X_FORWARDED_PROTO"),
+        (
+            "s.SECURE_PROXY_SSL_HEADER[0]",
+            {"TRUST_PROXY_HEADER": "1", "TRUSTED_PROXIES": "1"},
+            "HTTP_X_FORWARDED_PROTO",
+        ),
         ("s.TRUSTED_PROXIES", {}, "0"),
         ("s.TRUSTED_PROXIES", {"TRUSTED_PROXIES": "2"}, "2"),
         ("s.DATABASES['default']['CONN_MAX_AGE']", {}, "60"),

@@ -86,6 +86,15 @@ def _broker_fault(url: str) -> str | None:
     return None
 
 
+def _proxies_fault() -> str | None:
+    if not env.bool("TRUST_PROXY_HEADER", default=False) or "TRUSTED_PROXIES" in os.environ:
+        return None
+    return (
+        "TRUST_PROXY_HEADER is set and TRUSTED_PROXIES is not: everybody would have the proxy's address, and one "
+        "person's wrong passwords would keep others waiting. Say how many append to X-Forwarded-For: TRUSTED_PROXIES=1."
+    )
+
+
 def _refuse_what_is_unsafe() -> None:
     faults = [
         fault
@@ -95,6 +104,7 @@ def _refuse_what_is_unsafe() -> None:
             _hosts_fault(ALLOWED_HOSTS),
             _database_fault(DATABASE_URL),
             _broker_fault(CELERY_BROKER_URL),
+            _proxies_fault(),
         )
         if fault
     ]

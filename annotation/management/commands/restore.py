@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.backups import BackupError, restore_backup
@@ -29,3 +30,9 @@ class Command(BaseCommand):
             f"Restored {count:,} {'project' if count == 1 else 'projects'} as of {manifest.made_at}, from version "
             f"{manifest.version}. Prove the scores of each with `verify_scores PROJECT`, then start Coverdict."
         )
+        journal = settings.COVERDICT_ERASURES
+        if not journal.exists():
+            self.stderr.write(
+                f"There is no journal of erasures at {journal}. If anybody or anything was erased since the backup, "
+                "put the journal of the old installation there, and run `apply_erasures` before people come back."
+            )

@@ -19,6 +19,7 @@ from knox.models import AuthToken
 
 from annotation.accounts.own_account import make_token
 from annotation.analysis.agreement.ratings import check_answers, percent_ratings
+from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
 from annotation.core.refusals import Conflict, NotAllowed
@@ -26,9 +27,11 @@ from annotation.exports.services import perform, request_export
 from annotation.management.commands.verify_scores import differences
 from annotation.models import (
     SCORES,
+    ClaimChange,
     Comment,
     Event,
     ImportedPerson,
+    Invitation,
     Membership,
     Notice,
     Role,
@@ -42,9 +45,10 @@ from annotation.privacy.journal import noted_erasures
 from annotation.privacy.purge_project import purge
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
-from annotation.projects.services.invite import invite
+from annotation.projects.services.invite import hash_of, invite
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
+from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.admin.rows import fill
 from tests.annotation.laying import judge_and_close
 
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
+ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
 NAMED = "quillmaster"
 """A name that no text of the tests holds by itself."""
 
@@ -73,6 +78,16 @@ def quill(world: World) -> User:
     invited = invite(project=world.project, roles=list(Role.values), by=world.olga, note="Ada Quillmaster")
     accept_invitation(secret=_secret(invited), by=person)
     set_roles(project=world.project, person=person, roles=list(Role.values), by=world.olga)
+    # As where it was mailed, to an address that they had before; and again to the one of now.
+    Invitation.objects.filter(accepted_by=person).update(email="old.quillmaster@example.org")
+    again = invite(project=world.project, roles=[Role.VIEWER], by=world.olga)
+    Invitation.objects.filter(secret_hash=hash_of(_secret(again))).update(email=person.email.upper())
+    ClaimChange.objects.create(
+        claim_set=world.check("alder", 1).claim.claim_set,
+        kind="reword",
+        by=person,
+        reason="Because I, Ada, know.",
+    )
     override(check=world.check("birch", 1), by=person, label="yes", reason="Because I, Ada, say so.")
     override(check=world.check("birch", 1), by=world.rex, label="no", reason="It does not.")
     claim = world.check("alder", 1).claim
@@ -97,6 +112,69 @@ def quill(world: World) -> User:
         action_flag=CHANGE,
     )
     return person
+
+
+STAYS_UNDER_THE_PSEUDONYM = {
+    "AccountEvent.by",
+    "Adjudication.decided_by",
+    "Assignment.reviewer",
+    "Check.leased_to",
+    "CheckLook.person",
+    "ClaimChange.by",
+    "Comment.author",
+    "Dispute.leased_to",
+    "Event.actor",
+    "Export.requested_by",
+    "Guideline.by",
+    "Import.requested_by",
+    "Invitation.accepted_by",
+    "Invitation.by",
+    "PromptVersion.created_by",
+    "Run.started_by",
+    "ServiceAccount.made_by",
+    "Sitting.assessor",
+    "System.person",
+    "TextPermission.given_by",
+    "UnitChange.by",
+    "Verdict.person",
+    "VerdictBatch.by",
+    "Webhook.by",
+}
+FREE_TEXTS_OF_PEOPLE = {
+    # With `remove_texts`.
+    "Adjudication.reason",
+    "ClaimChange.reason",
+    "Comment.text",
+    "Verdict.reason",
+    # With the account, or emptied.
+    "AccountEvent.note",
+    "Invitation.note",
+    "JudgeTrial.fault",
+    "Notice.text",
+    # The project's own: docs/privacy.md leaves them to the operator.
+    "Guideline.note",
+    "Guideline.text",
+    "PromptVersion.note",
+}
+
+
+def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
+    """Whoever adds one says here what erasing does with it; what cascades from an account is deleted."""
+    stays, texts = set(), set()
+    for model in apps.get_models():
+        of_people = [field for field in model._meta.concrete_fields if field.related_model is User]
+        stays |= {
+            f"{model.__name__}.{field.name}"
+            for field in of_people
+            if field.remote_field.on_delete is not models.CASCADE
+        }
+        texts |= {
+            f"{model.__name__}.{field.name}"
+            for field in model._meta.concrete_fields
+            if of_people and field.name in {"reason", "note", "text", "comment", "fault"}
+        }
+    assert stays == STAYS_UNDER_THE_PSEUDONYM
+    assert texts == FREE_TEXTS_OF_PEOPLE
 
 
 def _secret(invited: Any) -> str:
@@ -152,9 +230,16 @@ def test_their_answers_count_as_before(world: World, quill: User) -> None:
                 for each in check_answers(world.project)
             ),
         ]
-        return [list(scores), list(said), *told]
+        found = estimates(world.project).at(20)
+        estimated = [found.state, *(found.average(system) for system in ("alder", "birch"))]
+        return [list(scores), list(said), *told, estimated]
 
+    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+    for system, labels in ANSWERS.items():
+        for check, label in zip(world.checks(system), labels, strict=True):
+            override(check=check, by=quill, label=label)
     before = counted()
+    assert before[-1][0] == "people"
     assert any(quill.pk in row for row in before[1])
     erase_person(person=quill, by=None)
     assert counted() == before
@@ -166,6 +251,7 @@ def test_what_they_wrote_freely_stays_or_goes(world: World, quill: User, remove_
     erase_person(person=quill, by=None, remove_texts=remove_texts)
     verdict = Verdict.objects.get(person=quill)
     comment = Comment.objects.get(author=quill)
+    assert (ClaimChange.objects.get(by=quill).reason == "") == remove_texts
     assert (verdict.label, verdict.reason) == ("yes", "" if remove_texts else "Because I, Ada, say so.")
     assert (comment.text, comment.withdrawn_at is not None) == (
         "(erased)" if remove_texts else "Mine.",
