@@ -12,13 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError, connection
-from django.utils import timezone
+from django.db import Error, connection
 
 import annotation
 from annotation.assessing.services.recall_sitting import lapse_leases
 from annotation.core import tallies
 from annotation.core.jobs import reap
+from annotation.core.shared.clock import shared_now
 from annotation.models import Worker
 
 BEAT_SECONDS = 3.0
@@ -100,9 +100,12 @@ class Heartbeat:
             reap()
             lapse_leases()
             self._look()
-        except DatabaseError as error:
+        except Error as error:
             # It is tried again in seconds: one line will do.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
+        except Exception:
+            # The boundary of a thread without which nobody would reap: the next beat tries again.
+            logger.exception("A heartbeat broke off")
         finally:
             # Nothing is kept between beats: a pool that forks its processes must not hand a connection down.
             connection.close()
@@ -110,7 +113,7 @@ class Heartbeat:
 
 def report_alive(name: str) -> None:
     """Write down that the worker is alive now, and forget workers long gone."""
-    now = timezone.now()
+    now = shared_now()
     Worker.objects.bulk_create(
         [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],
         update_conflicts=True,

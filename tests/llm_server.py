@@ -236,6 +236,7 @@ class LLMServer:
         api_key: str | None = None,
         claims_of: ClaimsOf | None = None,
         usage: tuple[int, int] | None = None,
+        port: int = 0,
     ) -> None:
         self.calls: list[Call] = []
         self.claims_of: ClaimsOf = claims_of or _whole_unit
@@ -246,9 +247,9 @@ class LLMServer:
         self.api_key = api_key
         self.usage = usage
         self.most_at_once = 0
-        self.connections = 0
         self._at_once = 0
-        self._port = 0
+        self.connections = 0
+        self._port = port
         self._next: list[Fault] = []
         self._always: Fault | None = None
         self._rule: Callable[[Call], Fault | None] | None = None
@@ -302,7 +303,7 @@ class LLMServer:
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._converse, "127.0.0.1", self._port)
         self._port = server.sockets[0].getsockname()[1]
         self._started.set()
         await self._stop.wait()

@@ -7,6 +7,7 @@ by Ctrl-C or by SIGKILL.
 """
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -16,9 +17,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import psycopg
@@ -29,10 +30,22 @@ STOP_SECONDS = 60
 DATABASE = "coverdict"
 # Lost at a crash of the machine, which a test database may be; nothing else changes.
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}
+Ending = Literal["fast", "immediate"]
+"""How a server is told to end, in the words of pg_ctl."""
+SIGNALS: dict[Ending, signal.Signals] = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
 class NoPostgres(Exception):
     """This machine cannot run the wheel's PostgreSQL; the message says why."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where a server has its data, with what settings, and what its environment holds besides."""
+
+    parent: str | None = None
+    settings: dict[str, str] = field(default_factory=lambda: dict(QUICK))
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,11 +55,11 @@ class Server:
     url: str
     keeper: subprocess.Popen[str]
 
-    def restart(self) -> None:
-        """End the server, which cuts every connection, and start it again with the same data."""
+    def restart(self, ending: Ending = "fast", *, away: float = 0.0) -> None:
+        """End the server, which cuts every connection, and start it again with the same data after so many seconds."""
         assert self.keeper.stdin
         assert self.keeper.stdout
-        print("restart", file=self.keeper.stdin, flush=True)
+        print(ending, away, file=self.keeper.stdin, flush=True)
         if self.keeper.stdout.readline().strip() != "restarted":
             raise NoPostgres("the test database did not come up again")
 
@@ -59,13 +72,13 @@ class Server:
             self.keeper.stdout.close()
 
 
-def start() -> Server:
+def start(options: Options | None = None) -> Server:
     """Start a keeper with a fresh server.
 
     Raises NoPostgres, with the server's own words, if it does not come up.
     """
     keeper = subprocess.Popen(
-        [sys.executable, str(Path(__file__).resolve())],
+        [sys.executable, str(Path(__file__).resolve()), json.dumps(asdict(options or Options()))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -159,34 +172,27 @@ def _wait_until_ready(room: Path, server: subprocess.Popen[bytes], log: Path) ->
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """A server for the length of a with block; gives its URL.
+def _startable(options: Options) -> Iterator[tuple[str, Callable[[Ending, float], None]]]:
+    """A running server's URL, and what restarts it.
 
     Trust is the only authentication, so the socket lies in a folder of mode 0700 and there is no TCP port.
     Ends with SIGINT, PostgreSQL's fast shutdown, and removes the folder.
     """
-    with _startable() as (url, _):
-        yield url
-
-
-@contextmanager
-def _startable() -> Iterator[tuple[str, Callable[[], None]]]:
-    """A running server's URL, and what restarts it."""
     identity = _nobody()
     # Short, because a socket's path has room for about a hundred characters.
-    room = Path(tempfile.mkdtemp(prefix="pg-"))
+    room = Path(tempfile.mkdtemp(prefix="pg-", dir=options.parent))
     try:
         programs = _for_nobody(binaries(), room, identity)
-        environment = {"PATH": os.defpath, "LC_ALL": "C", "HOME": str(room)}
+        environment = {"PATH": os.defpath, "LC_ALL": "C", "HOME": str(room), **options.environment}
         _initialise(programs, room, environment, identity)
-        settings = {"listen_addresses": "", "unix_socket_permissions": "0700", **QUICK}
-        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        settings = {"listen_addresses": "", "unix_socket_permissions": "0700", **options.settings}
+        words = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = room / "log"
 
         def begin() -> subprocess.Popen[bytes]:
             with log.open("ab") as sink:
                 return subprocess.Popen(
-                    [programs / "postgres", "-D", room / "data", "-k", room, *options],
+                    [programs / "postgres", "-D", room / "data", "-k", room, *words],
                     env=environment,
                     cwd=room,
                     stdin=subprocess.DEVNULL,
@@ -197,9 +203,10 @@ def _startable() -> Iterator[tuple[str, Callable[[], None]]]:
 
         server = begin()
 
-        def restart() -> None:
+        def restart(ending: Ending, away: float) -> None:
             nonlocal server
-            _end(server)
+            _end(server, SIGNALS[ending])
+            time.sleep(away)
             server = begin()
             _wait_until_ready(room, server, log)
 
@@ -212,8 +219,8 @@ def _startable() -> Iterator[tuple[str, Callable[[], None]]]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _end(server: subprocess.Popen[bytes]) -> None:
-    server.send_signal(signal.SIGINT)
+def _end(server: subprocess.Popen[bytes], how: signal.Signals = signal.SIGINT) -> None:
+    server.send_signal(how)
     try:
         server.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
@@ -225,10 +232,11 @@ def _keep() -> None:
     """The keeper: hold a server until standard input closes, which it does when our parent is gone."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        with _startable() as (url, restart):
+        with _startable(Options(**json.loads(sys.argv[1]))) as (url, restart):
             print("url", url, flush=True)
-            for _ in sys.stdin:
-                restart()
+            for line in sys.stdin:
+                ending, away = line.split()
+                restart(ending, float(away))  # type: ignore[arg-type]  # `Server.restart` wrote it
                 print("restarted", flush=True)
     except NoPostgres as reason:
         print("failed", str(reason).replace("\n", "; "), flush=True)

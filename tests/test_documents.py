@@ -1,4 +1,4 @@
-"""README and the pages of docs/ say what the code does: commands, names, examples and links are tried against it."""
+"""README, RELIABILITY and the pages of docs/ say what the code does: commands, names, examples and links are tried."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ from annotation.judging.recipes import RECIPES
 from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.models import SCORES
 from tests.annotation.judging.processes import manage
+from tests.bench import __main__ as bench
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-PAGES = [README, *sorted(DOCS.glob("*.md"))]
+RELIABILITY = ROOT / "RELIABILITY.md"
+PAGES = [README, RELIABILITY, *sorted(DOCS.glob("*.md"))]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 SETTINGS = ROOT / "annotation" / "config" / "settings"
 RECIPES_OF_CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipe")[2]
@@ -271,7 +273,7 @@ def test_a_link_leads_somewhere(path: Path, link: str) -> None:
     name, _, anchor = link.partition("#")
     target = (path.parent / name).resolve() if name else path
     assert target.is_file()
-    if path != README:
+    if path.parent == DOCS:
         # The app serves the folder and nothing else.
         assert target.parent == DOCS
         assert target.suffix in {".md", *FILE_TYPES}
@@ -288,6 +290,22 @@ def test_every_page_is_reached_from_the_first() -> None:
 def test_every_page_is_one_that_the_app_can_show() -> None:
     for path in DOCS.glob("*.md"):
         assert help_page(path.stem) is not None, path.name
+
+
+# Reliability
+
+
+def test_every_promise_names_tests_and_measurements_that_there_are() -> None:
+    rows = re.findall(
+        r"^\| (.*) \| (.*) \|$", TEXTS[RELIABILITY].partition("## What is promised")[2], re.MULTILINE
+    )
+    promises = [told for promise, told in rows if promise.endswith(".")]
+    assert len(promises) > 10
+    for told in promises:
+        tests, measured = re.findall(r"`(tests/[\w/]+\.py)`", told), re.findall(r"ONLY=(\w+)", told)
+        assert tests or measured, told
+        assert [name for name in tests if not (ROOT / name).is_file()] == []
+        assert [name for name in measured if name not in bench.parts()] == []
 
 
 # Contributing

@@ -4,7 +4,7 @@ A message of the broker says that there is something to do, never what; workers 
 What is true stands in the Job rows:
 
 - `take` pulls waiting jobs, many under one token, so that of many workers one gets each;
-- `Lease` prolongs the claims as long as the process lives;
+- `Lease` prolongs the claims as long as the process lives, by the database's clock: those of hosts may differ;
 - whoever writes results calls `hold` first, inside the transaction of the writing: a worker whose
   job was given to another one writes nothing more;
 - `finish`, `try_later` and `stop_run` end a claim, and only with its token;
@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from celery import current_app
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.utils import timezone
 from kombu.exceptions import KombuError, OperationalError
 
 from annotation.core import tallies
 from annotation.core.events import log
+from annotation.core.shared.clock import shared_now
 from annotation.models import DocumentSet, Job, Run, Worker
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def take(
 def is_something_due(lane: Lane) -> bool:
     """Whether a job waits in the lane that may be taken now."""
     is_active = Q(run__isnull=True) | Q(run__state=Run.State.ACTIVE)
-    return Job.objects.filter(_in_lane(lane), _is_due(timezone.now()), is_active).exists()
+    return Job.objects.filter(_in_lane(lane), _is_due(shared_now()), is_active).exists()
 
 
 def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
@@ -151,7 +152,7 @@ def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
 
     `besides` are the keys of runs that are left out.
     """
-    waiting = Job.objects.filter(_is_due(timezone.now()), run__state=Run.State.ACTIVE, run=OuterRef("pk"))
+    waiting = Job.objects.filter(_is_due(shared_now()), run__state=Run.State.ACTIVE, run=OuterRef("pk"))
     at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
     runs = Run.objects.filter(Exists(waiting)).exclude(pk__in=besides)
     runs = runs.annotate(workers=at_work, served=Max("jobs__started_at"))
@@ -171,7 +172,7 @@ def new_token() -> str:
 @transaction.atomic
 def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
     """Claim some of these jobs; each counts an attempt."""
-    now = timezone.now()
+    now = shared_now()
     # A job that another worker is just taking is passed over where the database can tell; else its own row decides.
     can_skip = connection.features.has_select_for_update_skip_locked
     due = jobs.filter(_is_due(now)).select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
@@ -239,10 +240,12 @@ class Lease:
             connection.close()
 
     def _renew(self) -> None:
-        until = timezone.now() + timedelta(seconds=self._seconds)
         try:
-            Job.objects.filter(token=self._token, state=Job.State.WORKING).update(lease_until=until)
-        except DatabaseError:
+            until = shared_now() + timedelta(seconds=self._seconds)
+            with transaction.atomic():
+                mine = locked(Job.objects.filter(token=self._token, state=Job.State.WORKING))
+                Job.objects.filter(pk__in=mine).update(lease_until=until)
+        except Error:
             # The next turn tries again on a new connection; `hold` decides whether it was too late.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
@@ -260,7 +263,7 @@ def every(seconds: float, tell: Callable[[], object]) -> Iterator[None]:
             while not ended.wait(seconds):
                 try:
                     tell()
-                except DatabaseError:
+                except Error:
                     # The next turn tries again.
                     connection.close()
         finally:
@@ -275,6 +278,15 @@ def every(seconds: float, tell: Callable[[], object]) -> Iterator[None]:
         thread.join()
 
 
+def locked(jobs: QuerySet[Job]) -> list[int]:
+    """The keys of these jobs, whose rows are held until the caller's transaction ends.
+
+    Several threads of a worker write to its jobs: all of them lock in this one order, so that none waits in a circle.
+    """
+    held = jobs.select_for_update(of=("self",), no_key=True).order_by("pk")
+    return list(held.values_list("pk", flat=True))
+
+
 def hold(claimed: Sequence[Claimed]) -> set[int]:
     """The keys of those jobs that are still this worker's and still wanted, until the caller's transaction ends.
 
@@ -283,8 +295,7 @@ def hold(claimed: Sequence[Claimed]) -> set[int]:
     token, run = claimed[0].token, claimed[0].job.run_id
     keys = [each.job.pk for each in claimed]
     held = Job.objects.filter(pk__in=keys, token=token, state=Job.State.WORKING)
-    held = held.select_for_update(of=("self",), no_key=True).order_by("pk")
-    mine = set(held.values_list("pk", flat=True))
+    mine = set(locked(held))
     if run is not None and not Run.objects.filter(pk=run, state=Run.State.ACTIVE).exists():
         raise StoppedJob
     return mine
@@ -297,7 +308,7 @@ def finish_all(claimed: Sequence[Claimed]) -> None:
     owned = Job.objects.filter(
         pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
     )
-    done = owned.update(
+    done = Job.objects.filter(pk__in=locked(owned)).update(
         state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now()
     )
     tallies.count("jobs", done, lane=lane_of(claimed[0].job), outcome=Job.State.DONE)
@@ -313,7 +324,7 @@ def finish(claimed: Claimed, *, state: Job.State, error: str = "") -> bool:
     """
     run = _locked_run(claimed.job)
     if state == Job.State.CANCELLED and run is not None and run.state == Run.State.ACTIVE:
-        return _hand_back(claimed, error="", at=timezone.now())
+        return _hand_back(claimed, error="", at=shared_now())
     if not _end(claimed, state=state, error=error):
         return False
     settle(run)
@@ -333,7 +344,7 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
     pauses = _pauses_of(claimed.job)
     if attempt <= len(pauses):
         pause = timedelta(seconds=pauses[attempt - 1])
-        return _hand_back(claimed, error=error, at=timezone.now() + pause)
+        return _hand_back(claimed, error=error, at=shared_now() + pause)
     return finish(claimed, state=Job.State.FAILED, error=f"{error} (Given up after {attempt} attempts.)")
 
 
@@ -427,7 +438,7 @@ def settle(run: Run | None) -> None:
 
 def reap() -> None:
     """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
-    now = timezone.now()
+    now = shared_now()
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).exclude(
         token__in=tuple(Lease.alive)
     )
@@ -521,5 +532,5 @@ def broker_fault() -> str:
 
 def workers_alive(now: datetime | None = None) -> int:
     """How many workers have reported lately."""
-    lately = (now or timezone.now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
+    lately = (now or shared_now()) - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return Worker.objects.filter(seen_at__gte=lately).count()

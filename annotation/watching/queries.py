@@ -20,6 +20,7 @@ from django.utils.dateparse import parse_datetime
 
 import annotation
 from annotation.core.jobs import LANE_COLUMNS, OPEN, Lane
+from annotation.core.shared.clock import shared_now
 from annotation.models import Job, Worker
 
 BACKUP_STAMP = "last-backup.json"
@@ -96,7 +97,7 @@ class WorkerState:
 
 def workers() -> list[WorkerState]:
     """Every worker of the last day, and whether it has reported lately."""
-    lately = timezone.now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
+    lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(
             name=row.name,

@@ -1,7 +1,14 @@
-"""What every door says while the database is away: the driver's own error, of a server that is not there."""
+"""What every door says while the database is away: the driver's own error, of a server that is not there; and that
+nothing is lost or doubled where parts of an installation die.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,15 +17,17 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.core.refusals import away
+from tests import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from django.http import HttpResponse
 
     from tests.annotation.cast import World
 
+ROOT = Path(__file__).parents[2]
+STRUCK = ("web server killed", "PostgreSQL stopped at once", "all workers killed")
 HTMX = {"HX-Request": "true"}
 
 
@@ -126,3 +135,28 @@ def test_other_errors_keep_the_format_and_tell_nothing(
 
 def test_an_error_of_ours_is_not_the_databases() -> None:
     assert away(ValueError("no")) is None
+
+
+@pytest.mark.process
+@pytest.mark.redis
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_where_parts_die(tmp_path: Path) -> None:
+    """`make bench ONLY=faults` in short: amid a run, while people save and answer."""
+    short = {"FAULTS_SETS": "24", "FAULTS_ONLY": ",".join(STRUCK), "JOB_LEASE_SECONDS": "3"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench", "faults", "--output", tmp_path / "bench.json"],
+        env=os.environ | short,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "bench.json").read_text())["parts"]["faults"]["rows"]
+    if not rows:
+        parts.missing("redis", done.stderr.strip().splitlines()[-1])
+    counts = {row["what"]: (row["value"], row["note"]) for row in rows if row["unit"] != "s"}
+    assert [what for what in STRUCK if f"{what}: lost" not in counts] == []
+    assert {what: told for what, told in counts.items() if told[0]} == {}
+    # How soon is for the benchmark to say; that it goes on at all, for this.
+    assert {row["what"]: row["value"] for row in rows if row["unit"] == "s" and row["value"] > 120} == {}

@@ -30,6 +30,8 @@ def bare(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"saved": row.public_id})
 
 
+# Django asks the outermost module of addresses for it.
+handler500 = "annotation.config.faults.broken"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("bare/", bare),
     path("", include("annotation.config.urls")),

@@ -1,12 +1,14 @@
 """Fill a database for the measurement of many people at once, and print as JSON who they are and what they do.
 
-The project of `review`, 30 document sets of 25 systems with 7,500 judged checks: 10 assessors who have sets of it,
-15 reviewers, 5 managers who read its pages, and an answered random sample of checks. Run with the benchmark's settings.
+The project of `review`, 30 document sets of 25 systems with 7,500 judged checks: 18 assessors who have sets of it,
+24 reviewers, 8 managers who read its pages, and an answered random sample of checks. Another project waits for a run of
+the judge at PEOPLE_JUDGE. Run with the benchmark's settings.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +16,15 @@ import django
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from tests.bench import _saving_world, review
+from tests.bench import _saving_world, _volume_world, review
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from annotation.models import Project
 
-ASSESSORS, REVIEWERS, READERS = 10, 15, 5
+ASSESSORS, REVIEWERS, READERS = 18, 24, 8
+RUN_SETS, AT_ONCE = 1000, 8
 ASSESSORS_PER_SET = 2
 SAMPLED_SHARE = 0.02
 PASSWORD = "a password of the benchmark"
@@ -29,7 +32,7 @@ PASSWORD = "a password of the benchmark"
 
 def main() -> None:
     django.setup()
-    from annotation.models import Project, Role
+    from annotation.models import Judge, Project, Role
 
     call_command("migrate", verbosity=0)
     with transaction.atomic():
@@ -39,11 +42,20 @@ def main() -> None:
         project.save(update_fields=["question_set"])
         told = {
             "password": PASSWORD,
-            "assessors": _at_work(project, _people(project, Role.ASSESSOR, ASSESSORS)),
-            "readers": [person.username for person in _people(project, Role.MANAGER, READERS)],
-            "reviewers": [person.username for person in _people(project, Role.REVIEWER, REVIEWERS)],
+            "assessors": at_work(project, members(project, Role.ASSESSOR, ASSESSORS)),
+            "readers": [person.username for person in members(project, Role.MANAGER, READERS)],
+            "reviewers": [person.username for person in members(project, Role.REVIEWER, REVIEWERS)],
         }
         _answer_a_sample(project)
+        run = Project.objects.create(slug="run", name="Run")
+        _volume_world.fill(run, RUN_SETS, 1, with_claims=False)
+        Judge.objects.create(
+            name="scripted",
+            kind="openai",
+            model="m",
+            base_url=os.environ["PEOPLE_JUDGE"],
+            concurrency=AT_ONCE,
+        )
     if connection.vendor == "postgresql":
         # A running server does so by itself, a minute after rows came in.
         with connection.cursor() as cursor:
@@ -51,7 +63,7 @@ def main() -> None:
     sys.stdout.write(json.dumps(told) + "\n")
 
 
-def _people(project: Project, role: str, count: int) -> list[User]:
+def members(project: Project, role: str, count: int) -> list[User]:
     from django.contrib.auth.models import User
 
     from annotation.models import Membership
@@ -63,7 +75,7 @@ def _people(project: Project, role: str, count: int) -> list[User]:
     return people
 
 
-def _at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
+def at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
     from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
     from annotation.assessing.services.plan_assignments import carry_out
 

@@ -1,101 +1,429 @@
-"""What a run loses when Redis is emptied, the broker is away for 15 s, or PostgreSQL restarts in the middle of it.
+"""What is lost and doubled, and how soon all goes on, where a part of the installation dies, is away, full, or has its
+clock jump: PostgreSQL, Redis, gunicorn as `coverdict serve` starts it, two workers, and a judge that takes 200 ms.
 
-Two workers and a judge that takes 200 ms, `FAULTS_SETS` document sets, 1,000 unless given. Workers that are killed are
-measured by `volume`.
+Each fault strikes amid a run of `FAULTS_SETS` document sets, 150 unless given, while four people save percents and two
+answer claims. Lost: an act or answer that was acknowledged and is in no row, a document set that is not judged in the
+end, a score that cannot be rebuilt. Doubled: a row that is there twice, or a call that was paid twice; calls whose
+reply was not kept yet when their asker or its database died may be asked again, and are told apart.
+`FAULTS_ONLY` names faults, with commas between; `volume` kills many workers one after the other.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from urllib.parse import urlsplit
-
-import redis
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tests import postgres, redis_server
 from tests.bench import Row
+from tests.bench._faults_world import AT_ONCE, FAKETIME, LONGEST_SECONDS, People, World
 from tests.bench._serving import load
-from tests.bench.call_plan import AT_ONCE, Counts, scripted_server
-from tests.bench.volume import TAKEN_UP_SECONDS, told_of
+from tests.bench._strikes import AHEAD, BACK, DIE, HOUR
+
+if TYPE_CHECKING:
+    from annotation.models import Export, Run
 
 NAME = "faults"
-SETS = int(os.environ.get("FAULTS_SETS", "1000"))
-WORKERS, CALLS_A_SET = 2, 3
-AWAY_SECONDS = 15.0
+SETS = int(os.environ.get("FAULTS_SETS", "150"))
+ONLY = tuple(filter(None, os.environ.get("FAULTS_ONLY", "").split(",")))
+CHECKED_SETS = max(2, SETS // 20)
+CALLS_A_SET = 3
 AMID = 0.3
 """The share of the calls after which the fault comes."""
+AWAY_SECONDS = 5.0
+REAPERS = 8
+RUN_GOES_ON_SECONDS, SAVES_GO_ON_SECONDS = 15.0, 5.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`strike` returns when the cause is gone; `interrupts` where calls may be under way for somebody who dies."""
+
+    what: str
+    how: str
+    strike: Callable[[World], None]
+    interrupts: bool = False
+    mortal: str = ""
+    after: Callable[[World], int] = lambda _: 0
+    """How much else is lost, once all is over."""
+    missing: Callable[[World], str] = lambda _: ""
+    """Why it cannot be measured here, or nothing."""
 
 
 def run() -> list[Row]:
-    try:
-        server = postgres.start()
-    except postgres.NoPostgres as reason:
-        print(f"faults: not measured: {reason}", file=sys.stderr)
-        return []
     with ExitStack() as opened:
-        opened.callback(server.stop)
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
+        # PostgreSQL runs as another user.
+        folder.chmod(0o755)
         try:
-            broker = opened.enter_context(ExitStack())
-            url = broker.enter_context(redis_server.running())
-        except redis_server.NoRedis as reason:
+            world = World(opened, folder, SETS, CHECKED_SETS)
+        except (postgres.NoPostgres, redis_server.NoRedis) as reason:
             print(f"faults: not measured: {reason}", file=sys.stderr)
             return []
+        world.start_web()
+        rows: list[Row] = []
+        for fault in FAULTS:
+            if ONLY and fault.what not in ONLY:
+                continue
+            if why := fault.missing(world):
+                print(f"faults: {fault.what}: not measured: {why}", file=sys.stderr)
+                continue
+            measured = _measure(world, fault)
+            for row in measured:
+                # As they come: all of them take a while.
+                print(
+                    f"faults: {row.what}: {row.value:.3g} {row.unit} {row.note}", file=sys.stderr, flush=True
+                )
+            rows += measured
+        return rows
 
-        def empty() -> None:
-            with redis.Redis.from_url(url) as client:
-                client.flushall()
 
-        def take_away() -> None:
-            broker.close()
-            time.sleep(AWAY_SECONDS)
-            broker.enter_context(redis_server.running(urlsplit(url).port))
-
-        faults: dict[str, Callable[[], None]] = {
-            "Redis emptied": empty,
-            f"broker away for {AWAY_SECONDS:.0f} s": take_away,
-            "PostgreSQL restarted": server.restart,
-        }
-        outside = {"DATABASE_URL": server.url, "CELERY_BROKER_URL": url}
-        return [row for what, fault in faults.items() for row in _measure(what, fault, outside)]
-
-
-def _measure(what: str, fault: Callable[[], None], outside: dict[str, str]) -> list[Row]:
-    with scripted_server() as (address, counts), ThreadPoolExecutor(1) as pool:
-        running = pool.submit(told_of, outside, SETS, 1, WORKERS, address)
-        while counts()[0] < AMID * CALLS_A_SET * SETS and not running.done():
-            time.sleep(0.1)
+def _measure(world: World, fault: Fault) -> list[Row]:
+    world.set_database_clock(0)
+    world.ready_workers(fault.mortal)
+    with world.people() as people:
+        judged = world.start_run()
+        _until(lambda: len(world.judge.calls) >= AMID * CALLS_A_SET * SETS)
+        held, kept = _held(judged), _kept_calls(judged)
+        under_way = len(world.judge.calls) - kept
         began = time.monotonic()
-        fault()
-        lasted = time.monotonic() - began
-        silence = _silence(counts) if not running.done() else 0.0
-        told = running.result()
-        twice = counts.paid_twice()
-    note = f"the fault lasted {lasted:.1f} s; {load()}"
+        fault.strike(world)
+        back = time.monotonic()
+        calls = len(world.judge.calls)
+        run_after = _until(lambda: _goes_on(world, judged, held, calls)) - back
+        _until(lambda: people.longest_until_saved(back) < LONGEST_SECONDS)
+        saves_after = people.longest_until_saved(back)
+        is_over = _until(lambda: _is_over(judged)) - began < LONGEST_SECONDS
+        people.stop()
+        lost = _lost(world, people, judged) + Counter({"other": fault.after(world)})
+        doubled = _doubled(people, judged)
+    again = world.asked_twice
+    if not is_over:
+        lost["runs"] = 1
+    allowed = max(AT_ONCE, under_way) if fault.interrupts else 0
+    wrong = "; ".join(f"{count} x {what}" for what, count in people.wrong.most_common(3))
     return [
+        Row(f"{fault.what}: lost", lost.total(), "", at_most=0, note=f"{_parts(lost)}{fault.how}"),
         Row(
-            f"{what}: summaries without a score",
-            SETS - told["scores"],
-            "summaries",
+            f"{fault.what}: doubled",
+            doubled.total() + max(0, again - allowed),
+            "",
             at_most=0,
-            note=told["state"],
+            note=f"{_parts(doubled)}{len(people.acts)} acts and answers acknowledged, "
+            f"{len(world.judge.calls)} calls; asked again {again}, not kept yet {under_way}",
         ),
-        Row(f"{what}: verdicts doubled", told["doubled"], "verdicts", at_most=0),
-        Row(f"{what}: scores that cannot be rebuilt", not told["is_exact"], "projects", at_most=0),
-        Row(f"{what}: calls paid twice", twice, "calls", at_most=AT_ONCE),
-        Row(f"{what}: reopened after", silence, "s", at_most=TAKEN_UP_SECONDS, note=note),
+        Row(f"{fault.what}: the run goes on after", run_after, "s", at_most=RUN_GOES_ON_SECONDS, note=load()),
+        Row(f"{fault.what}: saves go on after", saves_after, "s", at_most=SAVES_GO_ON_SECONDS),
+        Row(f"{fault.what}: errors without a way out", people.wrong.total(), "", at_most=0, note=wrong),
     ]
 
 
-def _silence(counts: Counts) -> float:
-    """Seconds until further calls come than were under way, or the last of the run."""
-    began, before = time.monotonic(), counts()[0]
-    while (
-        counts()[0] < min(before + AT_ONCE + 1, CALLS_A_SET * SETS)
-        and time.monotonic() - began < 2 * TAKEN_UP_SECONDS
-    ):
-        time.sleep(0.1)
-    return time.monotonic() - began
+def _parts(counts: Counter[str]) -> str:
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"{told}; " if told else ""
+
+
+# What is looked at
+
+
+def _until(holds: Callable[[], bool]) -> float:
+    """The moment at which it holds, or at which that was given up."""
+    end = time.monotonic() + LONGEST_SECONDS
+    while not _tried(holds) and time.monotonic() < end:
+        time.sleep(0.05)
+    return time.monotonic()
+
+
+def _tried(ask: Callable[[], Any]) -> Any:
+    """The answer; None while the database is away."""
+    from django.db import Error, connection
+
+    try:
+        return ask()
+    except Error:
+        connection.close()
+        return None
+
+
+def _held(judged: Run) -> dict[int, str]:
+    from annotation.models import Job
+
+    return dict(Job.objects.filter(run=judged, state="working").values_list("pk", "token"))
+
+
+def _kept_calls(judged: Run) -> int:
+    from annotation.models import JudgeCall
+
+    return JudgeCall.objects.filter(run=judged).count()
+
+
+def _goes_on(world: World, judged: Run, held: dict[int, str], calls: int) -> bool:
+    """Whether calls came that were not under way, and nobody who died still has what was held."""
+    now = _held(judged)
+    is_free = not any(now.get(key) == token for key, token in held.items())
+    return is_free and (len(world.judge.calls) > calls + AT_ONCE or _is_over(judged))
+
+
+def _is_over(judged: Run) -> bool:
+    from annotation.models import Run
+
+    return not Run.objects.filter(pk=judged.pk, state="active").exists()
+
+
+def _lost(world: World, people: People, judged: Run) -> Counter[str]:
+    from django.core.management import CommandError, call_command
+
+    from annotation.models import Job, Summary, UnitJudgment, Verdict
+
+    lost: Counter[str] = Counter()
+    for desk in people.assessors:
+        rows = UnitJudgment.objects.filter(assignment__sitting__public_id=desk.person["sitting"])
+        kept = set(rows.filter(client_id="form").values_list("seq", flat=True))
+        lost["acts"] += sum(act.person == desk.username and act.what not in kept for act in people.acts)
+    names = {desk.username for desk in people.reviewers}
+    said = set(
+        Verdict.objects.filter(person__username__in=names).values_list(
+            "person__username", "check_row__public_id"
+        )
+    )
+    lost["answers"] += sum(act.person in names and (act.person, act.what) not in said for act in people.acts)
+    lost["jobs"] += Job.objects.filter(run=judged).exclude(state="done").count()
+    peers = Summary.objects.filter(document_set__project=world.runs, is_peer=True)
+    answered = peers.filter(checks__verdicts__run=judged).distinct().count()
+    lost["summaries without a verdict"] += world.sets - answered
+    for project in (world.runs, world.study):
+        try:
+            with Path(os.devnull).open("w") as nothing:
+                call_command("verify_scores", project.slug, stdout=nothing)
+        except CommandError:
+            lost["projects whose scores differ"] += 1
+    return lost
+
+
+def _doubled(people: People, judged: Run) -> Counter[str]:
+    from annotation.models import Check, UnitJudgment, Verdict
+
+    doubled: Counter[str] = Counter()
+    verdicts = Verdict.objects.filter(run=judged)
+    doubled["verdicts"] += verdicts.count() - Check.objects.filter(verdicts__run=judged).distinct().count()
+    for desk in people.assessors:
+        rows = UnitJudgment.objects.filter(
+            assignment__sitting__public_id=desk.person["sitting"], client_id="form"
+        )
+        doubled["acts"] += rows.count() - rows.values("seq").distinct().count()
+    for reviewer in people.reviewers:
+        said = Verdict.objects.filter(person__username=reviewer.username)
+        doubled["answers"] += said.count() - said.values("check_row").distinct().count()
+    return doubled
+
+
+# The faults
+
+
+def _kill_worker(world: World) -> None:
+    world.end_worker(world.workers[0])
+
+
+def _kill_both_workers(world: World) -> None:
+    for process in list(world.workers):
+        world.end_worker(process)
+    world.start_worker()
+
+
+def _kill_threads(world: World) -> None:
+    world.workers[0].send_signal(DIE)
+
+
+def _reap_at_once(world: World) -> None:
+    """The lease of a killed worker runs out in front of everybody who reaps."""
+    from django.db import connection
+
+    from annotation.core.jobs import lease_seconds, reap
+
+    end = time.monotonic() + lease_seconds() + 2
+
+    def reap_on() -> None:
+        try:
+            while time.monotonic() < end:
+                reap()
+        finally:
+            connection.close()
+
+    reapers = [threading.Thread(target=reap_on) for _ in range(REAPERS)]
+    _kill_worker(world)
+    for each in reapers:
+        each.start()
+    for each in reapers:
+        each.join()
+
+
+def _fill_disk(world: World, name: str) -> Callable[[], None]:
+    """Fill a small disk; what frees it."""
+    ballast = world.folder / name / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(64 * 1024))
+        except OSError:
+            pass
+    return ballast.unlink
+
+
+def _fill_database_disk(world: World) -> None:
+    from django.db import connection
+
+    free = _fill_disk(world, "database")
+    time.sleep(AWAY_SECONDS)
+    free()
+    connection.close()
+    end = time.monotonic() + AWAY_SECONDS
+    while _tried(_held_any) is None:
+        if time.monotonic() > end:
+            # It has ended itself, as it does where it cannot write its log; whoever frees the disk starts it again.
+            world.database.restart()
+
+
+def _held_any() -> bool:
+    from annotation.models import Job
+
+    return Job.objects.exists() or True
+
+
+_exports: list[Export] = []
+
+
+def _fill_var_disk(world: World) -> None:
+    from annotation.exports.services import request_export
+
+    free = _fill_disk(world, "var")
+    _exports.append(request_export(project=world.study, level="claims", format="csv", by=None))
+    time.sleep(AWAY_SECONDS)
+    free()
+
+
+def _lost_exports(world: World) -> int:
+    """Exports that did not end, or whose file is not whole."""
+    from annotation.models import Check, Job
+
+    export = _exports.pop()
+    _until(lambda: not Job.objects.filter(export=export, state__in=("waiting", "working")).exists())
+    export.refresh_from_db()
+    file = world.folder / "var" / "exports" / export.path
+    if not export.path or not file.is_file():
+        return 1
+    lines = file.read_text().count("\n") - 1
+    return int(lines < Check.objects.filter(project=world.study).count())
+
+
+def _with_right_clocks(world: World) -> int:
+    """Processes whose clocks have jumped end; others are started. Raises RuntimeError where none had jumped."""
+    from annotation.models import Job
+
+    ended = Job.objects.filter(finished_at__isnull=False).order_by("-pk")[: world.sets]
+    if not any(abs(job.finished_at.timestamp() - time.time()) > HOUR / 2 for job in ended if job.finished_at):
+        raise RuntimeError("no worker's clock has jumped")
+    for process in list(world.workers):
+        world.end_worker(process)
+    world.kill_web()
+    return 0
+
+
+def _needs_disk(name: str) -> Callable[[World], str]:
+    return lambda world: "" if name in world.disks else "mounting a small disk takes root"
+
+
+def _needs_clock(_: World) -> str:
+    return "" if FAKETIME.exists() else "libfaketime is not there; on Debian: apt install libfaketime"
+
+
+FAULTS = (
+    Fault("worker killed", "SIGKILL to one of two workers", _kill_worker, interrupts=True),
+    Fault("all workers killed", "SIGKILL to both, then one is started", _kill_both_workers, interrupts=True),
+    Fault(
+        "a worker's threads die",
+        "SystemExit raised in all threads that work on a lane",
+        _kill_threads,
+        interrupts=True,
+        mortal="ThreadPoolExecutor,lane-",
+    ),
+    Fault(
+        "the thread of a judge's calls dies",
+        "SystemExit raised in the event loop's thread",
+        _kill_threads,
+        interrupts=True,
+        mortal="judge-loop",
+    ),
+    Fault("web process killed", "SIGKILL to one of two processes of gunicorn", World.kill_web_process),
+    Fault("web server killed", "SIGKILL to gunicorn and its processes, then started again", World.kill_web),
+    Fault(
+        "PostgreSQL restarted",
+        f"SIGINT to the postmaster (pg_ctl -m fast), started again after {AWAY_SECONDS:.0f} s",
+        lambda world: world.database.restart(away=AWAY_SECONDS),
+        interrupts=True,
+    ),
+    Fault(
+        "PostgreSQL stopped at once",
+        f"SIGQUIT to the postmaster (pg_ctl -m immediate), started again after {AWAY_SECONDS:.0f} s",
+        lambda world: world.database.restart("immediate", away=AWAY_SECONDS),
+        interrupts=True,
+    ),
+    Fault(
+        "Redis killed",
+        f"SIGKILL, an empty one at its address after {3 * AWAY_SECONDS:.0f} s",
+        lambda world: world.kill_broker(3 * AWAY_SECONDS),
+    ),
+    Fault("Redis emptied", "FLUSHALL", World.empty_broker),
+    Fault(
+        "judge's server away",
+        f"its port is closed for {3 * AWAY_SECONDS:.0f} s, calls under way are cut",
+        lambda world: world.take_judge_away(3 * AWAY_SECONDS),
+        interrupts=True,
+    ),
+    Fault(
+        "database's disk full",
+        f"tmpfs of limited size filled to ENOSPC for {AWAY_SECONDS:.0f} s",
+        _fill_database_disk,
+        interrupts=True,
+        missing=_needs_disk("database"),
+    ),
+    Fault(
+        "disk of files full",
+        f"tmpfs of limited size filled to ENOSPC for {AWAY_SECONDS:.0f} s, an export asked for meanwhile",
+        _fill_var_disk,
+        after=_lost_exports,
+        missing=_needs_disk("var"),
+    ),
+    *(
+        Fault(
+            f"a worker's clock jumps {where}",
+            "by one hour, with time-machine, in one of two workers",
+            lambda world, jump=jump: world.jump_worker_clock(jump),  # type: ignore[misc]
+            after=_with_right_clocks,
+        )
+        for where, jump in (("ahead", AHEAD), ("back", BACK))
+    ),
+    *(
+        Fault(
+            f"clocks jump {where}",
+            "by one hour: of a worker and the web server with time-machine, of PostgreSQL with libfaketime",
+            lambda world, jump=jump: world.jump_all_clocks(jump),  # type: ignore[misc]
+            after=_with_right_clocks,
+            missing=_needs_clock,
+        )
+        for where, jump in (("ahead", AHEAD), ("back", BACK))
+    ),
+    Fault(
+        "many reapers at once",
+        f"SIGKILL to one of two workers; {REAPERS} threads and the other worker reap without pause",
+        _reap_at_once,
+        interrupts=True,
+    ),
+)

@@ -138,13 +138,13 @@ def _timed(spent: list[Spent], act: Callable[[], Any], *, status: int = 200) -> 
     return str(answer.content.decode())
 
 
-def fill() -> None:
-    """30 document sets of 25 systems and ten claims, all judged, in the database at hand."""
+def fill(sets: int = SETS) -> None:
+    """Document sets of 25 systems and ten claims, all judged, in the database at hand."""
     from annotation.models import Check, DocumentSet, Verdict
     from annotation.scoring.rescore import rescore
 
     project = _project()
-    for number in range(SETS):
+    for number in range(sets):
         document_set = DocumentSet.objects.create(project=project, external_id=f"d{number:03}")
         checks = _of_set(project, document_set, number)
         Check.objects.bulk_create(checks)

@@ -21,7 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench import Row
-from tests.bench._serving import Desk, Rush, Server, filled, load, on_both, p95, require, served, timed
+from tests.bench._serving import (
+    Answer,
+    Desk,
+    Rush,
+    Server,
+    filled,
+    load,
+    on_both,
+    p95,
+    require,
+    served,
+    timed,
+)
 
 NAME = "saving"
 WARM_UP, ALONE = 60, 400
@@ -175,16 +187,21 @@ class SavingDesk(Desk):
         return desk
 
     def save(self) -> None:
-        """The next act: each percent in turn, with two marks."""
-        acts = self.person["acts"]
-        assignment, unit = acts[self.done % len(acts)]
+        """The next act."""
         self.done += 1
-        act = {"seq": self.done, "kind": "unit", "assignment": assignment, "unit": unit, "ms": 2000}
-        act |= {"percent": self.done % 6 * 20, "marks": [1, 2], "note": ""}
+        answer = self.send_act(self.done)
+        require(answer, 200)
+        if json.loads(answer.body)["results"][0]["status"] != "saved":
+            raise RuntimeError(f"an act was not saved: {answer.body[:300]!r}")
+
+    def send_act(self, seq: int) -> Answer:
+        """The act of that number: each percent in turn, with two marks."""
+        acts = self.person["acts"]
+        assignment, unit = acts[(seq - 1) % len(acts)]
+        act = {"seq": seq, "kind": "unit", "assignment": assignment, "unit": unit, "ms": 2000}
+        act |= {"percent": seq % 6 * 20, "marks": [1, 2], "note": ""}
         path = f"/p/study/work/sets/{self.person['sitting']}/acts/"
-        answer = self.post(path, {"client": "form", "acts": [act]}, 200)
-        if answer["results"][0]["status"] != "saved":
-            raise RuntimeError(f"an act was not saved: {answer}")
+        return self.send(path, {"client": "form", "acts": [act]})
 
     def save_bare(self) -> None:
         rows = self.person["rows"]

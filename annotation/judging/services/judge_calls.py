@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import structlog
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
-from django.utils import timezone
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from annotation.core import tallies
+from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
 from evaluation.judging.errors import ModelChanged
@@ -167,7 +167,7 @@ class RowCallStore:
         return [(found[key], False) for key in keys]
 
     def _claim(self, keys: Sequence[str]) -> set[str]:
-        now = timezone.now()
+        now = shared_now()
         until = now + timedelta(seconds=CLAIM_SECONDS)
         CallClaim.objects.bulk_create(
             [CallClaim(key=key, token=self._token, lease_until=until) for key in keys], ignore_conflicts=True
@@ -191,13 +191,13 @@ class RowCallStore:
 
     def _prolong(self) -> None:
         def later() -> None:
-            until = timezone.now() + timedelta(seconds=CLAIM_SECONDS)
+            until = shared_now() + timedelta(seconds=CLAIM_SECONDS)
             CallClaim.objects.filter(token=self._token).update(lease_until=until)
 
         while not self._ended.wait(CLAIM_SECONDS / 3):
             try:
                 self._thread.begin(later).result()
-            except DatabaseError:
+            except Error:
                 # The next turn tries again; at worst a question is paid for twice.
                 logger.warning("The claims on calls were not prolonged", exc_info=True)
 

@@ -16,7 +16,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import Case, F, Value, When
 from structlog.contextvars import bind_contextvars
 
@@ -264,7 +264,7 @@ class _Turn:
             while self.asked:
                 yield self._heard(self.answered.get(timeout=max(0.0, end - time.monotonic())))
         except Empty:
-            return
+            self.judge.require_asking()
 
     def _heard(self, reply: tuple[_Flow, Any]) -> tuple[_Flow, Any]:
         self.asked -= 1
@@ -303,7 +303,9 @@ class _Turn:
                 self.due.answers.append((flow, step))
 
     def _take_in(self, flow: _Flow, asking: Any) -> None:
-        self.answered.put((flow, asking.result()))
+        # What is broken off at the end of a turn is awaited by nobody.
+        if not asking.cancelled():
+            self.answered.put((flow, asking.result()))
 
     def _in_groups(
         self, due: list[_Due[StepKind]], do: Callable[[Sequence[_Due[StepKind]]], None], most: int = 100
@@ -313,12 +315,12 @@ class _Turn:
             group, due[:] = due[:most], due[most:]
             try:
                 self._attempt(group, do)
-            except DatabaseError:
+            except Error:
                 logger.warning("A group of %s document sets is written one by one", len(group), exc_info=True)
                 for each in group:
                     try:
                         self._attempt([each], do)
-                    except DatabaseError as failure:
+                    except Error as failure:
                         self.failed.append((each[0], failure))
 
     def _attempt(
@@ -330,7 +332,7 @@ class _Turn:
             self.is_cancelled = True
             for flow, _ in group:
                 self._advance(flow, None)
-        except DatabaseError:
+        except Error:
             if not connection.in_atomic_block:
                 connection.close_if_unusable_or_obsolete()
             raise

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
@@ -58,6 +58,7 @@ TEXTS_NOT_PERMITTED = "texts_not_permitted"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
 LOOK_SECONDS = 0.05
+LOOK_ALIVE_SECONDS = 1.0
 _PORTS = {"http": 80, "https": 443}
 
 JudgeReply = TypeVar("JudgeReply")
@@ -239,6 +240,7 @@ class JudgeAtWork:
     judge: AnsweringJudge
     row: Judge
     loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
     slots: Sequence[RowSlots] = ()
     of_cluster: Mapping[str, AnsweringJudge] = field(default_factory=dict)
 
@@ -259,6 +261,11 @@ class JudgeAtWork:
             time.sleep(LOOK_SECONDS)
         return self.can_ask
 
+    def require_asking(self) -> None:
+        """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
+        if not self.thread.is_alive():
+            raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
+
     def begin(
         self, questions: Iterable[Coroutine[None, None, JudgeReply]]
     ) -> Future[list[JudgeReply | BaseException]]:
@@ -275,7 +282,10 @@ class JudgeAtWork:
 
     def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
         """What each question got, once all have."""
-        return self.begin(questions).result()
+        begun = self.begin(questions)
+        while not wait([begun], LOOK_ALIVE_SECONDS).done:
+            self.require_asking()
+        return begun.result()
 
 
 @contextmanager
@@ -323,13 +333,15 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             prompts={**prompts, **told},
         )
         of_cluster = _of_clusters(built, judge, examples, prompts)
-        loop = opened.enter_context(_loop_in_thread())
+        loop, thread = opened.enter_context(_loop_in_thread())
         for each in slots:
             asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
         try:
-            yield JudgeAtWork(judge=built, row=judge, loop=loop, slots=slots, of_cluster=of_cluster)
+            yield JudgeAtWork(built, judge, loop, thread, slots, of_cluster)
         finally:
-            asyncio.run_coroutine_threadsafe(_end_asking(built), loop).result()
+            ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
+            while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
+                pass
 
 
 def _of_clusters(
@@ -348,12 +360,12 @@ def _of_clusters(
 
 
 @contextmanager
-def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thread]]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="judge-loop", daemon=True)
     thread.start()
     try:
-        yield loop
+        yield loop, thread
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

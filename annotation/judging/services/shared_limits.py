@@ -10,9 +10,9 @@ import time
 from datetime import timedelta
 
 from django.db import Error, transaction
-from django.db.models import Count, Min, Sum
-from django.utils import timezone
+from django.db.models import Count, Min, Q, Sum
 
+from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.models import CallStart, Judge, JudgeShare
 
@@ -85,7 +85,7 @@ class RowSlots:
         """Take this process's even part of the judge's calls, as far as the others leave it."""
         kept_until = time.monotonic() + SHARE_SECONDS
         most = Judge.objects.select_for_update(of=("self",), no_key=True).get(pk=self._judge.pk).concurrency
-        now = timezone.now()
+        now = shared_now()
         JudgeShare.objects.filter(judge=self._judge, lease_until__lt=now).delete()
         others = dict(
             JudgeShare.objects.filter(judge=self._judge)
@@ -145,8 +145,10 @@ class RowPace:
     def _wait(self, tokens: int) -> float:
         """Seconds until there may be room; 0 where the call goes now."""
         judge = Judge.objects.select_for_update(of=("self",), no_key=True).get(pk=self._judge.pk)
-        now = timezone.now()
-        CallStart.objects.filter(judge=judge, at__lte=now - MINUTE).delete()
+        now = shared_now()
+        # What is later than now is from before the clock was set back.
+        over = Q(at__lte=now - MINUTE) | Q(at__gt=now)
+        CallStart.objects.filter(over, judge=judge).delete()
         gone = CallStart.objects.filter(judge=judge).aggregate(
             calls=Count("pk"), tokens=Sum("tokens", default=0), first=Min("at")
         )

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Case, F, FloatField, Q, Sum, Value, When
 from django.db.models.functions import Greatest
-from django.utils import timezone
 
+from annotation.core.jobs import locked
+from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import Job, Run
 from evaluation.judging.errors import BudgetSpent
@@ -88,7 +89,7 @@ class RunBudget:
         if run.max_cost is not None:
             left = run.max_cost - run.cost
             # What a dead worker has set aside may have been spent, but nobody gives it back.
-            live = Q(lease_until__gt=timezone.now())
+            live = Q(lease_until__gt=shared_now())
             sums = Job.objects.filter(run=run, state=Job.State.WORKING).aggregate(
                 all=Sum("reserved_cost", default=0.0),
                 live=Sum("reserved_cost", filter=live, default=0.0),
@@ -135,5 +136,5 @@ def _change_reserved(bills: Sequence[_Bill]) -> None:
         moved[bill.job] += bill.aside - bill.back
     if moved:
         by_job = Case(*(When(pk=job, then=Value(by)) for job, by in moved.items()), output_field=FloatField())
-        jobs = Job.objects.filter(pk__in=moved)
+        jobs = Job.objects.filter(pk__in=locked(Job.objects.filter(pk__in=moved)))
         jobs.update(reserved_cost=Greatest(F("reserved_cost") + by_job, 0.0))

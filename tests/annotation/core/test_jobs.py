@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -113,7 +114,7 @@ def test_many_jobs_are_taken_under_one_token_in_as_many_statements_as_one(
             project, external_id=str(number), documents=["D."], peers={"elm": "The mill burned."}
         )
     run = start_run(project=project, judge=judge, by=None)
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         first = jobs.take(run=run, most=20)
     assert (len(first), {each.token for each in first}) == (20, {first[0].token})
     assert [each.job.pk for each in first] == list(run.jobs.values_list("pk", flat=True)[:20])
@@ -308,6 +309,37 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
     assert job_of(run).lease_until is None
 
 
+def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db: None, world: World) -> None:
+    """Else its thread and the one that writes what was judged would wait for each other."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has no locks of rows")
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    first, second = jobs.take(run=run, most=2)
+    # Behind the second one in the table.
+    change(run, done=0)
+    pids: list[int] = []
+
+    def renew() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            pids.extend(cursor.fetchone())
+        jobs.Lease(first.token)._renew()
+        connection.close()
+
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE pid = ANY(%s) AND NOT granted", [pids])
+            return bool(cursor.fetchone()[0])
+
+    thread = threading.Thread(target=renew)
+    with transaction.atomic():
+        Job.objects.select_for_update(no_key=True).get(pk=first.job.pk)
+        thread.start()
+        assert eventually(waits)
+        Job.objects.select_for_update(no_key=True, nowait=True).get(pk=second.job.pk)
+    thread.join(PATIENCE_SECONDS)
+
+
 # Reaping
 
 
@@ -336,6 +368,48 @@ def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
     claimed = claim(run)
     jobs.reap()
     assert job_of(run).token == claimed.token
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_leases_go_by_the_clock_of_the_database(run: Run, hours: int) -> None:
+    """A worker's host is an hour off: it takes nobody's job away, and others miss it as soon as anybody."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has the clock of the one machine that it is on")
+    claimed = claim(run)
+    wrong = time_machine.travel(timezone.now() + timedelta(hours=hours))
+    with wrong:
+        jobs.reap()
+        of_the_wrong = claim(run, 2)
+    assert job_of(run).token == claimed.token
+    lease = job_of(run, 2).lease_until
+    assert lease is not None
+    assert timedelta(seconds=5) < lease - timezone.now() <= timedelta(seconds=10)
+    let_the_lease_run_out(run)
+    with wrong:
+        jobs.reap()
+    assert [job_of(run).state, job_of(run, 2).token] == ["waiting", of_the_wrong.token]
+
+
+def test_many_reapers_take_a_job_back_once(transactional_db: None, world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claim(run)
+    let_the_lease_run_out(run)
+    together = threading.Barrier(4)
+
+    def reap() -> None:
+        together.wait()
+        jobs.reap()
+        connection.close()
+
+    reapers = [threading.Thread(target=reap) for _ in range(4)]
+    for reaper in reapers:
+        reaper.start()
+    for reaper in reapers:
+        reaper.join(PATIENCE_SECONDS)
+    assert (job_of(run).state, job_of(run).attempt) == ("waiting", 1)
+    claim(run)
+    jobs.reap()
+    assert (job_of(run).state, job_of(run).attempt) == ("working", 2)
 
 
 def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -136,6 +137,19 @@ def test_panels_are_told_apart_by_any_member(db: None) -> None:
     kept = [panel("a", "c", "d"), panel("b", "c", "d"), panel("a", "b", "d"), panel("a", "c", "b")]
     assert len(set(kept)) == 4
     assert all(len(signature) <= 200 for signature in kept)
+
+
+def test_questions_do_not_wait_for_a_thread_that_has_died(db: None) -> None:
+    async def asked() -> None:
+        await asyncio.sleep(3600)
+
+    def die() -> None:
+        raise SystemExit
+
+    with at_work(judge_by_name("lexical")) as judge:
+        judge.loop.call_soon_threadsafe(die)
+        with pytest.raises(RuntimeError, match="has died"):
+            judge.ask([asked()])
 
 
 def test_one_failing_question_leaves_the_others_answered(db: None) -> None:

@@ -120,6 +120,14 @@ def test_processes_share_the_calls_of_a_minute(judge: Judge, monkeypatch: pytest
     assert time.monotonic() - began >= 1.0
 
 
+def test_calls_from_before_the_clock_was_set_back_hold_nobody_up(judge: Judge) -> None:
+    Judge.objects.update(calls_per_minute=1)
+    CallStart.objects.create(judge=judge, at=timezone.now() + timedelta(hours=1), tokens=1)
+    with closing(RowPace(judge)) as pace:
+        assert pace._wait(1) == 0
+        assert pace._wait(1) > 50
+
+
 def test_tokens_of_a_minute_are_held_to_and_one_large_call_goes_alone(judge: Judge) -> None:
     Judge.objects.update(tokens_per_minute=100)
     with closing(RowPace(judge)) as pace:

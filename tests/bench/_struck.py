@@ -1,0 +1,48 @@
+"""A worker and a web server as the application's, which signals strike: threads die, or the clock jumps by an hour.
+
+`celery -A tests.bench._struck worker` and `gunicorn "tests.bench._struck:web()"`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import time_machine
+
+from annotation.config.celery import app
+from tests.bench._strikes import AHEAD, BACK, DIE, HOUR
+
+if TYPE_CHECKING:
+    from django.core.handlers.wsgi import WSGIHandler
+
+__all__ = ("app",)
+
+
+def web() -> WSGIHandler:
+    from annotation.config.wsgi import application
+
+    return application
+
+
+def _die(*_: Any) -> None:
+    """Raise SystemExit in all threads whose names begin as MORTAL says, with commas between."""
+    for thread in threading.enumerate():
+        if thread.name.startswith(tuple(os.environ["MORTAL"].split(","))):
+            ident = ctypes.c_ulong(thread.ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(SystemExit))
+
+
+def _jump(number: int, _: Any) -> None:
+    """What Python takes for the time is an hour off from now on; what is measured by a monotonic clock goes on."""
+    ahead = HOUR if number == AHEAD else -HOUR
+    time_machine.travel(time.time() + ahead, tick=True).start()
+
+
+signal.signal(DIE, _die)
+signal.signal(AHEAD, _jump)
+signal.signal(BACK, _jump)
