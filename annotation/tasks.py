@@ -13,6 +13,7 @@ from django.db import connection
 
 from annotation import perform_job
 from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
+from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
 from annotation.analysis import make_analysis
 from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
@@ -74,6 +75,12 @@ def add_sample(name: str, by_id: int) -> None:
 def mail_reset(email: str, address: str) -> None:
     """Mail a link for a new password to the accounts of an address; nothing where there are none."""
     mail_reset_links(email=email, address=address)
+
+
+@shared_task(name=MAIL_VERIFICATION)
+def mail_a_verification(person_id: int, email: str, address: str) -> None:
+    """Mail the link by which somebody shows that an e-mail address is theirs."""
+    mail_verification(person_id=person_id, email=email, address=address)
 
 
 @shared_task(name=MAIL_INVITATION)

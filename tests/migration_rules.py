@@ -19,7 +19,7 @@ from annotation.migrations._while_serving import (
     FillInBatches,
 )
 
-BASELINE = "0074_topic_preservation"
+BASELINE = "0076_account_factors"
 """The newest migration of the version before. What came later is held to these rules; raised with each version."""
 
 Tables = dict[str, dict[str, Any]]

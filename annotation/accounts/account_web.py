@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
+    ask_for_token,
     change_password,
-    make_token,
     person_to_reset,
     rename,
     reset_password,
@@ -25,10 +25,21 @@ from annotation.accounts.own_account import (
     tokens_of,
 )
 from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
+from annotation.accounts.second_factor import new_recovery_codes, recovery_codes_left, remove
+from annotation.accounts.second_factor_web import recovery_codes_page
+from annotation.accounts.single_sign_on import disconnect, is_connected, is_on
+from annotation.accounts.verified_email import (
+    ask_for_verification,
+    check_key,
+    has_verified_email,
+    verify_email,
+)
 from annotation.core.accounts.clients import client_of
+from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
 from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
+from annotation.web.come_in import passed_lately
 from annotation.web.htmx import Request
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
@@ -70,7 +81,9 @@ def account(request: Request) -> HttpResponse:
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
         elif act == "token":
-            _, token = make_token(person=request.user, client=client_of(request), **_scope(request))
+            _, token = ask_for_token(
+                person=request.user, code=request.POST.get("code", ""), request=request, **_scope(request)
+            )
             return _page(request, token=token)
         elif act == "revoke":
             revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
@@ -87,10 +100,33 @@ def account(request: Request) -> HttpResponse:
                 person=request.user, current=request.session.session_key, client=client_of(request)
             )
             messages.success(request, "You are signed out everywhere else.")
+        elif act in _CODE_ACTS:
+            return _CODE_ACTS[act](request)
+        elif act == "disconnect":
+            disconnect(person=request.user, client=client_of(request))
+            messages.success(request, "Your account is no longer connected.")
+        elif act == "verify":
+            ask_for_verification(person=request.user, address=request.build_absolute_uri("/"))
+            messages.success(request, "A link is on its way by mail. Follow it in this browser.")
     except Invalid as refusal:
         request.user.refresh_from_db()
         return _page(request, refusal=refusal)
     return redirect("account")
+
+
+def _new_codes(request: Request) -> HttpResponse:
+    code = request.POST.get("code", "")
+    codes = new_recovery_codes(person=request.user, code=code, request=request)
+    return recovery_codes_page(request, codes, after="/account/")
+
+
+def _remove_factor(request: Request) -> HttpResponse:
+    remove(person=request.user, code=request.POST.get("code", ""), request=request)
+    messages.success(request, "Your second factor is removed.")
+    return redirect("account")
+
+
+_CODE_ACTS = {"new-codes": _new_codes, "remove-factor": _remove_factor}
 
 
 def _scope(request: Request) -> dict[str, Any]:
@@ -136,6 +172,15 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
         "typed": request.POST,
         "password_rules": password_validators_help_texts(),
         "has_mail": bool(settings.EMAIL_URL),
+        "has_verified_email": has_verified_email(request.user),
+        "offers_second_factor": settings.SECOND_FACTOR != "off",
+        "has_second_factor": has_second_factor(request.user),
+        "must_have_second_factor": must_have_second_factor(request.user),
+        "recovery_codes_left": recovery_codes_left(request.user),
+        "asks_code": has_second_factor(request.user) and not passed_lately(request, request.user),
+        "wrong_act": request.POST.get("act", "") if refusal else "",
+        "sign_on": settings.OIDC_NAME if is_on() else "",
+        "is_connected": is_connected(request.user),
         "is_renaming": refusal is not None and refusal.field in {"full_name", "email", "known"},
         "themes": THEMES,
         "theme": request.COOKIES.get(THEME_COOKIE, ""),
@@ -144,6 +189,17 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
     if token:
         response["Cache-Control"] = "no-store"
     return response
+
+
+@screen("GET", "POST")
+def verify(request: Request, key: str) -> HttpResponse:
+    """The mailed link for an e-mail address. A program that looks into mail opens links; so a button confirms."""
+    if request.method == "POST":
+        verify_email(person=request.user, key=key, client=client_of(request))
+        messages.success(request, "Your e-mail address is verified.")
+        return redirect("account")
+    check_key(person=request.user, key=key)
+    return render(request, "accounts/verify.html")
 
 
 class ForgottenPassword(PasswordResetView):

@@ -1,4 +1,4 @@
-"""Who must wait before the next password is tried, and what is written down of sign-ins; called by django-axes.
+"""Who must wait before the next password or code is tried, and what is written down of sign-ins; called by django-axes.
 
 A person's own browser, and any network that they signed in from, is known: it waits for wrong passwords typed there
 and for nothing else, so that no stranger can keep anybody out. Everything else waits as well for what other unknown
@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from axes.handlers.base import AxesHandler
 from django.conf import settings
+from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotation.core.accounts.clients import DEVICE_COOKIE, Client, client_of, device_of
 from annotation.core.accounts.events import name_key, note_account
-from annotation.core.refusals import TooMany
+from annotation.core.refusals import Invalid, TooMany
 from annotation.models import AccountEvent
 from annotation.web.refusals import refused
 
@@ -119,27 +120,14 @@ class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
         **kwargs: Any,
     ) -> None:
         # What is tried while one must wait was not even looked at, and does not prolong the wait.
-        if request is None or getattr(request, "axes_locked_out", False):
-            return
-        attempt = Attempt.of(request, credentials)
-        note = partial(
-            note_account,
-            person=attempt.person,
-            typed=attempt.typed,
-            client=attempt.client,
-            is_known=attempt.is_known,
-        )
-        note(kind=Kind.FAILURE)
-        ends = replace(attempt, now=timezone.now()).ends()
-        if ends is not None:
-            _mark(request, ends)
-            note(kind=Kind.LOCK, note=f"{_wait_of(ends):.0f} s")
+        if request is not None and not getattr(request, "axes_locked_out", False):
+            _note_failure(request, credentials)
 
     def user_logged_in(self, sender: object, request: HttpRequest, user: User, **kwargs: Any) -> None:
         cookie = request.COOKIES.get(DEVICE_COOKIE) or secrets.token_urlsafe(16)
         request.device_cookie = cookie  # type: ignore[attr-defined]
         client = replace(client_of(request), device=device_of(cookie))
-        note_account(kind=Kind.SIGN_IN, person=user, client=client)
+        note_account(kind=Kind.SIGN_IN, person=user, client=client, note=getattr(request, "came_in_by", ""))
         # For the session's row, which is written anew whenever its data change.
         began = {"address": client.address, "agent": client.agent, "at": timezone.now().isoformat()}
         request.session["client"] = began
@@ -149,6 +137,34 @@ class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
             note_account(kind=Kind.SIGN_OUT, person=user, client=client_of(request))
 
 
+def _note_failure(request: HttpRequest, credentials: Mapping[str, Any] | None, what: str = "") -> None:
+    attempt = Attempt.of(request, credentials)
+    note = partial(
+        note_account,
+        person=attempt.person,
+        typed=attempt.typed,
+        client=attempt.client,
+        is_known=attempt.is_known,
+    )
+    note(kind=Kind.FAILURE, note=what)
+    ends = replace(attempt, now=timezone.now()).ends()
+    if ends is not None:
+        _mark(request, ends)
+        note(kind=Kind.LOCK, note=f"{_wait_of(ends):.0f} s")
+
+
+def refuse_if_waiting(request: HttpRequest, person: User) -> None:
+    """Raise TooMany (code `locked_out`) where no code of the person's second factor is to be looked at now."""
+    _mark(request, Attempt.of(request, {"username": person.get_username()}).ends())
+    refuse_if_locked(request)
+
+
+def note_wrong_code(request: HttpRequest, person: User) -> None:
+    """Count a wrong code of the person's second factor as a wrong password. Raises as `refuse_if_waiting`."""
+    _note_failure(request, {"username": person.get_username()}, "code of the second factor")
+    refuse_if_locked(request)
+
+
 def _mark(request: HttpRequest, ends: datetime | None) -> None:
     request.axes_locked_out = ends is not None  # type: ignore[attr-defined]
     request.locked_until = ends  # type: ignore[attr-defined]
@@ -156,6 +172,14 @@ def _mark(request: HttpRequest, ends: datetime | None) -> None:
 
 def _wait_of(ends: datetime) -> float:
     return max(1.0, (ends - timezone.now()).total_seconds())
+
+
+def check_password(person: User, password: str, request: HttpRequest, *, field: str) -> None:
+    """Raise Invalid where that is not the person's password, whose attempts are counted as at the door; TooMany."""
+    known = authenticate(request, username=person.get_username(), password=password)
+    refuse_if_locked(request)
+    if known is None:
+        raise Invalid("That is not your password.", field=field)
 
 
 def refuse_if_locked(request: HttpRequest) -> None:
@@ -169,7 +193,9 @@ def _locked_out(request: HttpRequest) -> TooMany:
     wait = _wait_of(ends) if ends else FIRST_WAIT.total_seconds()
     minutes = -(-round(wait) // 60)
     told = "a minute" if minutes <= 1 else f"{minutes} minutes"
-    return TooMany(f"Too many wrong passwords. Try again in {told}.", code="locked_out", seconds=wait)
+    return TooMany(
+        f"Too many wrong passwords or codes. Try again in {told}.", code="locked_out", seconds=wait
+    )
 
 
 def locked_page(request: HttpRequest, response: HttpResponse, credentials: object) -> HttpResponse:

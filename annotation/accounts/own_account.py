@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
@@ -15,7 +14,9 @@ from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
-from annotation.accounts.lock_out import refuse_if_locked
+from annotation.accounts.lock_out import check_password
+from annotation.accounts.second_factor import confirm
+from annotation.accounts.verified_email import ask_for_verification, forget_verified
 from annotation.core.accounts.clients import Client, client_of
 from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.accounts.tokens import DAYS, end_token, issue_token
@@ -37,18 +38,19 @@ def rename(*, person: User, full_name: str, email: str, old: str, request: HttpR
     """Change what the person is called and reached by. Raises Invalid.
 
     Where links for a new password are mailed, another address asks for the password, as `change_password` does: it
-    would be a way around it.
+    would be a way around it. It counts as theirs once they have followed a link that is mailed there.
     """
     if settings.EMAIL_URL and email.strip() != person.email and person.has_usable_password():
-        _check_password(person, old, request, field="known")
-    return _rename(person, full_name, email)
-
-
-@transaction.atomic
-def _rename(person: User, full_name: str, email: str) -> User:
-    person.email = email.strip()
-    set_name(person, full_name)
-    person.save(update_fields=["first_name", "last_name", "email"])
+        check_password(person, old, request, field="known")
+    before = person.email
+    with transaction.atomic():
+        person.email = email.strip()
+        set_name(person, full_name)
+        person.save(update_fields=["first_name", "last_name", "email"])
+        if person.email != before:
+            forget_verified(person=person, before=before, client=client_of(request))
+    if person.email != before:
+        ask_for_verification(person=person, address=request.build_absolute_uri("/"))
     return person
 
 
@@ -57,15 +59,8 @@ def change_password(*, person: User, old: str, new: str, again: str, request: Ht
 
     Raises Invalid for a wrong old password, whose attempts are counted as at the door, or a new one that will not do.
     """
-    _check_password(person, old, request, field="old")
+    check_password(person, old, request, field="old")
     _set_password(person, new, again, kind=AccountEvent.Kind.PASSWORD, client=client_of(request))
-
-
-def _check_password(person: User, old: str, request: HttpRequest, *, field: str) -> None:
-    known = authenticate(request, username=person.get_username(), password=old)
-    refuse_if_locked(request)
-    if known is None:
-        raise Invalid("That is not your password.", field=field)
 
 
 @transaction.atomic
@@ -82,6 +77,23 @@ def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind
     AccountSession.objects.filter(person=person).delete()
     AuthToken.objects.filter(user=person).delete()
     note_account(kind=kind, person=person, client=client)
+
+
+def ask_for_token(
+    *,
+    person: User,
+    code: str = "",
+    name: str = "",
+    may_write: bool = True,
+    project: Project | None = None,
+    days: int = DAYS,
+    request: HttpRequest,
+) -> tuple[AuthToken, str]:
+    """As `make_token`, for whoever shows the person's second factor where they have one. Raises as `confirm`, too."""
+    confirm(person=person, code=code, request=request)
+    return make_token(
+        person=person, name=name, may_write=may_write, project=project, days=days, client=client_of(request)
+    )
 
 
 @transaction.atomic

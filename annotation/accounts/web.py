@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
-from django.contrib.auth.views import LoginView, LogoutView
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.accounts.services import make_first_account, open_setup
-from annotation.core.refusals import Invalid, Refusal
+from annotation.accounts.single_sign_on import is_on
+from annotation.core.refusals import Invalid, NotAllowed, Refusal
 from annotation.sample.people import DEMO_PEOPLE
+from annotation.web.come_in import come_in, our_address
 from annotation.web.refusals import refused
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class SignInForm(AuthenticationForm):
@@ -37,6 +37,12 @@ class SignIn(LoginView):
     template_name = "accounts/page.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(sign_on=settings.OIDC_NAME if is_on() else "", **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        return come_in(self.request, form.get_user(), after=self.get_success_url())
 
     def form_invalid(self, form: object) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
@@ -57,15 +63,18 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         raise Http404
-    login(request, user, backend=BACKEND)
-    return HttpResponseRedirect(_safe(request.POST.get("next", ""), request))
+    return come_in(request, user, after=request.POST.get("next", ""))
 
 
-def _safe(address: str, request: HttpRequest) -> str:
-    is_ours = url_has_allowed_host_and_scheme(
-        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return address if address and is_ours else "/"
+def admin_door(request: HttpRequest) -> HttpResponse:
+    """In the place of the admin's own sign-in page, which knows neither second factor nor single sign-on."""
+    after = request.GET.get("next", "/admin/")
+    if not request.user.is_authenticated:
+        return redirect_to_login(after)
+    if not request.user.is_staff:
+        told = "The administration is for staff. Sign out, and in again as somebody else."
+        return refused(request, NotAllowed(told))
+    return redirect(our_address(after, request))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -85,9 +94,8 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         return _setup_page(request, typed, refusal)
     except Refusal as refusal:
         return refused(request, refusal)
-    login(request, user, backend=BACKEND)
     messages.success(request, f"Welcome, {user.get_username()}. Make the first project.")
-    return HttpResponseRedirect("/")
+    return come_in(request, user, after="/")
 
 
 def _setup_page(request: HttpRequest, typed: dict[str, str], refusal: Invalid | None = None) -> HttpResponse:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from allauth.account import admin as _email_addresses
+from allauth.account.models import EmailAddress
+from allauth.mfa import admin as _second_factors
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount import admin as _identities
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.shortcuts import render
 
 from annotation.accounts.own_account import reset_path
+from annotation.accounts.second_factor import reset_second_factor
+from annotation.accounts.verified_email import forget_verified
 from annotation.admin.reach import person_of
 from annotation.core.accounts.clients import client_of
 from annotation.core.refusals import Refusal
@@ -23,12 +31,17 @@ if TYPE_CHECKING:
 else:
     Accounts = UserAdmin
 
-admin.site.unregister(User)
+# Secrets of second factors and whose identity somebody has are nobody's to read or change; the provider is a setting.
+assert _email_addresses
+assert _second_factors
+assert _identities
+for _model in (User, Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
+    admin.site.unregister(_model)
 
 
 @admin.register(User)
 class AccountAdmin(Accounts):
-    actions = ("make_reset_link", "erase")
+    actions = ("make_reset_link", "reset_second_factor", "erase")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Without the people of archives and services, as whom nobody signs in."""
@@ -49,7 +62,28 @@ class AccountAdmin(Accounts):
         told = f"For {person.get_username()}, good for one use within three days: {address}"
         self.message_user(request, told, messages.SUCCESS)
 
-    @admin.action(description="Erase: take away what leads to them")
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if "email" in form.changed_data:
+            before, by = form.initial.get("email", ""), person_of(request)
+            forget_verified(person=obj, before=before, by=by, client=client_of(request))
+
+    @admin.action(description="Reset a lost second factor")
+    def reset_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        if people.count() != 1:
+            self.message_user(request, "Choose one account at a time.", messages.ERROR)
+            return
+        person = people.get()
+        try:
+            reset_second_factor(person=person, by=person_of(request), client=client_of(request))
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return
+        self.message_user(
+            request, f"The second factor of {person.get_username()} is reset.", messages.SUCCESS
+        )
+
+    @admin.action(description="Erase: remove what leads to them")
     def erase(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
         """Asks first, then erases one person; scores stay the same."""
         if people.count() != 1:

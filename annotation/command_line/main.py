@@ -29,6 +29,9 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "migrate": ServerCommand("migrate", "bring the database's tables up to date"),
     "setup-link": ServerCommand("setup_link", "print the link that makes the first account"),
     "reset-link": ServerCommand("reset_link", "print a link to a new password"),
+    "reset-second-factor": ServerCommand(
+        "reset_second_factor", "remove a second factor that somebody has lost"
+    ),
     "add-member": ServerCommand("add_member", "give a person roles in a project"),
     "import": ServerCommand("import_dataset", "bring files into a project"),
     "evaluate": ServerCommand("evaluate", "let a judge work through a project"),

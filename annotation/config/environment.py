@@ -36,6 +36,7 @@ MOST_IN_MEMORY = 2 * 1024**2
 """Of a file that comes from object storage; more goes by way of the disk."""
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+EMAIL_DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 NOT_FOR_JUDGES = (
     "SECRET_KEY",
     "DATABASE_URL",
@@ -44,6 +45,7 @@ NOT_FOR_JUDGES = (
     "AWS_SECRET_ACCESS_KEY",
     "METRICS_TOKEN",
     "SENTRY_DSN",
+    "OIDC_CLIENT_SECRET",
 )
 """Secrets of the installation itself: a judge would be sent them as its key."""
 
@@ -205,6 +207,29 @@ def mail(url: str, sender: str) -> dict[str, Any]:
             "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
         ) from None
     return {name: value for name, value in config.items() if name.startswith("EMAIL_") and value is not None}
+
+
+def check_single_sign_on(issuer: str, client_id: str, client_secret: str) -> None:
+    """Raises ImproperlyConfigured where single sign-on is half set, or its provider is spoken to in clear text."""
+    named = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
+    missing = [name for name, value in named.items() if not value]
+    if missing and len(missing) < len(named):
+        raise ImproperlyConfigured(f"Single sign-on needs {' and '.join(missing)} too.")
+    url = urlsplit(issuer)
+    is_here = url.scheme == "http" and url.hostname in ("127.0.0.1", "localhost", "::1")
+    if issuer and not (is_here or (url.scheme == "https" and url.hostname)):
+        raise ImproperlyConfigured("OIDC_ISSUER is the https:// address of the provider.")
+
+
+def new_accounts(entries: list[str]) -> list[str]:
+    """Who gets an account by single sign-on: "invited", and e-mail domains. Raises ImproperlyConfigured for others."""
+    known = [entry.strip().lower() for entry in entries if entry.strip()]
+    for entry in known:
+        if entry != "invited" and not EMAIL_DOMAIN.fullmatch(entry):
+            raise ImproperlyConfigured(
+                f"OIDC_NEW_ACCOUNTS names e-mail domains and the word invited, not {entry!r}."
+            )
+    return known
 
 
 def judge_urls(entries: list[str]) -> list[str]:

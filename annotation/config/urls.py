@@ -6,6 +6,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from annotation.accounts.web import admin_door
 from annotation.config import health
 from annotation.watching import web as watching
 
@@ -16,6 +17,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", watching.metrics, name="metrics"),
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
+    path("admin/login/", admin_door, name="admin-sign-in"),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path(

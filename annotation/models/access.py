@@ -65,7 +65,7 @@ class AccountEvent(models.Model):
 
     class Kind(models.TextChoices):
         SIGN_IN = "sign in", "Signed in"
-        FAILURE = "failure", "Wrong password"
+        FAILURE = "failure", "Wrong password or code"
         LOCK = "lock", "Locked for a while"
         SIGN_OUT = "sign out", "Signed out"
         PASSWORD = "password", "Password changed"
@@ -74,6 +74,14 @@ class AccountEvent(models.Model):
         TOKEN = "token", "Token made"
         TOKEN_END = "token end", "Token ended"
         SESSION_END = "session end", "Session ended"
+        EMAIL = "email", "E-mail address changed"
+        EMAIL_VERIFIED = "verified", "E-mail address verified"
+        FACTOR = "factor", "Second factor set up"
+        FACTOR_END = "factor end", "Second factor removed"
+        RECOVERY = "recovery", "Recovery codes replaced"
+        IDENTITY = "identity", "Single sign-on connected"
+        IDENTITY_END = "identity end", "Single sign-on disconnected"
+        REFUSED = "refused", "Single sign-on refused"
 
     kind = models.CharField(max_length=12, choices=Kind)
     person = models.ForeignKey(

@@ -205,6 +205,13 @@ OUTSIDE = {
     "demo-sign-in": False,
     "sign-out": False,
     "account": True,
+    # Leads who has not given the password to the sign-in page.
+    "second-factor": True,
+    "set-up-factor": True,
+    "sign-on": False,
+    "openid_connect_callback": False,
+    "admin-sign-in": False,
+    "verify-email": True,
     **dict.fromkeys(("samples", "add-sample", "remove-sample"), True),
     "reset-password": False,
     "forgotten-password": False,

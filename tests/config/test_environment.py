@@ -147,3 +147,21 @@ def test_an_allowed_url_with_a_password_is_refused_and_not_repeated(
     with pytest.raises(ImproperlyConfigured, match="neither user, password") as refused:
         read("https://user:pw-of-mine@llm.example.org/v1")
     assert "pw-of-mine" not in str(refused.value)
+
+
+def test_single_sign_on_is_named_whole_or_not_at_all() -> None:
+    environment.check_single_sign_on("", "", "")
+    environment.check_single_sign_on("https://login.example.org/realms/main", "coverdict", "x")
+    environment.check_single_sign_on("http://127.0.0.1:9400", "coverdict", "x")
+    with pytest.raises(ImproperlyConfigured, match="needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too"):
+        environment.check_single_sign_on("https://login.example.org", "", "")
+    for issuer in ("http://login.example.org", "login.example.org", "https://"):
+        with pytest.raises(ImproperlyConfigured, match="https:// address"):
+            environment.check_single_sign_on(issuer, "coverdict", "x")
+
+
+def test_who_gets_an_account_is_a_domain_or_invited() -> None:
+    assert environment.new_accounts([" Example.org", "invited", ""]) == ["example.org", "invited"]
+    for entry in ("*", "everybody", "@example.org", "example", "a@example.org"):
+        with pytest.raises(ImproperlyConfigured, match="OIDC_NEW_ACCOUNTS"):
+            environment.new_accounts([entry])

@@ -51,6 +51,19 @@ EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
 # Figures for Prometheus at /metrics, for whoever sends this token; without it there is no such page.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
+# Single sign-on by OpenID Connect, off unless its three variables are set, and who gets an account by it.
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+environment.check_single_sign_on(OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET)
+OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
+OIDC_NEW_ACCOUNTS = environment.new_accounts(env.list("OIDC_NEW_ACCOUNTS", default=[]))
+# Whether people may have a second factor, or who must: codes of an app, asked for wherever somebody signs in.
+SECOND_FACTOR = environment.one_of(
+    "SECOND_FACTOR",
+    env.str("SECOND_FACTOR", default="off"),
+    ("off", "optional", "staff", "everybody"),
+)
 # Whether a request's id is what X-Request-ID says: only behind a proxy that sets the header itself.
 TRUST_REQUEST_ID = False
 # How many proxies of the operator's own stand in front of the server, each appending to X-Forwarded-For.
@@ -77,6 +90,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "knox",
     "rest_framework",
+    # Also where both are off: their rows hang on accounts, and erasure and backups have to know them.
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
 ]
 
 MIDDLEWARE = [
@@ -94,6 +112,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotation.accounts.lock_out.RememberedDevice",
+    "annotation.web.come_in.HeldToSecondFactor",
+    "allauth.account.middleware.AccountMiddleware",
     # Last, so that it sees what every other layer made of a failed sign-in.
     "axes.middleware.AxesMiddleware",
 ]
@@ -166,6 +186,15 @@ AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 # Its own rows stay empty: attempts are counted from the log of accounts.
 AXES_ENABLE_ADMIN = False
+
+# Of django-allauth we use its OpenID Connect client and its codes, never its pages; limits are `lock_out`'s.
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+MFA_ADAPTER = "annotation.accounts.second_factor.SecretsAtRest"
+# A code is good for the half minute before and after its own: clocks differ.
+MFA_TOTP_TOLERANCE = 1
+MFA_TOTP_ISSUER = "Coverdict"
+SOCIALACCOUNT_ADAPTER = "annotation.accounts.single_sign_on_door.ProviderDoor"
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 
 SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -26,12 +26,12 @@ from annotation.models import Invitation, Membership, Role
 from annotation.projects.queries.members import DOES
 from annotation.projects.services import accept_invitation as service
 from annotation.projects.services.accept_invitation import open_invitation
+from annotation.web.come_in import come_in
 from annotation.web.refusals import refused, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SIGN_IN_BACKEND = "django.contrib.auth.backends.ModelBackend"
 MOST_ATTEMPTS = 10
 COUNTED_FOR_SECONDS = 15 * 60
 
@@ -64,7 +64,7 @@ def _answer(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _join(request: HttpRequest, secret: str) -> HttpResponse:
     assert isinstance(request.user, User)
-    return _welcome(request, service.accept_invitation(secret=secret, by=request.user))
+    return redirect(_welcome(request, service.accept_invitation(secret=secret, by=request.user)))
 
 
 def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
@@ -86,13 +86,12 @@ def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResp
         if refusal.code != "name_taken":
             raise
         return _show(request, found, typed=typed, refusal=refusal)
-    login(request, user, backend=SIGN_IN_BACKEND)
-    return _welcome(request, membership)
+    return come_in(request, user, after=_welcome(request, membership))
 
 
-def _welcome(request: HttpRequest, membership: Membership) -> HttpResponse:
+def _welcome(request: HttpRequest, membership: Membership) -> str:
     messages.success(request, f"Welcome to {membership.project.name}.")
-    return redirect("project", slug=membership.project.slug)
+    return reverse("project", kwargs={"slug": membership.project.slug})
 
 
 def _show(

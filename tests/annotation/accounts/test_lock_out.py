@@ -84,7 +84,7 @@ def test_the_answer_is_a_page_that_says_how_long() -> None:
     for _ in range(FAILURES_HERE):
         tries("wrong")
     said = Client().post("/sign-in/", {"username": "rex", "password": "rex-secret"}, REMOTE_ADDR=HERE)
-    assert "Too many wrong passwords. Try again in a minute." in said.content.decode()
+    assert "Too many wrong passwords or codes. Try again in a minute." in said.content.decode()
     assert said["Retry-After"] in {"59", "60"}
 
 
@@ -190,5 +190,5 @@ def test_what_happened_is_written_down_without_what_was_typed(
     kept = repr(list(rows.values()))
     assert "nightly" in kept
     assert not [word for word in ("my-guess", "typed-as-name", "rex-secret") if word in kept + caplog.text]
-    assert f"Wrong password: account rex from {HERE}" in caplog.text
+    assert f"Wrong password or code: account rex from {HERE}" in caplog.text
     assert f"Signed in: account rex from {HERE}" in caplog.text

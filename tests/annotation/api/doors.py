@@ -98,6 +98,7 @@ IN_API: dict[str, str] = {
     "remove-sample": "remove_sample",
     # One's own
     "account": "change_account",
+    "set-up-factor": "set_up_second_factor",
     "sign-in": "create_token",
     "sign-out": "revoke_token",
     "read-notices": "read_all_notices",
@@ -110,5 +111,8 @@ ON_PAGES_ALONE: dict[str, str] = {
     "setup": "makes the first account of an installation, by a link from its shell",
     "demo-sign-in": "is there in the demo alone, for whoever sits at it",
     "forgotten-password": "mails a link for a browser; a program has a token",
+    "second-factor": "is the second half of signing in; a program sends its code with the password",
+    "sign-on": "leads a browser to the provider; a program has a token",
+    "verify-email": "is reached by a mailed link, in the browser where one is signed in",
     "reset-password": "is reached by that link, once",
 }

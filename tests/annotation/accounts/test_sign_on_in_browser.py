@@ -1,0 +1,77 @@
+"""Single sign-on, then setting up a second factor and coming in by it, in a real browser under the content policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from allauth.account.models import EmailAddress
+
+from annotation.models import AccountEvent
+from tests.annotation.accounts.codes import code_at
+from tests.oidc_provider import running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+    from pytest_django.fixtures import SettingsWrapper
+
+    from tests.annotation.cast import World
+    from tests.browser import Desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_provider(page: Page, sub: str) -> None:
+    page.get_by_placeholder("sub").fill(sub)
+    page.get_by_role("button", name="Authorize").click()
+
+
+def test_from_the_provider_to_a_second_factor_and_in_again(
+    desk: Callable[[], Page], world: World, settings: SettingsWrapper
+) -> None:
+    settings.SECOND_FACTOR, settings.AXES_ENABLED = "optional", True
+    settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = "coverdict", "a secret"
+    settings.OIDC_NAME = "Example SSO"
+    world.rex.email = "rex@example.org"
+    world.rex.save()
+    EmailAddress.objects.create(user=world.rex, email="rex@example.org", verified=True, primary=True)
+    with running() as provider:
+        settings.OIDC_ISSUER = provider.issuer
+        provider.knows("rex-1", email="rex@example.org", email_verified=True)
+        page = desk()
+        page.goto("/account/")
+        page.get_by_role("button", name="Sign in with Example SSO").click()
+        at_provider(page, "rex-1")
+        page.get_by_role("heading", name="Your account").wait_for()
+
+        page.get_by_role("link", name="Set up").click()
+        page.locator("img.qr").wait_for()
+        assert page.evaluate("document.querySelector('img.qr').naturalWidth") > 0
+        secret = page.locator("code.secret").inner_text()
+        page.get_by_label("Password").fill("rex-secret")
+        page.get_by_label("Code").fill(code_at(secret))
+        page.get_by_role("button", name="Set up").click()
+        codes = page.locator("ul.codes li").all_inner_texts()
+        assert len(codes) == 10
+        page.get_by_role("link", name="I have saved them").click()
+        page.get_by_text("10 recovery codes").wait_for()
+
+        other = desk()
+        other.goto("/account/")
+        other.get_by_role("button", name="Sign in with Example SSO").click()
+        at_provider(other, "rex-1")
+        other.get_by_role("heading", name="Second factor").wait_for()
+        other.get_by_label("Code").fill("000000")
+        other.get_by_role("button", name="Sign in").click()
+        other.get_by_text("That code is wrong").wait_for()
+        other.get_by_label("Code").fill(codes[0])
+        other.get_by_role("button", name="Sign in").click()
+        other.get_by_text("9 recovery codes").wait_for()
+    assert AccountEvent.objects.filter(kind="sign in").latest("pk").note == "single sign-on, recovery code"
+    _no_reports(desk)
+
+
+def _no_reports(desk: Callable[[], Page]) -> None:
+    watched: Desk = desk  # type: ignore[assignment]
+    assert [said for said in watched.watch.complaints if "content security policy" in said] == []
