@@ -132,7 +132,7 @@ class AccountEventAdmin(Rows):
     list_display = ("at", "kind", "person", "address", "browser", "by", "note")
     list_select_related = ("person", "by")
     list_filter = ("kind",)
-    search_fields = ("person__username__exact", "address__exact")
+    search_fields = ("person__username__exact", "address__startswith")
     exclude = ("name_key", "device", "network")
 
     @admin.display(description="browser")
@@ -147,7 +147,7 @@ class AccountSessionAdmin(Rows):
     list_display = ("person", "address", "browser", "began_at", "seen_at", "expire_date")
     list_display_links = None
     list_select_related = ("person",)
-    search_fields = ("person__username__exact", "address__exact")
+    search_fields = ("person__username__exact", "address__startswith")
     exclude = ("session_key", "session_data")
 
     @admin.display(description="browser")
