@@ -102,7 +102,7 @@ def tutorial(link: str, folder: Path) -> None:
         page.get_by_role("button", name="Make the account").click()
         page.get_by_role("link", name="New project").click()
         page.get_by_label("Name", exact=True).fill("First study")
-        page.get_by_role("button", name="Make the project").click()
+        page.get_by_role("button", name="Create project").click()
         page.get_by_label("Choose files").set_input_files(DOCS / "example.csv")
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("button", name="Import", exact=True).click()

@@ -88,7 +88,7 @@ def test_without_a_yes_of_the_source_the_reason_stands_in_its_place(world: World
     peer = world.peers["port", "alder"]
     assert formula(world, peer, "question_coverage") == (None, "1 without an answer")
     answer(question, "no", judge=world.judge)
-    assert formula(world, peer, "question_coverage") == (None, "the source says yes to none")
+    assert formula(world, peer, "question_coverage") == (None, "the source answers yes to none")
 
 
 def test_a_project_without_questions_has_no_such_line(world: World) -> None:

@@ -77,7 +77,7 @@ def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
     clicks.on(page.get_by_role("link", name="New project"))
     page.get_by_label("Name", exact=True).fill("Fire study")
     expect(page.locator("#slug")).to_have_value("fire-study")
-    clicks.on(page.get_by_role("button", name="Make the project"))
+    clicks.on(page.get_by_role("button", name="Create project"))
     page.get_by_label("Choose files").set_input_files(rows)
     clicks.on(page.get_by_role("button", name="Continue"))
     clicks.on(page.get_by_role("button", name="Import", exact=True))

@@ -297,7 +297,7 @@ def test_raters_who_differ_widen_the_interval_and_it_says_so() -> None:
     assert found.rater_error is not None
     told = f"a standard error of {100 * found.rater_error:.1f} points"
     assert (
-        f"200 checks have blind answers of several people. Intervals allow for raters who differ: {told}"
+        f"200 checks have blind answers from several people. Intervals allow for raters who differ: {told}"
         in (estimate_in_words(found))
     )
 
@@ -310,7 +310,7 @@ def test_raters_are_known_from_what_several_answered_blind(world: World) -> None
     spread = spread_of_raters(world.project)
     # Yes and no lie .5 from their mean: .25 + .25 over one degree of freedom.
     assert (spread.items, spread.raters, spread.noise) == (1, 2, 0.5)
-    assert "1 check has blind answers of several people: too few" in estimate_in_words(
+    assert "1 check has blind answers from several people: too few" in estimate_in_words(
         estimates(world.project).at(20)
     )
 

@@ -72,9 +72,7 @@ def test_a_further_sample_of_the_same_checks_is_pooled(world: World, method: str
     table = estimates(world.project).at(20)
     day = found.latest.day
     assert (table.draw_id, table.answers) == (second.public_id, len(both))
-    assert f"2 random samples taken together, of {day} and {day}: {len(both)} checks" in estimate_in_words(
-        table
-    )
+    assert f"2 pooled random samples, of {day} and {day}: {len(both)} checks" in estimate_in_words(table)
 
 
 @pytest.mark.django_db

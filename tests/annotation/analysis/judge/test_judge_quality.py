@@ -140,8 +140,8 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
     assert (of["p"], of["left_out"], pair["difference"]) == (0.5, 1, pytest.approx(2 / 7))
     assert pair["p"] == 1
     assert pair["sentence"] == (
-        "On 7 checks that people and both answered, lexical-2 is ahead of lexical-1 by 28.6 points, which chance alone "
-        "could bring about (p = 1.000)."
+        "On 7 checks that people and both answered, lexical-2 is ahead of lexical-1 by 28.6 points; the "
+        "difference is not significant (p = 1.000)."
     )
 
 
@@ -157,7 +157,7 @@ def test_where_it_errs(world: World, checks: list[Check]) -> None:
     splits = {split["key"]: split["parts"] for split in first(world)["splits"]}
     assert [(part["name"], part["checks"]) for part in splits["system"]] == [("alder", 8), ("birch", 1)]
     assert [(part["name"], part["accuracy"]["value"]) for part in splits["figure"]] == [
-        ("holds a figure", 0.0),
+        ("contains a number", 0.0),
         ("holds none", pytest.approx(6 / 7)),
     ]
     assert "side" not in splits
@@ -259,7 +259,7 @@ def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["basis"]["frame"]) == ("all", 14)
     assert found["basis_in_words"] == (
-        "People answered all 14 checks of coverage: the figures describe all of them."
+        "People answered all 14 checks of coverage; the figures describe all of them."
     )
 
 
@@ -288,7 +288,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("drawn", 3, 1)
     assert (
-        "stand for all 6. 1 check that people answered beyond the sample is left out."
+        "stand for all 6. 1 check that people answered outside the sample is left out."
         in found["basis_in_words"]
     )
 

@@ -38,7 +38,7 @@ def test_who_is_in_no_project_is_told_how_one_is_made(
 def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     # Two peer summaries are held against the model summary of "port".
-    assert "2 summaries wait for your judgment" in signed_in(world.ana).get("/").content.decode()
+    assert "2 summaries to judge" in signed_in(world.ana).get("/").content.decode()
 
 
 def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -98,10 +98,10 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[U
         "Resolve disagreements",
         "1 dispute over claims or units without a decision, the largest differences first.",
     )
-    assert "Disputes wait for your decision" in cleo.get("/").content.decode()
+    assert "Disputes to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
     assert "Disputes wait" not in page
-    assert "Claims wait for review" in page
+    assert "Claims to review" in page
     # Her own answer among the voices: it is for others to settle.
     override(check=check, by=world.cleo, label="unsure")
     assert "Disputes wait" not in cleo.get("/").content.decode()
@@ -116,7 +116,7 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(
     assign(document_set=world.sets["port"], assessor=world.cleo, by=None)
     cleo = signed_in(world.cleo)
     page = cleo.get("/").content.decode()
-    assert "2 summaries wait for your judgment" in page
+    assert "2 summaries to judge" in page
     assert "Disputes wait" not in page
     assert "Claims wait" not in page
     assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Go on with your judgments"]

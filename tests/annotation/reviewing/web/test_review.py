@@ -1076,4 +1076,4 @@ def test_a_dispute_is_shown_with_who_said_what(world: World, rex: Client) -> Non
     override(check=check, by=world.rex, label="no")
     page = rex.get(at(check)).content.decode()
     assert ">disputed<" in page
-    assert "What people said (2)" in page
+    assert "People's answers (2)" in page

@@ -284,7 +284,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
         page.keyboard.press("u")
         at_claim(page, "ferry")
         assert answers(check_of(world, "alder", "ferry")) == []
-    page.locator("#strip", has_text="Your last answer comes here, with undo.").wait_for()
+    page.locator("#strip", has_text="Your last answer appears here, with undo.").wait_for()
     desk.watch.expect("Failed to fetch")
 
 
@@ -298,7 +298,7 @@ def test_undo_after_a_change_takes_back_the_change_and_then_the_answer(world: Wo
     # Both at once: undo is about the change, when it has arrived.
     for key in "yu":
         page.keyboard.press(key)
-    page.locator("#outcome", has_text="Taken back. Your other answer to this claim stands.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn. Your other answer to this claim stands.").wait_for()
     at_claim(page, "wall")
     assert answers(check_of(world, "alder", "wall")) == ["no"]
     page.keyboard.press("u")
@@ -318,7 +318,7 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
     expect_saved(page)
     override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
     page.keyboard.press("2")
-    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
+    page.locator("#problems", has_text="Someone else answered first.").wait_for()
     at_claim(page, "quay")
     assert page.locator("#strip .of").inner_text() == "The ferry is old"
     page.keyboard.press("u")
@@ -656,7 +656,7 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
     at_claim(page, "wall")
-    problem = page.locator("#problems", has_text="Somebody else was faster.")
+    problem = page.locator("#problems", has_text="Someone else answered first.")
     problem.wait_for()
     assert "hard to say" in problem.inner_text()
     assert answers(check) == ["unsure"]
@@ -678,7 +678,7 @@ def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_giv
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
-    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
+    page.locator("#problems", has_text="Someone else answered first.").wait_for()
     page.keyboard.press("b")
     at_claim(page, "ferry")
     page.reload()
