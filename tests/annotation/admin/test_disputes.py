@@ -234,7 +234,7 @@ def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, st
     withdraw_decision(decision=theirs, by=world.olga)
     told = staff("cleo").post(page_of(dispute), {**TYPED, "seen": theirs.public_id})
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
-    assert "Somebody took the decision back since you opened it." in page
+    assert "Somebody withdrew the decision since you opened it." in page
     assert "Stands now no decision" in page
     assert "You typed no The wall is not mentioned." in page
     assert b'value="Resolve"' in told.content

@@ -102,7 +102,7 @@ def test_ones_own_are_left_out_and_counted(world: World, cleo: Client) -> None:
     add_imported_verdict(world.check("alder", 3), "yes")
     page = html(cleo, ROOM)
     assert listed(page) == ["The harbour closes in April"]
-    assert "1 more holds an answer of your own and is left to others." in page
+    assert "1 more includes your own answer and is left to others." in page
     cleo.post(f"{ROOM}next/")
     assert list(Dispute.objects.filter(leased_to=world.cleo).values_list("check_row", flat=True)) == [
         world.check("alder", 1).pk
@@ -248,7 +248,7 @@ def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Cl
     assert answer["HX-Redirect"] == f"{ROOM}?last={decision.public_id}"
     page = html(cleo, answer["HX-Redirect"])
     assert "Resolved: no." in page
-    assert "Nothing waits here." in page
+    assert "No disputes to resolve." in page
     assert f"decisions/{decision.public_id}/withdraw/" in page
 
 

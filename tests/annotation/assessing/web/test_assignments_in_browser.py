@@ -60,7 +60,7 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.get_by_role("button", name="Put into the queue").click()
     page.get_by_text("2 of 8 wait without an assessor who could take them.").wait_for()
     assert violations(page) == []
-    page.get_by_role("button", name="Take 2 out of the queue").click()
+    page.get_by_role("button", name="Remove 2 from the queue").click()
     page.get_by_text("2 assignments were removed from the queue.").wait_for()
     for name in ("In the queue 6", "Closed 0", "Withdrawn 2", "Open 0"):
         page.get_by_role("link", name=name).click()

@@ -566,14 +566,14 @@ def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
     open_set(page, sitting)
     page.locator("#question-clear label", has_text="yes").click()
     page.locator("#question-short label", has_text="no").click()
-    page.get_by_role("button", name="Save the answers").click()
+    page.get_by_role("button", name="Save answers").click()
     for number, percent in ((1, "60"), (2, "0 %")):
         unit = page.locator("[data-item=unit]").nth(number - 1)
         unit.locator("[name=marks]").nth(number - 1).check()
         unit.locator(".scale label", has_text=percent).first.click()
         unit.get_by_role("button", name="Save unit").click()
     page.locator("#unmarked .scale label", has_text="20").first.click()
-    page.get_by_role("button", name="Save the answer", exact=True).click()
+    page.get_by_role("button", name="Save answer", exact=True).click()
     page.get_by_role("link", name="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     assert percents(sitting) == [60, 0]

@@ -88,7 +88,7 @@ def test_a_trial_is_for_whoever_asked_and_has_a_page(
     assert "The judge is being asked" in mona.get(here).content.decode()
     assert signed_in(world.olga).get(here).status_code == 404
     perform_asked()
-    assert "<h1>Trial of a judge</h1>" in mona.get(here).content.decode()
+    assert "<h1>Judge trial</h1>" in mona.get(here).content.decode()
 
 
 def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:

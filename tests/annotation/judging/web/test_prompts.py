@@ -173,7 +173,7 @@ def test_going_back_to_the_built_in_words(world: World, mona: Client, headers: d
     mona.post(f"{EXTRACT}restore/", {"seen": "1"}, headers=headers)
     assert PromptVersion.objects.get(number=2).is_built_in
     page = text_of(mona.get(EXTRACT))
-    assert "back to the built-in words" in page
+    assert "restored the built-in prompt" in page
     assert f"{EXTRACT}restore/" not in page
 
 

@@ -40,7 +40,7 @@ def test_words_are_previewed_then_saved_then_taken_back(world: World, page: Page
     assert not PromptVersion.objects.exists()
     page.get_by_role("button", name="Save as a new version").click()
     page.get_by_text("Saved as version 1.").wait_for()
-    page.get_by_role("button", name="Go back to the built-in words").click()
+    page.get_by_role("button", name="Restore the built-in prompt").click()
     page.get_by_text("The built-in words are in force again.").wait_for()
     assert list(PromptVersion.objects.order_by("number").values_list("is_built_in", flat=True)) == [
         False,

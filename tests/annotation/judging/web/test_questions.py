@@ -150,9 +150,7 @@ def test_a_run_is_asked_for_questions(world: World, mona: Client) -> None:
     )
     run = world.project.runs.get()
     assert run.n_questions == 7
-    assert (
-        "7 questions for each document set" in mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    )
+    assert "7 questions per document set" in mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
 
 
 @pytest.mark.parametrize("typed", ["many", "-1", "51", "2.5"])

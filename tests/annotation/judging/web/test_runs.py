@@ -163,7 +163,7 @@ def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
 def test_a_run_starts_with_a_cap_once_its_cost_is_confirmed(mona: Client, priced: Judge) -> None:
     asked: dict[str, object] = {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"}
     page = mona.post(START, asked, headers=HTMX).content.decode()
-    assert "Start and spend it" in page
+    assert "Start at this cost" in page
     assert "<strong>cost " in page
     assert not Run.objects.exists()
     # What was confirmed for one metric is not confirmed for two.
@@ -219,7 +219,7 @@ def test_a_run_without_a_usable_answer_is_no_success(mona: Client, world: World)
     assert "use one that supports JSON schemas" in page
     assert 'class="panel progress unusable"' in page
     assert "for the scores</button>" not in page
-    assert "3 answers unusable" in mona.get("/p/harbour/runs/").content.decode()
+    assert "3 unusable answers" in mona.get("/p/harbour/runs/").content.decode()
 
 
 def test_a_tenth_that_came_to_nothing_is_not_shown_as_good(mona: Client, world: World) -> None:
@@ -228,7 +228,7 @@ def test_a_tenth_that_came_to_nothing_is_not_shown_as_good(mona: Client, world: 
     assert 'class="panel progress poor"' in page
     assert "20 % came to nothing" in " ".join(page.split())
     assert "Sorry" not in page
-    assert "Use mute for the scores" in page
+    assert "Use mute for scores" in page
 
 
 def test_calls_are_read_word_for_word_but_not_by_the_blind(
@@ -332,7 +332,7 @@ def answered(run: Run | None, judge: Judge, *models: str) -> None:
             "Another model answers for judge lexical: gpt-june; before this run gpt-may.",
         ),
         ("", ["gpt-june", "gpt-may"], "Another model answers for judge lexical: gpt-june, gpt-may."),
-        ("gpt-may", ["gpt-may", "gpt-may"], "Judge lexical answered as gpt-may."),
+        ("gpt-may", ["gpt-may", "gpt-may"], "Model behind lexical: gpt-may."),
         ("gpt-may", [""], ""),
     ],
 )

@@ -174,10 +174,10 @@ def test_own_work_shows_time_and_agreement_with_oneself(world: World, signed_in:
     page = text_of(client, WORK)
     # Six units of two minutes: 12 minutes, 30 an hour. 60 and 60, 20 and 100: half the same, 40 apart.
     for told in (
-        "<dt>Units an hour</dt><dd>30</dd>",
+        "<dt>Units per hour</dt><dd>30</dd>",
         "<dt>Units judged twice</dt><dd>2</dd>",
-        "<dt>The same percent</dt><dd>50 %</dd>",
-        "<dt>Points apart on average</dt><dd>40.0</dd>",
+        "<dt>Same percent</dt><dd>50 %</dd>",
+        "<dt>Mean difference in points</dt><dd>40.0</dd>",
         "<dt>Sets submitted</dt><dd>1</dd>",
     ):
         assert told in page

@@ -155,11 +155,11 @@ def test_the_owner_types_the_number_to_open_judged_units(world: World, opened: C
     page.get_by_text("Open them again").click()
     page.get_by_text("1 judgment of 1 assessor on this summary will no longer count").wait_for()
     page.get_by_label("type how many").fill("2")
-    page.get_by_role("button", name="Open the units again").click()
+    page.get_by_role("button", name="Unlock the units").click()
     page.get_by_text("Not 2 but 1 statements").wait_for()
     page.get_by_text("Open them again").click()
     page.get_by_label("type how many").fill("1")
-    page.get_by_role("button", name="Open the units again").click()
+    page.get_by_role("button", name="Unlock the units").click()
     page.get_by_role("button", name="Join 1 and 2").click()
     expect_units(page, f"{FIRST} {SECOND}")
 
