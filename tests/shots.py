@@ -98,7 +98,7 @@ def tutorial(link: str, folder: Path) -> None:
         page.goto(link)
         page.locator("#username").fill("nora")
         page.get_by_label("Password", exact=True).fill("six tall harbours")
-        page.get_by_label("Password once more").fill("six tall harbours")
+        page.get_by_label("Repeat password").fill("six tall harbours")
         page.get_by_role("button", name="Make the account").click()
         page.get_by_role("link", name="New project").click()
         page.get_by_label("Name", exact=True).fill("First study")

@@ -192,7 +192,7 @@ class Scores:
         if text.is_blank:
             return EMPTY_DOCUMENT if reference is None else EMPTY_REFERENCE
         whose = "document" if reference is None else "reference"
-        return "" if is_worded(text.text) else f"The {whose} holds no words."
+        return "" if is_worded(text.text) else f"The {whose} contains no words."
 
     def _alignment(self) -> tuple[float | None, str]:
         if self.case.summary.is_blank:

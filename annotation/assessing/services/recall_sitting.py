@@ -121,7 +121,9 @@ def give_back(*, sitting: Sitting, by: User) -> Sitting:
     if sitting.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     if not sitting.is_pulled:
-        raise Conflict("This set was given to you by name: ask a manager to withdraw it.", code="not_pulled")
+        raise Conflict(
+            "This set was assigned to you by name. Ask a manager to withdraw it.", code="not_pulled"
+        )
     data = _told(sitting)
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb=GIVE_BACK, target=waiting, data=data)
@@ -277,7 +279,7 @@ def _locked(sitting: Sitting) -> Sitting:
 def _still_open(sitting: Sitting) -> Sitting:
     found = _locked(sitting)
     if found.recalled_at is not None:
-        raise Conflict("This assignment was withdrawn before.", code="recalled")
+        raise Conflict("This assignment has already been withdrawn.", code="recalled")
     return found
 
 

@@ -94,10 +94,12 @@ def _tell(request: Request, made: Commented) -> None:
     else:
         messages.success(request, "Said.")
     if made.not_told:
-        messages.warning(request, f"{_listed(made.not_told)} may not read this and was not told.")
+        messages.warning(request, f"{_listed(made.not_told)} cannot read this and was not notified.")
     if made.unknown:
         names = _listed([f"@{name}" for name in made.unknown])
-        messages.warning(request, f"Nobody here is called {names}: only members of the project can be told.")
+        messages.warning(
+            request, f"Nobody here is called {names}: only members of the project can be notified."
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ def test_a_check_tells_what_would_come_and_writes_nothing(mona: Client) -> None:
     answer = act(mona, sent(mona, {"t": ROW_2002.encode()}))
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="report"')
-    assert "Checked: changes on import" in answer.content
+    assert b"Checked: changes on import" in answer.content
     assert not PublishedScore.objects.exists()
 
 
@@ -96,7 +96,7 @@ def test_it_works_without_scripts(mona: Client) -> None:
     address = sent(mona, table(*ODD))
     checked = act(mona, address, htmx=False)
     assert b"<h1>Import</h1>" in checked.content
-    assert "Checked: changes on import" in checked.content
+    assert b"Checked: changes on import" in checked.content
     assert act(mona, address, act="import", htmx=False)["Location"] == address
     assert Summary.objects.filter(text="Trams stopped 2.").exists()
 

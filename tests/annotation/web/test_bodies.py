@@ -79,7 +79,7 @@ def test_a_form_that_is_none_gets_a_page(mona: Client, caplog: pytest.LogCapture
     caplog.set_level(logging.INFO)
     answer = mona.post(WRITE, b"text=a", content_type=kind)
     assert answer.status_code == 400
-    assert "That could not be read" in text_of(answer)
+    assert "Invalid input" in text_of(answer)
     assert tracebacks(caplog) == []
 
 

@@ -69,7 +69,7 @@ def first_account(page: Page, clicks: Clicks) -> None:
     page.goto(found[1])
     page.locator("#username").fill("nora")
     page.get_by_label("Password", exact=True).fill("six tall harbours")
-    page.get_by_label("Password once more").fill("six tall harbours")
+    page.get_by_label("Repeat password").fill("six tall harbours")
     clicks.on(page.get_by_role("button", name="Make the account"))
 
 

@@ -91,7 +91,7 @@ def test_a_second_plan_of_everything_tops_up(world: World) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     plan = seen(world, Way.PLAN, "ana", "ben", per_set=1)
     assert (plan.sittings, plan.enough) == (1, 1)
-    assert "1 set has as many assessors already." in plan_notes(plan)
+    assert "1 set already has as many assessors." in plan_notes(plan)
     do(world, Way.PLAN, "ana", "ben", per_set=1)
     assert assessors_of(world) == {"port": 1, "bridge": 1}
     with pytest.raises(Invalid) as refused:

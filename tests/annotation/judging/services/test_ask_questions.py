@@ -97,7 +97,7 @@ def test_a_retired_question_may_be_asked_anew(world: World) -> None:
     [
         ([], "holds no question"),
         (["Did it rain?", "  "], "number 2, that is empty"),
-        (["?!"], "number 1, that holds no words"),
+        (["?!"], "number 1, that contains no words"),
         (["x" * (MAX_QUESTION_CHARACTERS + 1)], "has 1,001 characters; a question may have 1,000"),
         (["a\x00b"], "holds a NUL character"),
         (

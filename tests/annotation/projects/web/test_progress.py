@@ -156,7 +156,7 @@ def test_flags_in_words() -> None:
         "the same percent throughout in 1 of 2 sets",
         "1 percent without marks",
         "2 marked units at 0 %",
-        "1 against a model summary of their own",
+        "1 with their own model summary",
         "1 peer summary of their own",
     ]
     assert flags_in_words(Flags(sittings=1, alike_sittings=1)) == ["the same percent throughout"]

@@ -81,10 +81,10 @@ def test_each_role_is_told_its_own_next_step(world: World, signed_in: Callable[[
         return steps[0].what if steps else None
 
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    assert first(world.ana) == "Go on with your judgments"
+    assert first(world.ana) == "Continue your judgments"
     assert first(world.rex) == "Review claims"
     assert first(world.cleo) == "Review claims"
-    assert first(world.vic) == "Read the scores"
+    assert first(world.vic) == "View scores"
     assert first(world.mona) == "Start a run"
 
 
@@ -119,14 +119,14 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(
     assert "2 summaries to judge" in page
     assert "Disputes wait" not in page
     assert "Claims wait" not in page
-    assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Go on with your judgments"]
+    assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Continue your judgments"]
 
 
 def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callable[[User], Client]) -> None:
     draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     client = signed_in(world.rex)
     page = client.get("/p/harbour/")
-    assert page.context["steps"][0].why == "6 of 6 checks of a random sample have no answer."
+    assert page.context["steps"][0].why == "6 of 6 checks in a random sample have no answer."
     assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
     carry_out(project=world.project, by=world.mona, order=AssignmentOrder(way=Way.QUEUE, seed=1, per_set=1))
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"

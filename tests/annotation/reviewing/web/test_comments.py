@@ -59,12 +59,12 @@ def test_a_fault_keeps_what_was_typed_in_its_place(world: World, signed_in: Sign
 
 def test_who_was_not_told_is_said(world: World, signed_in: SignIn) -> None:
     answer = signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "@ana"}, headers=HTMX)
-    assert "ana may not read this and was not told." in text_of(answer)
+    assert "ana cannot read this and was not notified." in text_of(answer)
 
 
 def test_a_name_that_nobody_has_is_said_and_the_comment_stays(world: World, signed_in: SignIn) -> None:
     page = text_of(signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "@nobody?"}, headers=HTMX))
-    assert "Nobody here is called @nobody: only members of the project can be told." in page
+    assert "Nobody here is called @nobody: only members of the project can be notified." in page
     assert '<p class="words" dir="auto">@nobody?</p>' in page
 
 

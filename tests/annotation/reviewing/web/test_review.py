@@ -395,7 +395,7 @@ def test_without_scripts_the_movement_is_told_to_the_same_people(
         str(each) for each in client.post(f"{at(check)}withdraw/", data, follow=True).context["messages"]
     ]
     assert ("Coverage 1.000 → 0.750" in taken) == bool(said)
-    assert (taken == "Your answer is taken back.") == (not said)
+    assert (taken == "Answer withdrawn.") == (not said)
 
 
 def test_where_wrong_verdicts_are_planted_nobody_is_told_how_scores_move(world: World, cleo: Client) -> None:
@@ -566,7 +566,7 @@ def test_the_last_claim_of_a_draw_that_is_with_somebody_else_is_told_with_its_le
     # 14:02 to 14:07 of a day long ago and of one to come, so that the words do not hang on today's date.
     CheckLook.objects.update(opened_at=datetime(2026, 1, 5, 14, 2, tzinfo=UTC))
     Check.objects.filter(pk=check.pk).update(lease_until=datetime(2126, 1, 5, 14, 7, tzinfo=UTC))
-    told = "1 claim is with somebody else, opened 5 Jan, 14:02. It is free again at 5 Jan, 14:07, unless they go on."
+    told = "1 claim is open by someone else, opened 5 Jan, 14:02. It is released at 5 Jan, 14:07 if inactive."
     query = f"?draw={drawn.public_id}"
     assert told in rex.get(f"{QUEUE}{query}").content.decode()
     assert told in rex.post(f"{QUEUE}next/{query}", headers=HTMX).content.decode()
@@ -975,7 +975,9 @@ def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_scree
     told = rex.post(
         f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
     ).content.decode()
-    assert "No score moves, since the claim has been changed: the answer counts in the sample alone." in told
+    assert (
+        "Scores do not change because the claim was reworded. The answer counts only in the sample." in told
+    )
     # Old words are answered once, so that there is nothing to change it to.
     assert "Change to" not in told
     again = rex.get(f"{at(check)}{query}").content.decode()

@@ -404,8 +404,8 @@ def test_who_may_adjudicate_changes_it_and_whose_decision_falls_is_told(world: W
     act = Event.objects.get(verb="reword claim")
     # Rex's answer and the imported one.
     assert (act.data["answers_fallen"], act.data["decisions_fallen"]) == (2, 1)
-    assert ("people's answers that count no more", "2") in facts_of(act.data)
-    assert ("adjudicators' decisions that count no more", "1") in facts_of(act.data)
+    assert ("people's answers that no longer count", "2") in facts_of(act.data)
+    assert ("adjudicators' decisions that no longer count", "1") in facts_of(act.data)
 
 
 def test_who_changes_what_they_decided_themselves_is_not_told(world: World) -> None:
