@@ -106,7 +106,7 @@ def given_in_words(order: AssignmentOrder, sittings: int) -> str:
     if order.way in (Way.HAND, Way.MORE):
         return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
     return (
-        f"{_many(sittings, 'assignment')} {'wait in the queue' if order.way == Way.QUEUE else 'given out'}."
+        f"{_many(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
     )
 
 

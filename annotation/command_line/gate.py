@@ -79,7 +79,7 @@ def gate_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="coverdict gate",
         description="Judge a file of summaries. Exit codes: 0 passed, 1 failed, 2 invalid arguments, 3 a "
-        "system is below a threshold or worse than the baseline, 4 undecided.",
+        "system is below a threshold or worse than the baseline, 4 cannot tell.",
     )
     parser.add_argument(
         "file", type=Path, help="CSV, JSON or JSONL with a row for each summary, or nested JSONL"
@@ -101,8 +101,8 @@ def gate_parser() -> ArgumentParser:
         default=[],
         metavar="METRIC:BY,…",
         dest="worse",
-        help="exit with 3 if a system is worse than the baseline by at least this much, with 4 if undecided; "
-        "can be repeated",
+        help="exit with 3 if a system is worse than the baseline by at least this much, with 4 if this "
+        "cannot be told; can be repeated",
     )
     parser.add_argument(
         "--metrics",

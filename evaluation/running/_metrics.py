@@ -288,7 +288,7 @@ class Scores:
         if value is None:
             return None, _first_reason([judged.verdict for judged in self._topics], "There are no topics.")
         missing = [judged.text for judged in self._topics if judged.verdict.label not in ("yes", None)]
-        return value, _listed("Every topic is dealt with.", "Not dealt with", missing)
+        return value, _listed("Every topic is covered.", "Not covered", missing)
 
     def _redundancy(self) -> tuple[float | None, str]:
         item = self.case.item
@@ -296,7 +296,7 @@ class Scores:
         if value is None:
             return None, EMPTY_SUMMARY
         return value, _listed(
-            "Nothing is said twice.", "Said again", repeated_sentences(item.summary, item.language)
+            "No repeated sentences.", "Repeated", repeated_sentences(item.summary, item.language)
         )
 
     def _coherence(self) -> tuple[float | None, str]:
@@ -346,7 +346,7 @@ def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
     """How many are yes, and the first of those that are not, with the judge's reasons."""
     counts = count_labels(each.verdict.label for each in judged)
     if not counts.scored:
-        return _first_reason([each.verdict for each in judged], "Nothing is scored.")
+        return _first_reason([each.verdict for each in judged], "Nothing was scored.")
     told = f"{counts.yes} of {counts.scored} {what}."
     if counts.unscored:
         told += f" {counts.unscored} unscored."

@@ -59,7 +59,7 @@ def _measure(sets: int, bar: float) -> list[Row]:
     # A score written anew, and a worker that never comes: every page counts.
     Score.objects.filter(project=project, summary__system__name="system 00").update(revision=0)
     report_alive("nobody")
-    counted, counted_on_clock = _pages(project, says=b"Newer answers exist")
+    counted, counted_on_clock = _pages(project, says=b"An update is being computed")
     Worker.objects.all().delete()
     return [
         Row(

@@ -125,7 +125,7 @@ def drift_in_words(first: Estimate, last: Estimate) -> str:
     if first.low is None or first.high is None or last.low is None or last.high is None:
         if fewest := no_interval_in_words(min(first.clusters, last.clusters)):
             return f"Any change over time is unknown: a third of the work is too small ({fewest})."
-        return f"Any change over time is unknown: a third of the work has {NO_SPREAD_SHOWN}."
+        return f"Any change over time is unknown for a third of the work ({NO_SPREAD_SHOWN})."
     numbers = (
         f"alpha is {between(first)} in the first third of the work and {between(last)} in the last third"
     )

@@ -52,7 +52,7 @@ def test_no_link_is_issued_or_good_once_somebody_has_an_account() -> None:
     User.objects.create_user("somebody")
     assert Client().post(path, GIVEN).status_code == 404
     assert setup_words("http://127.0.0.1:8000") == ""
-    with pytest.raises(CommandError, match="an account already"):
+    with pytest.raises(CommandError, match="already an account"):
         call_command("setup_link")
     assert User.objects.count() == 1
 
@@ -63,14 +63,14 @@ def test_a_new_link_ends_the_one_before_and_time_ends_any() -> None:
     SetupLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     answer = Client().post(second, GIVEN)
     assert answer.status_code == 409
-    assert "setup_link of manage.py" in answer.content.decode()
+    assert "manage.py setup_link" in answer.content.decode()
     assert not User.objects.exists()
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"again": "other"}, "passwords differ"),
+        ({"again": "other"}, "passwords do not match"),
         ({"password": "123", "again": "123"}, "too short"),
         ({"username": ""}, ""),
     ],

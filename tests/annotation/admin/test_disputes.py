@@ -56,7 +56,7 @@ def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Staf
     data = {"action": "decide_as_most", "_selected_action": [dispute.pk, chosen], "confirmed": "yes"}
     answer = staff("cleo").post(f"{address(Dispute)}?state=all", data, follow=True)
     assert answer.status_code == 200
-    assert "what was chosen is no row of this list" in answer.content.decode()
+    assert "the selection is not in this list" in answer.content.decode()
     assert not Adjudication.objects.exists()
 
 
@@ -173,7 +173,7 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
     told = staff("cleo").post(page_of(dispute), TYPED)
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
     assert "Stands now yes It is there. – –" in page
-    assert "You typed no The wall is not mentioned. Omission lack a rule" in page
+    assert "Your input no The wall is not mentioned. Omission gap" in page
     kept = told.context["form"]
     assert {name: kept[name].value() for name in TYPED} == {
         **TYPED,
@@ -181,7 +181,7 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
         "seen": theirs.public_id,
     }
     assert b'name="again"' in told.content
-    assert b"Why take it up again" not in told.content
+    assert b"Reason for reopening" not in told.content
     assert list(Adjudication.objects.all()) == [theirs]
 
 
@@ -355,7 +355,7 @@ def test_too_many_at_once_are_refused(
     monkeypatch.setattr(bulk, "MOST_ROWS_AT_ONCE", 1)
     disputes = [disputed(world, 1), disputed(world, 2)]
     told = act(staff("cleo"), "decide_as_most", disputes, confirmed="yes")
-    assert b"At most 1 rows are changed at a time" in told.content
+    assert b"At most 1 rows can be changed at a time" in told.content
     assert not Adjudication.objects.exists()
 
 

@@ -37,7 +37,7 @@ def test_files_are_checked_mended_and_imported(
     # The files are checked as soon as they are there, and whenever a choice changes.
     page.get_by_role("cell", name="more.table, 2").wait_for()
     assert violations(page) == []
-    page.get_by_label("Leave bad rows out").check()
+    page.get_by_label("Skip invalid rows").check()
     page.get_by_role("heading", name="Checked: changes on import").wait_for()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -238,7 +238,7 @@ def test_without_scripts_the_next_page_tells_what_was_done_and_undoes_it(world: 
     assert undone["Location"] == at(first)
     decision.refresh_from_db()
     assert decision.withdrawn_at is not None
-    assert "Decisions taken back (1)" in html(cleo, at(first))
+    assert "Withdrawn decisions (1)" in html(cleo, at(first))
 
 
 def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Client) -> None:
@@ -297,7 +297,7 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     )
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "Somebody else was faster" in page
+    assert "Someone else decided first" in page
     assert "“Read it.”" in page
     assert "“It is there.”" in page
     assert Adjudication.objects.count() == 1

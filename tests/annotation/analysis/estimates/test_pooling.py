@@ -120,7 +120,7 @@ def test_a_sample_that_is_still_answered_holds_back_those_after_it(world: World)
     answer_first(world, first, 25)
     table = estimates(world.project).at(20)
     assert (table.draw_id, table.answers, table.waits) == (first.public_id, 20, True)
-    assert "Its answers join once the random sample of" in estimate_in_words(table)
+    assert "Its answers join the estimate once the random sample of" in estimate_in_words(table)
     answer_draw(world, first)
     table = estimates(world.project).at(20)
     assert (table.draw_id, table.answers, table.waits) == (

@@ -250,7 +250,9 @@ def test_own_words_are_named(world: World, checks: list[Check]) -> None:
 def test_chosen_checks_are_said_to_be_chosen(world: World, checks: list[Check]) -> None:
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "chosen"
-    assert found["basis_in_words"].endswith("describe those 8 checks only, and say nothing of the others.")
+    assert found["basis_in_words"].endswith(
+        "describe those 8 checks only. To measure all checks, review a random sample."
+    )
 
 
 def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
@@ -288,7 +290,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("drawn", 3, 1)
     assert (
-        "stand for all 6. 1 check that people answered outside the sample is left out."
+        "represent all 6. 1 check that people answered outside the sample is left out."
         in found["basis_in_words"]
     )
 
@@ -305,7 +307,9 @@ def test_what_people_picked_stands_beside_the_sample(world: World) -> None:
     found = told(judge_quality(world.project))
     [version] = [each for each in found["versions"] if each["picked"]]
     assert (version["picked"]["value"], version["picked_checks"]) == (0.75, 12)
-    assert version["contrast"].startswith("Hand-picked claims: judge 75 % right; random sample: 100 %.")
+    assert version["contrast"].startswith(
+        "Accuracy is 75 % on hand-picked claims and 100 % on the random sample."
+    )
 
 
 def test_few_picked_claims_say_nothing(world: World) -> None:
@@ -338,7 +342,7 @@ def test_unequal_chances_are_said(world: World) -> None:
     draw.drawn_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "uneven"
-    assert "those on which the judge was expected to be off are over-represented" in found["basis_in_words"]
+    assert "over-represent those with a high expected judge error" in found["basis_in_words"]
 
 
 def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:

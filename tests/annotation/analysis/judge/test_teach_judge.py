@@ -256,7 +256,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert project.deciding_judge == llm_judge
 
     page = client.get("/p/mill/scores/judge/?judge=scripted-examples").content.decode()
-    assert "Use it from now on" in page
+    assert "Use this judge" in page
     calls = len(llm_server.calls)
     form = {"judge": own.name}
     asked = client.post("/p/mill/settings/judges/decide/", form).content.decode()

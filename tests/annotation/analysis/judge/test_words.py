@@ -48,23 +48,23 @@ def test_a_good_judge_is_trusted() -> None:
     said, is_trusted = trust(report(1, 1))
     assert is_trusted is True
     assert said == (
-        "Yes, by the threshold of 90 % accuracy and 5 points of bias. It is right on 97 % (97 % to 97 %) of "
-        "2,400 checks in 40 document sets; the commonest answer alone would be right on 50 %. It says yes "
-        "as often as people (+0.0 to +0.0)."
+        "Yes: it meets the threshold of 90 % accuracy and 5 points of bias. Accuracy is 97 % (97 % to 97 %) "
+        "on 2,400 checks in 40 document sets; the majority baseline is 50 %. It says yes as often as people "
+        "(+0.0 to +0.0)."
     )
 
 
 def test_a_judge_that_is_wrong_too_often_is_not() -> None:
     said, is_trusted = trust(report(6, 6))
     assert is_trusted is False
-    assert said.startswith("No, for its accuracy is below 90 %. ")
+    assert said.startswith("No: its accuracy is below 90 %. ")
 
 
 @pytest.mark.parametrize(
     ("wrong_yes", "wrong_no", "words"),
     [
-        (5, 0, "raises the share of yes by more than 5 points"),
-        (0, 5, "lowers the share of yes by more than 5 points"),
+        (5, 0, "says yes over 5 points more often than people"),
+        (0, 5, "says yes over 5 points less often than people"),
     ],
 )
 def test_a_judge_that_leans_is_not(wrong_yes: int, wrong_no: int, words: str) -> None:
@@ -84,7 +84,7 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
-    assert said.startswith("Not known yet: 20 document sets are needed, and 19 are answered. ")
+    assert said.startswith("Not known yet: this needs 20 answered document sets, and there are 19. ")
     assert trust(report(0, 0, sets=1))[0].startswith("Not known yet: 1 document set, 5 needed. ")
 
 
@@ -96,7 +96,7 @@ def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
     said, is_trusted = trust(judge_report(judge, people, documents, draws=200))
     assert is_trusted is None
     assert said.startswith(
-        "It cannot be told, for the intervals do not show whether it meets the bar of 90 % right"
+        "Not known yet: the intervals do not show whether it meets the threshold of 90 % accuracy"
     )
 
 
@@ -110,7 +110,7 @@ def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
 def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     said, _ = trust(report(1, 1), CHOSEN)
     assert said.startswith(
-        "Yes for the checks that people answered, which are not a random sample, by the bar of "
+        "Yes for the checks that people answered, which are not a random sample: it meets the threshold of "
     )
 
 
@@ -139,7 +139,7 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
     said, is_trusted = trust(shown(report(0, 0)))
     assert is_trusted is None
     assert said.startswith(
-        "Not known yet: bias is the same in all document sets, so it has no interval. It is right on 100 %"
+        "Not known yet: bias is the same in all document sets, so it has no interval. Accuracy is 100 %"
     )
 
 

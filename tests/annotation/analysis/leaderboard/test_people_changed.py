@@ -93,7 +93,7 @@ def test_of_several_systems_too() -> None:
     found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
     assert changed_in_words(found).startswith(
         "People decided 50 % of coverage (mean over systems; 1,500 of 2,000 reviewers' verdicts accepted "
-        "from the judge in lists). That moved the mean of 1 of 2 systems, alder,"
+        "from the judge in lists). This changed the mean of 1 of 2 systems, alder,"
     )
 
 

@@ -77,11 +77,11 @@ def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
 def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, vic: Client) -> None:
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "bootstrap samples, seed 0" not in page
-    assert "Under a rank" not in page
+    assert "Below a rank" not in page
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "10,000 bootstrap samples, seed 0" in page
-    assert "Under a rank: the ranks that the tests leave open" in page
+    assert "Below a rank: the range of ranks consistent with the tests" in page
     assert "resampling shows no spread" not in page
 
 
@@ -94,7 +94,7 @@ def test_where_a_system_has_the_same_in_all_sets_it_has_no_interval_and_no_range
     # Both have an alignment of 1 in all six sets.
     assert "There is no interval if all document sets have the same score." in page
     assert "bootstrap samples, seed 0" not in page
-    assert "Under a rank" not in page
+    assert "Below a rank" not in page
     assert {place.low for place in answer.context["places"].values()} == {None}
 
 
@@ -109,7 +109,7 @@ def test_of_many_pairs_the_surest_stand_on_the_page(
         {"alder": [0.8, 0.7] * 3, "birch": [0.7, 0.8] * 3, "cedar": [0.2, 0.1] * 3},
     )
     address = "/p/harbour/scores/differences/?by=coverage&target=20"
-    assert "pairs, the surest" not in vic.get(address).content.decode()
+    assert "pairs, smallest p first" not in vic.get(address).content.decode()
     monkeypatch.setattr(scores, "SYSTEM_PAIRS_SHOWN", 2)
     page = " ".join(vic.get(address).content.decode().split())
     assert "2 of 3 pairs, smallest p first. The file has all pairs." in page
@@ -326,7 +326,7 @@ def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -
         for words in ("Target 20 words</th>", ">bridge</a>", "Target 100 words</th>", ">port</a>")
     ]
     assert places == sorted(places)
-    assert "the lowest coverage of each target length first" in page
+    assert "Summaries with the lowest coverage come first within each target length" in page
 
 
 def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
@@ -422,7 +422,7 @@ def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
     override(check=world.check("birch", 1), by=world.rex, label="yes")
     page = vic.get("/p/harbour/scores/").content.decode()
     # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
-    assert "moved the mean of 1 of 2 systems, birch, from 0.000 by the judge alone to 0.250" in page
+    assert "changed the mean of 1 of 2 systems, birch, from 0.000 (judge alone) to 0.250" in page
     assert "The ranking is unchanged." in page
 
 
@@ -484,8 +484,8 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     assert "it is not significantly different from any other system" in page
     assert cells(page, "alder")[0] == "1 1–2"
     blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
-    assert "whose errors its interval leaves out; the estimate has them in it" in blend
-    assert "errors are left out of this; the estimate includes them." in blend
+    assert "interval leaves out the judge's errors; the estimate includes them" in blend
+    assert "errors; the estimate includes them." in blend
     overview = " ".join(vic.get("/p/harbour/").content.decode().split())
     assert "According to the estimate of people's answers, alder is ahead" in overview
     # Its file, the API and the command go by the same rule.
@@ -516,17 +516,14 @@ def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
     # One document set shows no error: there is nothing to test by.
     assert "none of the 1 difference is significant at 5 %" in page
     assert "+1.000" in page
-    assert "moves the estimates of both systems" in page
+    assert "affects both systems on the same document" in page
 
 
 def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/")
     at = page.context["made"].made_at
     told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
-    assert (
-        f"Computed on {at:%-d %b %Y, %H:%M}, from the scores as they stood; nothing has changed since."
-        in told
-    )
+    assert f"Computed on {at:%-d %b %Y, %H:%M}, up to date." in told
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
 
@@ -544,7 +541,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     for each in (told, page):
         note = each.partition('id="made"')[2].partition("</p>")[0]
         assert 'hx-trigger="load delay:5s"' in note
-        assert "Newer answers exist" in note
+        assert "An update is being computed" in note
     # Means and counts are those of this moment.
     assert cells(page, "alder")[2].startswith("1.000")
     # Five further sets have an alignment: enough for intervals, which nobody has made yet.

@@ -150,12 +150,12 @@ def test_where_people_decide_everything_another_judge_is_shown_alone_only() -> N
 def test_what_people_did_not_touch_is_no_other_order() -> None:
     table = found()
     assert table["judges"] == []
-    assert "people have changed nothing of what lexical says" in table["sentences"]["judges"]
+    assert "people have not changed any of lexical's answers" in table["sentences"]["judges"]
 
 
 def test_without_any_judge_there_is_no_order_by_one() -> None:
     table = found([row._replace(coverage_judge=None) for row in ROWS])
-    assert table["sentences"]["judges"].startswith("No judge's answers decide anything here")
+    assert table["sentences"]["judges"].startswith("No judge's answers affect these scores")
 
 
 def test_leaving_somebody_out_changes_what_they_touched() -> None:

@@ -50,7 +50,7 @@ def test_a_leader_at_every_weight_is_said_to_be_one() -> None:
 def test_every_change_of_the_leader_is_told_with_its_weight() -> None:
     said = say({"x": 1.0, "y": 0.6, "z": 0.0}, {"x": 0.0, "y": 0.6, "z": 1.0}, own=0.45)
     assert said == (
-        f"then {COMPOSITE} x leads up to a = 0.4, y up to 0.6, z above that. 3 of 3 pairs of systems change "
+        f"then {COMPOSITE} x leads up to a = 0.4, then y up to 0.6, then z. 3 of 3 pairs of systems change "
         "places; closest to the current a = 0.45, y overtakes x at a = 0.4."
     )
 
@@ -86,7 +86,7 @@ def test_nobody_on_whom_the_first_place_hangs() -> None:
         "coverage is 0.80."
     )
     assert people_in_words(orders[:1], ["x"], systems=2).startswith(
-        "One person has answers that count: without ana, x would"
+        "Only one person's answers count. Without ana, x would"
     )
 
 
@@ -98,7 +98,7 @@ def test_somebody_on_whom_the_first_place_hangs() -> None:
 
 
 def test_nobody_to_leave_out() -> None:
-    assert people_in_words([], ["x"], systems=2).startswith("Nobody of this project has given an answer")
+    assert people_in_words([], ["x"], systems=2).startswith("No person's answers affect these scores")
 
 
 def test_of_one_system_nothing_is_said_of_a_lead_or_an_order() -> None:

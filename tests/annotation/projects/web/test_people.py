@@ -65,7 +65,7 @@ def test_the_last_owner_cannot_be_removed_on_the_page(olga: Client, world: World
     assert f"{ROOM}{row.public_id}/remove/" not in text_of(olga.get(ROOM))
     answer = olga.post(f"{ROOM}{row.public_id}/remove/")
     assert answer.status_code == 409
-    assert "make somebody else one first" in text_of(answer)
+    assert "Make someone else an owner first" in text_of(answer)
     assert member(world, "olga")
 
 

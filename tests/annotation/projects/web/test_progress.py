@@ -85,7 +85,7 @@ def test_how_far_sets_are_and_what_has_stalled(world: World, signed_in: SignIn) 
     assert "1 assignment closed, 1 open, 0 waiting in the queue." in page
     assert "4 of 4" in page
     assert "0 of 4" in page
-    assert "Stalled leases" in page
+    assert "Expired assignments" in page
     assert "nobody has worked at it since" in page
 
 
@@ -169,7 +169,7 @@ def test_own_work_shows_time_and_agreement_with_oneself(world: World, signed_in:
         say(sitting, system, (60, [1], 120_000), (20, [2], 120_000))
     say(sitting, "alder", (60, [1], 120_000), (100, [2], 120_000), again=True)
     client = signed_in(world.ana)
-    assert "With yourself" not in text_of(client, WORK)
+    assert "Self-consistency" not in text_of(client, WORK)
     finish(sitting)
     page = text_of(client, WORK)
     # Six units of two minutes: 12 minutes, 30 an hour. 60 and 60, 20 and 100: half the same, 40 apart.
@@ -181,7 +181,7 @@ def test_own_work_shows_time_and_agreement_with_oneself(world: World, signed_in:
         "<dt>Sets submitted</dt><dd>1</dd>",
     ):
         assert told in page
-    assert "With yourself" not in text_of(signed_in(world.ben), WORK)
+    assert "Self-consistency" not in text_of(signed_in(world.ben), WORK)
 
 
 def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignIn) -> None:
@@ -193,11 +193,11 @@ def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignI
     client.post(f"{WORK}pull/")
     page = text_of(client, WORK)
     assert "Take the next set" not in page
-    assert "From the queue, kept for you until" in page
+    assert "From the queue, reserved for you until" in page
     held = Sitting.objects.get(assessor=world.ana)
-    assert "will not be counted" not in page
+    assert "will not count" not in page
     begin(held)
-    assert "will not be counted" in text_of(client, WORK)
+    assert "will not count" in text_of(client, WORK)
     client.post(f"{WORK}sets/{held.public_id}/give-back/")
     assert "1 set waits." in text_of(client, WORK)
 
@@ -233,10 +233,10 @@ def test_quality_answers_stand_beside_the_leaderboard(world: World, signed_in: S
     Assignment.objects.update(state="submitted", submitted_at=timezone.now())
     client = signed_in(world.mona)
     page = text_of(client, "/p/harbour/scores/")
-    assert "Quality, by people" in page
+    assert "Quality ratings by people" in page
     assert '<td class="num" data-name="focus">4.00</td>' in page
     Project.objects.update(question_set="none")
-    assert "Quality, by people" not in text_of(client, "/p/harbour/scores/")
+    assert "Quality ratings by people" not in text_of(client, "/p/harbour/scores/")
 
 
 @pytest.mark.parametrize("address", [*(f"{PROGRESS}?view={view}" for view in VIEWS), WORK])

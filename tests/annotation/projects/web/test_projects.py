@@ -96,15 +96,15 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[U
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
         "Resolve disagreements",
-        "1 dispute over claims or units without a decision, the largest differences first.",
+        "1 dispute over claims or units without a decision, largest differences first.",
     )
     assert "Disputes to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
-    assert "Disputes wait" not in page
+    assert "Disputes to resolve" not in page
     assert "Claims to review" in page
     # Her own answer among the voices: it is for others to settle.
     override(check=check, by=world.cleo, label="unsure")
-    assert "Disputes wait" not in cleo.get("/").content.decode()
+    assert "Disputes to resolve" not in cleo.get("/").content.decode()
 
 
 def test_whoever_is_blind_is_told_of_their_own_work_alone(
@@ -117,7 +117,7 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(
     cleo = signed_in(world.cleo)
     page = cleo.get("/").content.decode()
     assert "2 summaries to judge" in page
-    assert "Disputes wait" not in page
+    assert "Disputes to resolve" not in page
     assert "Claims wait" not in page
     assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Continue your judgments"]
 

@@ -111,7 +111,7 @@ def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
         at_claim(page, THINGS[number % 10])
         page.keyboard.press(key)
         moved = f"Coverage {before[number]:.3f} → {after[number]:.3f}"
-        told = moved if before[number] != after[number] else "No score moves."
+        told = moved if before[number] != after[number] else "No scores changed."
         page.locator("#strip .moved", has_text=told).wait_for()
         system = "alder" if number < 10 else "birch"
         stands = Score.objects.get(summary=world.peers["long", system]).coverage
@@ -442,7 +442,7 @@ def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, de
         page.keyboard.press(key)
     problem = page.locator("#problems", has_text="Not saved.")
     problem.wait_for()
-    assert "your part in this project has ended" in problem.inner_text()
+    assert "Your roles in this project may have changed" in problem.inner_text()
     page.wait_for_load_state("networkidle")
     assert "Saving" not in page.locator("#strip").inner_text()
     assert not Verdict.objects.filter(person=world.rex).exists()
