@@ -105,9 +105,7 @@ def given_in_words(order: AssignmentOrder, sittings: int) -> str:
     """What was done, once it is."""
     if order.way in (Way.HAND, Way.MORE):
         return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
-    return (
-        f"{_many(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
-    )
+    return f"{_many(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
 
 
 def recalled_in_words(sitting: GivenSitting) -> str:

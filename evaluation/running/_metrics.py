@@ -261,7 +261,7 @@ class Scores:
         self._missing_elements = tuple(found.missing_elements)
         if not found.input_elements:
             beside = "and neither does the summary" if found.score else "but the summary does"
-            return found.score, f"The document holds no elements that could be covered, {beside}."
+            return found.score, f"The document has no elements to cover, {beside}."
         return found.score, _listed("Every element is found.", "Missing", found.missing_elements)
 
     def _conciseness(self) -> tuple[float | None, str]:

@@ -105,7 +105,7 @@ class ToldDisputeRow(serializers.Serializer[ToldDispute]):
 
 class ToldChangeRow(serializers.Serializer[ToldChange]):
     kind = serializers.CharField(help_text="In words: reworded, split, joined, deleted, added.")
-    who = serializers.CharField(help_text="Empty for the program.")
+    who = serializers.CharField(help_text="Empty for the system.")
     reason = serializers.CharField()
     at = serializers.DateTimeField()
     is_undone = serializers.BooleanField()

@@ -322,7 +322,7 @@ def _nothing_said(deleted: Sequence[ToldChange]) -> str:
     if not deleted:
         return "not judged"
     what = "all its claims were deleted, the last one" if len(deleted) > 1 else "its only claim was deleted"
-    return f"{what} by {deleted[-1].who or 'the program'}"
+    return f"{what} by {deleted[-1].who or 'the system'}"
 
 
 def _in_words(flag: str) -> str:

@@ -187,7 +187,7 @@ def examples_in_words(checks: int, difference: float | None, p: float | None) ->
     if difference is None or p is None:
         return "Not known yet: it has answered no check of the random sample."
     points = f"{100 * abs(difference):.1f} points"
-    way = "more" if difference > 0 else "less"
+    way = "higher" if difference > 0 else "lower"
     measured = (
         "the same with and without examples"
         if difference == 0

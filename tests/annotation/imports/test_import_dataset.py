@@ -469,7 +469,7 @@ def test_failure_in_the_middle_leaves_nothing(
             yield part
 
     monkeypatch.setattr(service, "plan_import", raced)
-    with pytest.raises(Conflict, match="import it again"):
+    with pytest.raises(Conflict, match="Import again"):
         bring(project, tmp_path, row(), row(document_id="d2"))
     assert row_counts() == before
 

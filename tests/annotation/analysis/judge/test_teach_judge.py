@@ -141,7 +141,8 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
     assert (found["accuracy"]["after"]["value"], found["kappa"]["after"]["value"]) == (1.0, 1.0)
     assert found["brier"]["after"]["value"] < found["brier"]["before"]["value"]
     assert found["helps"]
-    assert found["sentence"].startswith(" Yes: it is right more with examples than without")
+    assert found["sentence"].startswith("Yes: accuracy is ")
+    assert " points higher with examples than without, on 40 checks" in found["sentence"]
     # Examples are paid for with every call.
     assert 0 < found["cost_before"] < found["cost_after"]
     event = Event.objects.get(verb="teach judge")

@@ -458,7 +458,7 @@ def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stan
     page = rex.get(at(check))
     assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
     assert page.context["outcome"].judge is None
-    told = page.text[page.text.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    told = page.text[page.text.index("was set aside.</strong>") :].partition("</dl>")[0]
     assert "hard to say" in told
     assert "a later one" not in page.text
     # Taken back, it is nothing that one's own could differ from.
@@ -473,9 +473,9 @@ def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world:
     seen = newest(check).public_id
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     data = {"label": "yes", "reason": "it is there", "seen": seen}
-    assert "kept, set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
+    assert "was set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
     page = rex.get(at(check)).text
-    told = page[page.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    told = page[page.index("was set aside.</strong>") :].partition("</dl>")[0]
     assert [word in told for word in ("it is there", "cleo", "hard to say", "not there")] == [
         True,
         True,
@@ -483,10 +483,10 @@ def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world:
         False,
     ]
     stands = override(check=check, by=world.rex, label="yes", reason="it is there").verdict
-    assert "kept, set aside.</strong>" not in rex.get(at(check)).text
+    assert "was set aside.</strong>" not in rex.get(at(check)).text
     # Taken back, it is no answer after the one that was set aside.
     rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
-    assert "kept, set aside.</strong>" in rex.get(at(check)).text
+    assert "was set aside.</strong>" in rex.get(at(check)).text
 
 
 def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
