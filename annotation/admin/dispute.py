@@ -322,7 +322,7 @@ def _standing(dispute: Dispute, by: User) -> BulkStep:
     if not all(may_withdraw(decision, by) for decision in decisions):
         return BulkStep(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
     standing = decisions[0]
-    return BulkStep(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
+    return BulkStep(f"“{text_of(dispute)}”: the decision {standing} is withdrawn", held=standing.public_id)
 
 
 def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:

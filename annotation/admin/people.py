@@ -30,7 +30,7 @@ from annotation.models import (
     TokenGrant,
 )
 
-TAKEN_BACK = "(taken back)"
+TAKEN_BACK = "(withdrawn)"
 
 
 @admin.register(Guideline)

@@ -141,8 +141,8 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
             return found
         if found.failed_at is not None:
             raise NotReady(
-                "Computing these numbers failed; see the worker's log for the reason. They are tried again "
-                f"when somebody asks for them {FAILED_SECONDS} seconds later.",
+                "Computing these numbers failed; see the worker's log for the reason. Requesting them again "
+                f"retries after {FAILED_SECONDS} seconds.",
                 seconds=FAILED_SECONDS,
                 code="not_made",
             )

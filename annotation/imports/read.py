@@ -370,7 +370,7 @@ class _Reader:
             ]
         if not lengths:
             raise unreadable(
-                "The target length is to be that of the references, and there are none. Give a number, or none."
+                "The target length cannot follow the references, because there are none. Give a number, or none."
             )
         target = max(1, round(median(lengths)))
         self.warnings.add(

@@ -186,7 +186,7 @@ def _pyramid_formulas(
             "Pyramid score, original",
             "pyramid_original",
             floor.original,
-            f"{floor.weight:g} / {floor.original_ideal:g}(maximum weight of {floor.peer_units} content units)",
+            f"{floor.weight:g} / {floor.original_ideal:g} (maximum weight of {floor.peer_units} content units)",
         )
 
 
@@ -194,7 +194,7 @@ def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
     if floor.modified is None or floor.modified_ideal is None:
         return ""
     told = (
-        f"{floor.weight:g} / {floor.modified_ideal:g}(maximum weight of {floor.model_units} content units: "
+        f"{floor.weight:g} / {floor.modified_ideal:g} (maximum weight of {floor.model_units} content units: "
         "the average of model summaries, rounded down)"
     )
     if ceil.model_units == floor.model_units or ceil.modified is None:

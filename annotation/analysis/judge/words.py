@@ -267,7 +267,7 @@ def _scope(basis: AnswerBasis) -> str:
     if basis.kind == "open":
         return " for the checks answered so far"
     if basis.kind == "uneven":
-        chosen = "or chosen by people" if basis.others else ""
+        chosen = " or chosen by people" if basis.others else ""
         return f" for the checks sampled with unequal probabilities{chosen}"
     return " for the checks that people answered, which are not a random sample"
 

@@ -93,7 +93,7 @@ def take_up(*, sitting: Sitting, by: User) -> Sitting:
     slot = _same_work(found)
     if slot is None:
         raise Conflict(
-            f"Somebody else has {found.document_set.external_id} now. Your judgments are kept but not counted.",
+            f"Someone else has {found.document_set.external_id} now. Your judgments are kept but not counted.",
             code="taken",
         )
     resumed = _resume(project, found, slot)

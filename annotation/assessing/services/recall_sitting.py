@@ -267,7 +267,7 @@ def _locked(sitting: Sitting) -> Sitting:
     )
     if found is None:
         # A waiting copy goes when whoever began the work takes it up again.
-        raise NotFound("There is no such assignment any more.")
+        raise NotFound("This assignment no longer exists.")
     if found.closed_at is not None:
         raise Conflict(
             f"{found.assessor} has closed {found.document_set.external_id}: what is submitted stays.",
@@ -295,8 +295,8 @@ def _tell_of_loss(project: Project, person: int | None, by: User | None) -> None
         sets={person: 1},
         by=by,
         kind=Notice.Kind.RECALLED,
-        did="took back",
-        more=" that you had; what you judged in it is kept",
+        did="withdrew",
+        more="; your judgments in it are kept",
     )
 
 

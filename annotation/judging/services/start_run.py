@@ -406,7 +406,7 @@ def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = N
     other = active.first()
     if other is not None:
         raise Conflict(
-            f"The judge {judge.name} is at work on {project.name} already. Wait for that run or cancel it.",
+            f"The judge {judge.name} is already running on {project.name}. Wait for that run or cancel it.",
             code="run_active",
             details={"run": other.public_id},
         )

@@ -141,7 +141,8 @@ class ProjectDetail(ProjectRow, ProjectRules):
     )
     repeat_share = ShareField(
         allow_null=True,
-        help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
+        help_text="Share of an assessor's summaries shown twice (hidden repeats); null to people who cannot "
+        "change it.",
     )
     planted_share = ShareField(
         allow_null=True,

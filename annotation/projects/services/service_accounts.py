@@ -103,7 +103,7 @@ def renew_token(
 def _new(project: Project, name: str, by: User) -> ServiceAccount:
     username = f"{name}@{project.slug}"
     if User.objects.filter(username__iexact=username).exists():
-        raise Conflict(f"Somebody is called {username} already: choose another name.", code="name_taken")
+        raise Conflict(f"The name {username} is taken. Choose another name.", code="name_taken")
     user = User(username=username)
     user.set_unusable_password()
     user.save()

@@ -150,7 +150,7 @@ class OfferShape(serializers.Serializer[Offer]):
 
 class NewBatch(QueueFilter):
     expected = serializers.IntegerField(min_value=1, help_text="The count of the offer.")
-    fingerprint = serializers.CharField(max_length=64, help_text="That of the offer.")
+    fingerprint = serializers.CharField(max_length=64, help_text="Fingerprint of the offer.")
 
 
 class NewCheckDraw(serializers.Serializer[Any]):

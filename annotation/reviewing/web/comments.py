@@ -77,7 +77,7 @@ def withdraw_comment(request: Request, slug: str, comment_id: str) -> HttpRespon
     own = Comment.objects.filter(project=room.project, author=request.user)
     comment = found(own.select_related("project", "claim", "unit"), comment_id, "comment of yours")
     service.withdraw_comment(comment=comment, by=request.user)
-    messages.success(request, "Taken back.")
+    messages.success(request, "Comment deleted.")
     if comment.claim is not None:
         if not request.htmx:
             return redirect("claim-comments", slug, comment.claim.public_id)

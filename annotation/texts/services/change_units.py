@@ -149,7 +149,7 @@ def weigh_unit(
     unit = units[_place(units, unit_id)]
     if seen is not None and unit.weight not in (seen, weight):
         raise Conflict(
-            f"Somebody gave unit {unit.position} the weight {unit.weight:g} after you opened this page; you "
+            f"Someone gave unit {unit.position} the weight {unit.weight:g} after you opened this page; you "
             f"entered {weight:g}. Check theirs, then enter yours again.",
             code="newer_weight",
             details={"yours": {"weight": weight}, "theirs": {"weight": unit.weight}},
@@ -235,7 +235,7 @@ def _place(units: Sequence[Unit], unit_id: str) -> int:
 
 def _newer_cut(summary: Summary, units: Sequence[Unit], yours: Mapping[str, object]) -> Conflict:
     change = UnitChange.objects.filter(summary=summary).select_related("by").order_by("pk").last()
-    who = change.by.username if change is not None and change.by is not None else "Somebody"
+    who = change.by.username if change is not None and change.by is not None else "Someone"
     return Conflict(
         f"{who} changed the units of this summary after you opened it, so your change was not saved. Check "
         "the current units, then repeat it if needed.",

@@ -44,4 +44,4 @@ def test_claims_of_a_peer_summary_and_of_documents() -> None:
 
 def test_the_last_claim_of_a_text() -> None:
     assert words(kind="peer", left_in_text=0).endswith("the summary has no alignment.")
-    assert "only claim of this text" in words(unit=1, left_in_text=0)
+    assert "This is the text's only claim." in words(unit=1, left_in_text=0)

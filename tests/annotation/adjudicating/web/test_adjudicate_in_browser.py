@@ -231,7 +231,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     press(page, "5")
     assert "Coverage 0.450 → 0.600" in told(page)
     press(page, "u")
-    assert "taken back" in told(page)
+    assert "withdrawn" in told(page)
     assert coverage(world, "port", "alder") == pytest.approx(0.45)
     press(page, "5")
     assert "Coverage 0.450 → 0.600" in told(page)

@@ -57,7 +57,7 @@ def test_agreement_shows_scales_pairs_and_what_divides(answered: World, signed_i
     assert "<bdi>lexical</bdi> and <bdi>rex</bdi>" in html
     assert "4 answers to checks are left out" in html
     assert html.count('<span class="chip">1 × no</span>') == 3
-    assert "nothing has changed since" in html
+    assert ", up to date.</p>" in html
 
 
 def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: SignedIn) -> None:
@@ -92,7 +92,10 @@ def test_calibration_stands_beside_chance_in_as_many_document_sets(world: World)
     }
     html = " ".join(render_to_string("analysis/judge/_calibration.html", context).split())
     assert "differs from people's share of yes by 0 % on average, over 12 answers in 1 group." in html
-    assert "answers in 6 document sets, a perfectly calibrated judge would show about 18 %." in html
+    assert (
+        "With this many answers in 6 document sets, a perfectly calibrated judge would show about 18 %."
+        in html
+    )
 
 
 def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, signed_in: SignedIn) -> None:

@@ -119,15 +119,15 @@ def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     [
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240),
-            "Yes for the checks sampled with unequal probabilities, by the bar of ",
+            "Yes for the checks sampled with unequal probabilities: it meets the threshold of ",
         ),
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240, others=3),
-            "Yes for the checks sampled with unequal probabilitiesor chosen by people, by the bar of ",
+            "Yes for the checks sampled with unequal probabilities or chosen by people: it meets the threshold of ",
         ),
         (
             AnswerBasis(kind="open", frame=2400, drawn=240, answered=100),
-            "Yes for the checks answered so far, by the bar of ",
+            "Yes for the checks answered so far: it meets the threshold of ",
         ),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_leader_at_every_weight_is_said_to_be_one() -> None:
 def test_every_change_of_the_leader_is_told_with_its_weight() -> None:
     said = say({"x": 1.0, "y": 0.6, "z": 0.0}, {"x": 0.0, "y": 0.6, "z": 1.0}, own=0.45)
     assert said == (
-        f"then {COMPOSITE} x leads up to a = 0.4, then y up to 0.6, then z. 3 of 3 pairs of systems change "
+        f"{COMPOSITE} x leads up to a = 0.4, then y up to 0.6, then z. 3 of 3 pairs of systems change "
         "places; closest to the current a = 0.45, y overtakes x at a = 0.4."
     )
 
@@ -64,11 +64,11 @@ def test_of_many_changes_only_the_one_in_force_is_named() -> None:
     assert len(lines.leads) > 4
     (now,) = [lead for lead in lines.leads if lead.low <= 0.45 <= lead.high]
     said = length_in_words(turning(zero, one, own=0.45), has_target=True)
-    assert f"at the present a = 0.45 {now.systems[0]} leads" in said
+    assert f"At the current a = 0.45, {now.systems[0]} leads" in said
 
 
 def test_without_a_target_brevity_is_unknown() -> None:
-    assert length_in_words(None, has_target=False).startswith("There is no target length here")
+    assert length_in_words(None, has_target=False).startswith("Without a target length there is no brevity")
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_roles_are_changed_by_checkboxes(olga: Client, world: World) -> None:
     [
         ([], "reviewer", 422, "Choose at least one role."),
         (["king"], "reviewer", 422, "There is no role"),
-        (["viewer"], "manager", 409, "Somebody has changed the roles of rex"),
+        (["viewer"], "manager", 409, "Someone has changed the roles of rex"),
     ],
 )
 def test_what_is_refused_is_said_beside_what_was_chosen(
@@ -157,8 +157,8 @@ def test_taking_an_invitation_back(olga: Client, world: World) -> None:
     olga.post(f"/p/harbour/settings/invitations/{row.public_id}/revoke/")
     answer = Client().get(f"/invitations/{secret}/")
     assert answer.status_code == 409
-    assert "taken back" in text_of(answer)
-    assert "taken back" in text_of(olga.get(ROOM))
+    assert "revoked" in text_of(answer)
+    assert "revoked" in text_of(olga.get(ROOM))
 
 
 def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Callable[[User], Client]) -> None:

@@ -76,7 +76,7 @@ def test_only_the_writer_takes_a_comment_back(world: World, signed_in: SignIn) -
     assert signed_in(world.cleo).post(address).status_code == 404
     assert signed_in(world.rex).post(address)["Location"] == room_of(world)
     page = text_of(signed_in(world.cleo).get(room_of(world)))
-    assert "Taken back." in page
+    assert "Deleted." in page
     assert "Hm." not in page
 
 

@@ -362,7 +362,7 @@ def test_undo_takes_the_own_answer_back(world: World, cleo: Client) -> None:
     cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
     data = {"verdict": newest(check).public_id}
     page = cleo.post(f"{at(check)}withdraw/", data, headers=HTMX).content.decode()
-    assert "Taken back. Coverage 1.000 → 0.750" in page
+    assert "Answer withdrawn. Coverage 1.000 → 0.750" in page
     check.refresh_from_db()
     assert (check.final_label, check.final_source) == ("no", "judge")
 
@@ -884,7 +884,7 @@ def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Clien
     assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
     batch = VerdictBatch.objects.get()
     page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
-    assert "6 verdicts are taken back" in page
+    assert "6 verdicts are withdrawn" in page
     assert Check.objects.filter(final_source="judge").count() == 6
 
 

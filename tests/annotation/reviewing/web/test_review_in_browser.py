@@ -188,7 +188,7 @@ def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World,
     page.keyboard.press("2")
     page.locator("#strip .moved").wait_for()
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert answers(check_of(world, "alder", "ferry")) == []
     page.keyboard.press("1")
@@ -208,7 +208,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     # Nothing is waited for: each is taken back when the one after it is.
     for key in "uuu":
         page.keyboard.press(key)
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [[], [], []]
     assert page.locator("form.undo").count() == 0
@@ -238,7 +238,7 @@ def test_a_double_click_on_undo_takes_one_answer_back(world: World, desk: Desk) 
         expect_saved(page)
     with standing_still(page):
         page.locator("#strip form.undo button").click()
-        page.locator("#outcome", has_text="Taken back.").wait_for()
+        page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
         page.locator("#strip form.undo button").click()
     at_claim(page, "wall")
     assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
@@ -275,7 +275,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
         route.continue_()
     page.context.set_offline(False)
     thing = "wall" if way == "slow" else "ferry"
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, thing)
     assert answers(check_of(world, "alder", thing)) == []
     if way == "slow":
@@ -365,7 +365,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     at_claim(page, "wall")
     assert filled_in(page) == NOTHING
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
     # Also however the claim is left before it is answered anew.
@@ -392,7 +392,7 @@ def test_an_answer_that_is_taken_back_on_its_own_page_stays_filled_in(world: Wor
     page.locator("#answer-no[aria-pressed=true]").wait_for()
     page.wait_for_timeout(CALM_MS)
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     assert page.locator("[aria-pressed=true]").count() == 0
     assert filled_in(page) == FILLED_IN
 
